@@ -226,8 +226,8 @@ static const char *find_filter(const char *filters, const char *suite,
     return found;
 }
 
-/* The project's filter for one test beats its filter for all, whose origin is a
- * place in a file: only such an origin has a colon. */
+/* The project's filter for one test beats its filter for all tests. The origin
+ * of that one is a place in a file, the only origin with a colon. */
 char *test_log_filter_for(const struct test_log_session *session,
                           const char *suite, const char *test, const char *own)
 {

@@ -30,7 +30,7 @@
     X(results)     /* descriptor of a pipe for results */                      \
     X(output)      /* descriptor of the stdout that belongs to a report */     \
     X(token)       /* that lets GitHub's commands through */                   \
-    X(gpu_library) /* where testlog's may be */                                \
+    X(gpu_library) /* a path where libtestlog-gpu.so may be */                 \
     X(preload)     /* how LD_PRELOAD begins, for tests without testlog */      \
     X(part)        /* "1": another process writes the reports */               \
     X(suggest)     /* "1": print the test that was probably meant */
@@ -80,7 +80,7 @@ void test_log_session_forget(void);
 
 /* test_log_session_export passes the fields that are not NULL to processes that
  * are started from now on. Returns false with errno if it cannot: E2BIG if they
- * are longer than Linux lets a variable be. */
+ * are too long for a variable on Linux. */
 bool test_log_session_export(const struct test_log_session *);
 
 /* test_log_session_is_worker tells whether all fields of a worker are set. */
@@ -113,8 +113,8 @@ char *test_log_filter_for(const struct test_log_session *, const char *suite,
 bool test_log_pattern_matches(const char *pattern, const char *suite,
                               const char *test);
 
-/* test_log_gpu_hide removes our audit library from LD_AUDIT: it is not for
- * programs that a test starts. */
+/* test_log_gpu_hide removes our audit library from LD_AUDIT, because it is not
+ * for programs that a test starts. */
 void test_log_gpu_hide(void);
 
 /* test_log_preload_hide removes from LD_PRELOAD what `testlog run --preload`
@@ -141,7 +141,7 @@ bool test_log_is_criterion(const void *address);
  */
 #define TEST_LOG_OUTPUT_PIPE "output.pipe"
 
-/* The message of an expectation that could not be judged begins with this. */
+/* The beginning of an expectation's message if it could not be judged. */
 #define TEST_LOG_UNJUDGED "not judged: "
 
 /* ---- status.c: from a worker to the runner, by shared memory ---- */
@@ -151,8 +151,8 @@ enum { TEST_LOG_TEXT_MAX = 64 << 10 };
 
 enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
 
-/* X(id, function): where a test stops for a debugger without a signal; what
- * called that function is what the user wants to see. */
+/* X(id, function): where a test stops for a debugger without a signal. The user
+ * wants to see the caller of that function. */
 #define TEST_LOG_STOPS(X)                                                      \
     X(ASSERTION, "criterion_send_assert")                                      \
     X(NEW_ASSERTION, "cri_assert_node_send")                                   \
@@ -188,13 +188,13 @@ static inline bool test_log_is_throw(const struct test_log_crash *crash)
 /* The report of one worker. */
 struct test_log_note {
     uint32_t pid;
-    uint32_t ready;     /* pid and name are set */
-    uint32_t returned;  /* the body has returned or an assertion left it */
-    uint32_t checking;  /* the leak checker is running */
-    uint32_t failed;    /* 1: the worker is writing why, 2: it has */
-    uint32_t asserting; /* the thread whose assertion failed; 0: none */
-    uint32_t line;      /* of that assertion */
-    uint32_t crashing;  /* the signal whose handler began; 0: none has */
+    uint32_t ready;    /* pid and name are set */
+    uint32_t returned; /* the body has returned, or an assertion has ended it */
+    uint32_t checking; /* the leak checker is running */
+    uint32_t failed;   /* 1: the worker is writing why, 2: it has */
+    uint32_t asserting;       /* the thread whose assertion failed; 0: none */
+    uint32_t line;            /* of that assertion */
+    uint32_t crashing;        /* the signal whose handler began; 0: none has */
     uint32_t crashing_thread; /* 0: unknown */
     uint32_t crashed;         /* enum test_log_crash_step */
     uint32_t devices;         /* all activities of devices are recorded */
@@ -206,7 +206,7 @@ struct test_log_note {
 enum test_log_crash_step {
     TEST_LOG_CRASH_NONE,
     TEST_LOG_CRASH_WRITING,
-    TEST_LOG_CRASH_STOPPED, /* the process waits for the runner's look */
+    TEST_LOG_CRASH_STOPPED, /* the process waits until the runner has looked */
     TEST_LOG_CRASH_SEEN,
 };
 

@@ -90,8 +90,8 @@ TRACE_API int test_log_main(int argc, char **argv);
 #    define PARAMETERIZED_TEST_LOG        ParameterizedTest
 #    define THEORY_LOG                    Theory
 #else
-/* The empty asm protects Criterion's list of tests from --gc-sections and
- * -flto. */
+/* The empty asm keeps -flto and --gc-sections from removing tests from
+ * Criterion's list. */
 #    define TEST_LOG_LIST_(filter, suite, name, ...)                           \
         extern struct criterion_test CR_IDENTIFIER_(suite, name, meta);        \
         extern struct criterion_test *CR_IDENTIFIER_(suite, name, ptr);        \

@@ -94,8 +94,8 @@ static void write_run(const struct test_log_run *run,
     write_page(run, options);
 }
 
-/* Whether the pattern comes from a variable, which may be meant for other
- * programs, too. */
+/* Whether the pattern comes from a variable, which may be for other programs,
+ * too. */
 static bool is_for_others(const struct test_log_options *options)
 {
     return options->pattern_count && !options->word_count &&
@@ -212,7 +212,7 @@ static void print_filters(const struct test_log_options *options)
     trace_text_free(&shard);
 }
 
-/* A weak reference links nothing that would not be linked anyway. */
+/* A weak reference does not link anything. */
 #pragma weak test_log_expect_
 
 /* Tests that assert on records need all of them. */
@@ -347,7 +347,7 @@ static int run_tests(struct criterion_test_set *set,
         run.start = test_log_anchor_of(session->start);
     test_log_handover_begin(run.parent.results);
 
-    setlocale(LC_NUMERIC, "C"); /* numbers in files and lines have a point */
+    setlocale(LC_NUMERIC, "C"); /* numbers in files have a decimal point */
     run.command = command_of(argv);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
@@ -368,8 +368,8 @@ static int run_tests(struct criterion_test_set *set,
 
 /* ---- The beginning ---- */
 
-/* Links what annotated shared objects may call that a test loads: the static
- * library has them in files that nothing else needs. */
+/* Links functions that a test's annotated shared objects may call. In the
+ * static library, nothing else needs their files. */
 static __attribute__((used)) const uintptr_t for_shared_objects[] = {
     (uintptr_t)trace_bridge_,    (uintptr_t)trace_bridge_text_,
     (uintptr_t)trace_stack_save, (uintptr_t)trace_stack_restore,
@@ -395,7 +395,7 @@ static int list_sites(void)
     return TEST_LOG_FAILED;
 }
 
-/* Criterion lists its tests, but without filters and shards. */
+/* Criterion lists tests, but ignores filters and shards. */
 static int inform(struct criterion_test_set *set,
                   struct test_log_options *options, const char *program)
 {
@@ -421,8 +421,8 @@ static void open_out(void)
         test_log_out = stderr;
 }
 
-/* At the first failure Criterion would kill the runner and lose its results;
- * ours stops starting tests instead. */
+/* At the first failure, Criterion would kill the runner and lose its results.
+ * We stop starting tests instead. */
 static struct test_log_options *take_fail_fast(struct test_log_options *options)
 {
     options->fail_fast |= criterion_options.fail_fast;
@@ -430,8 +430,8 @@ static struct test_log_options *take_fail_fast(struct test_log_options *options)
     return options;
 }
 
-/* Criterion makes its own process group. But the terminal sends ^C to the group
- * of make, or of the shell's job, so the runner goes back there. */
+/* Criterion creates its own process group, but the terminal sends ^C to the
+ * group of make or of the shell's job. So the runner moves back there. */
 static struct criterion_test_set *initialize(void)
 {
     pid_t group = getpgrp();

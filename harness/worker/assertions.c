@@ -105,8 +105,8 @@ static void shorten_values(const char *file, unsigned line,
         shorten_values(file, line, &node->children[i]);
 }
 
-/* Without a message, the values are the reason of a failure. With --verbose,
- * Criterion prints what it would print without us. */
+/* An assertion without a message fails with its values as the reason. With
+ * --verbose, Criterion prints the same as without testlog. */
 static void send_with_values(const char *file, unsigned line,
                              struct cri_assert_node *tree, const char *text)
 {

@@ -7,8 +7,8 @@
 
 #include "harness/worker/worker.h"
 
-/* Opening a FIFO for writing blocks until it has a reader. So it is first
- * opened for both. */
+/* Opening a FIFO for writing blocks until it has a reader, so it is first
+ * opened for reading and writing. */
 static int open_pipe(const char *folder)
 {
     char path[PATH_MAX];
@@ -27,7 +27,7 @@ static int open_pipe(const char *folder)
     return fd;
 }
 
-/* Creates a new file; never opens one that another test has put there. */
+/* Creates a new file. It never opens a file that another test has put there. */
 static int open_file(const char *folder)
 {
     int in = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);

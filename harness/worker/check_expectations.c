@@ -34,8 +34,8 @@ static void warn(const char *file, unsigned line,
     trace_text_free(&text);
 }
 
-/* Reports to the runner through Criterion, which works even if nothing can be
- * recorded. */
+/* Reports to the runner through Criterion, because that works even if nothing
+ * can be recorded. */
 static void report(const char *file, unsigned line, bool passed,
                    const char *message)
 {

@@ -1,10 +1,9 @@
 /* crash.c: stops the process of a test that crashes, so that the runner can
  * look at its stacks.
  *
- * The process must not go on meanwhile: if only this thread waited, main could
- * return and the crash would become a pass. Afterwards the signal acts as if
- * there had been no handler. A forked child does not stop: it leaves its stack
- * in the recording.
+ * All threads must wait: if only this one did, main could return, and the crash
+ * would become a pass. Afterwards, the signal acts as if it had no handler. A
+ * forked child does not stop: it leaves its stack in the recording.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 #include "harness/worker/worker.h"
 #include "trace/record/fatal_signal.h"
 
-enum { CHILD_STACKS = 4 }; /* of a test; they often look alike */
+enum { CHILD_STACKS = 4 }; /* of a test; further ones are often similar */
 
 static pid_t watched; /* the process that the runner looks at */
 
@@ -47,8 +46,8 @@ static bool on_crash(const struct trace_crash *crash, const void *context)
     return true;
 }
 
-/* The signal that the test is meant to die of. The struct is the worker's copy,
- * which Criterion does not align. */
+/* The signal that should kill the test. The struct is the worker's copy, which
+ * Criterion does not align. */
 static int expected_signal(void)
 {
     const size_t at = offsetof(struct criterion_test_extra_data, signal);
@@ -67,8 +66,8 @@ static bool looks_at_exceptions(void)
     return is_watched() && expected_signal() != SIGABRT;
 }
 
-/* Handlers of the tested code and of sanitizers stay; a signal that the test
- * is meant to die of is no crash. */
+/* Handlers of the tested code and of sanitizers stay in place. A signal that
+ * should kill the test is not a crash. */
 static bool is_ours(const struct sigaction *action, int number)
 {
     return (action->sa_handler == SIG_DFL || test_log_sanitizers_own(action)) &&

@@ -6,8 +6,8 @@
  * is asked only about an exception that the test did not catch. So this costs
  * nothing for those that it catches, and no function of C++ is replaced.
  *
- * What is not linked into the program is missing here, too: in a C program, all
- * functions of C++ are NULL.
+ * Functions of C++ that the program does not link are NULL here; in a C
+ * program, all of them are.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ WEAK struct globals *__cxa_get_globals(void);
 WEAK terminate_handler *set_terminate(terminate_handler *) __asm__(
     "_ZSt13set_terminatePFvvE");
 
-/* The virtual functions of an object; that before the first one is its type. */
+/* An object's virtual functions. The entry before the first one is its type. */
 struct table {
     const void *const *entries;
 };
@@ -47,7 +47,7 @@ struct type {
     const char *name;
 };
 
-/* A class with one base at its begin, and one with any bases. */
+/* A class with one base at its beginning, and a class with any bases. */
 struct single {
     struct type type;
     const struct type *base;
@@ -64,7 +64,7 @@ struct multiple {
 
 enum { VIRTUAL_BASE = 1, WHAT = 2 /* in the table of std::exception */ };
 
-/* What precedes a thrown object. */
+/* The header before a thrown object. */
 struct header {
     const struct type *type;
     void (*destroy)(void *);
@@ -155,7 +155,7 @@ static const struct table *exception_in(const struct type *type,
     return NULL;
 }
 
-/* A pointer that was thrown may be wrong. */
+/* A thrown pointer may be invalid. */
 static char *copy_string(const char *from)
 {
     char text[256] = "";
@@ -235,7 +235,7 @@ char *test_log_exception_text(void)
 
 /* ---- std::terminate ---- */
 
-static bool (*is_looked_at)(void); /* NULL: no exception is */
+static bool (*is_looked_at)(void); /* NULL: there is no exception */
 static terminate_handler *terminate_before;
 
 /* An exception that leaves a thread does not reach the test. */
@@ -244,7 +244,7 @@ static void on_terminate(void)
     char *caught = __cxa_get_globals()->caught;
     struct thrown thrown;
 
-    /* libc++ has two words more before the same header. */
+    /* libc++ has two more words before the same header. */
     for (int words = 0; caught && words <= 2; words += 2) {
         struct header *header = (struct header *)(caught + words * 8);
 
@@ -274,7 +274,7 @@ static void stop(const struct thrown *thrown)
     test_log_status_crash(&crash);
 }
 
-/* Only an assembler's directive refers to it. */
+/* Only an assembler directive refers to it. */
 __attribute__((used)) _Unwind_Reason_Code test_log_personality(
     int, _Unwind_Action, _Unwind_Exception_Class, struct _Unwind_Exception *,
     struct _Unwind_Context *);

@@ -46,8 +46,8 @@ struct race {
     char variable[128];
 };
 
-/* Takes the first frame with a line. Functions of valgrind take the place of
- * the C library's. */
+/* Takes the first frame with a line. Valgrind replaces functions of the C
+ * library by its own. */
 static void read_frame(struct place *place, const char *line)
 {
     struct place read = {.line = 0};

@@ -75,7 +75,7 @@ static void note_summary(const char *text)
         test_log_status_fail("%s", text);
 }
 
-/* A forked child may be meant to die of it. */
+/* A forked child may be expected to die of it. */
 void __sanitizer_report_error_summary(const char *summary)
 {
     fprintf(stderr, "%s\n", summary);

@@ -1,5 +1,5 @@
-/* status.c: reports what this process does in memory that it shares with the
- * runner: writing there cannot fail, and outlives the process. */
+/* status.c: reports what this process does. It writes to memory shared with the
+ * runner: that cannot fail, and the report outlives the process. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -47,8 +47,7 @@ static bool take_note(struct test_log_status *of)
     return true;
 }
 
-/* Makes a page that children see empty, because asking for the process is a
- * system call. */
+/* Makes a page that is empty in children, because getpid() is a system call. */
 static void mark_process(void)
 {
     void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -100,7 +99,7 @@ void test_log_status_assertion(unsigned line)
                      __ATOMIC_RELEASE);
 }
 
-/* The process may stop a little later, in any of its threads. */
+/* SIGSTOP may stop the process a little later. */
 static void await_look(void)
 {
     while (__atomic_load_n(&mine->crashed, __ATOMIC_ACQUIRE) !=
@@ -129,7 +128,7 @@ void test_log_status_crash(const struct test_log_crash *crash)
         mine->crash = *crash;
         __atomic_store_n(&mine->crashed, TEST_LOG_CRASH_STOPPED,
                          __ATOMIC_RELEASE);
-        signal(SIGCONT, SIG_DFL); /* the test's handler could end it well */
+        signal(SIGCONT, SIG_DFL); /* a handler could end it with success */
         kill(getpid(), SIGSTOP);
     }
     await_look();

@@ -16,7 +16,7 @@
 #include "trace/record/profiler.h"
 
 static char test_name[512];
-static bool begun;       /* the log and trace have begun */
+static bool begun;       /* log and trace have begun */
 static bool unannotated; /* they begin with the fixtures */
 
 static bool is_set(const char *text)
@@ -43,7 +43,7 @@ static int subscribe(const struct test_log_session *session, const char *show)
     return log_subscribe(&options);
 }
 
-/* Another test may have replaced it by a link. */
+/* Another test may have replaced the file by a link. */
 static bool is_folder(const char *path)
 {
     struct stat status;

@@ -20,7 +20,7 @@ void test_log_worker_end_devices(void);
 /* ---- capture.c ---- */
 
 /* test_log_capture redirects the test's stdout and stderr to files in its
- * folder; `piped`: to a FIFO there, which the runner reads. If that fails, they
+ * folder; `piped`: to a FIFO there, which the runner reads. If that fails, both
  * stay unchanged. */
 void test_log_capture(const char *folder, bool piped);
 
@@ -55,16 +55,16 @@ void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);
  * assertion of a line; 0: it has sent it. */
 void test_log_status_assertion(unsigned line);
 
-/* test_log_status_crashing reports that the handler of a crash begins: it may
- * not come further. It makes no system call. */
+/* test_log_status_crashing reports that the handler of a crash begins, because
+ * the handler may be killed later. It makes no system call. */
 void test_log_status_crashing(int number, uint32_t thread);
 
 /* test_log_status_crash reports a crash and stops the process until the runner
  * has looked at it. Signal handlers may call it. */
 void test_log_status_crash(const struct test_log_crash *);
 
-/* test_log_status_stop does so for a failure without a signal, if a debugger
- * shall be started. */
+/* test_log_status_stop does the same for a failure without a signal, if a
+ * debugger is to be started. */
 void test_log_status_stop(enum test_log_stop);
 
 /* ---- crash.c ---- */
@@ -73,22 +73,22 @@ void test_log_status_stop(enum test_log_stop);
  * if the runner wants to look at their stacks. */
 void test_log_crash_begin(void);
 
-/* test_log_crash_record makes a crash an event of the recording, which has been
- * opened, unless its lines are printed live; children that crash leave their
- * stacks there. */
+/* test_log_crash_record records a crash as an event in the open recording,
+ * unless lines are printed live; children that crash leave their stacks
+ * there. */
 void test_log_crash_record(bool live);
 
 /* ---- exceptions.c ---- */
 
-/* test_log_watch_exceptions calls a function. A C++ exception that leaves it is
- * noted, and the runner may look at the stack of its throw. */
+/* test_log_watch_exceptions calls a function. It notes a C++ exception that
+ * leaves the function, and the runner may look at the stack of the throw. */
 void test_log_watch_exceptions(void (*function)(void *), void *parameter);
 
-/* test_log_exceptions_begin notes exceptions for which std::terminate is
- * called, and stops for one that leaves a function if `looked_at` says that the
- * runner looks at it. test_log_exception_report adds the one that the calling
- * thread noted to a crash, and test_log_exception_text returns the one that
- * left a function, "uncaught std::bad_alloc: std::bad_alloc", to be freed; NULL
+/* test_log_exceptions_begin notes exceptions that end in std::terminate. If the
+ * runner looks at exceptions (`looked_at`), the process stops for one that
+ * leaves a function. test_log_exception_report adds the calling thread's
+ * exception to a crash, and test_log_exception_text returns the one that left a
+ * function, "uncaught std::bad_alloc: std::bad_alloc", to be freed; NULL
  * without one. */
 void test_log_exceptions_begin(bool (*looked_at)(void));
 void test_log_exception_report(struct test_log_crash *);

@@ -31,11 +31,11 @@ static struct criterion_logger wrapped[2]; /* one is spare: it may grow */
 
 /* ---- Results, as Criterion reports them ---- */
 
-/* Cuts a text that a worker sent: assertions are short, others may not be. */
+/* Cuts a text that a worker sent: only those of assertions are surely short. */
 static void cut(char *text)
 {
     static const char note[] = "... (cut)";
-    size_t most = TEST_LOG_TEXT_MAX + 256; /* with the note of a worker */
+    size_t most = TEST_LOG_TEXT_MAX + 256; /* for the worker's note */
 
     if (strlen(text) <= most)
         return;
@@ -114,14 +114,14 @@ static bool render_ended(bool all)
     return done;
 }
 
-/* Whether a test's block says all that Criterion prints about the test. */
+/* Whether a test's block contains all that Criterion prints about the test. */
 static bool replaces_criterion(void)
 {
     return runner->run->annotated && !runner->options->output.quiet &&
            !runner->options->verbose;
 }
 
-/* The block of a test that runs again is that of its last try. */
+/* A test that runs again gets its block after the last try. */
 static void print(struct test_log_job *job)
 {
     const struct test_log_output *output = &runner->options->output;
@@ -156,8 +156,8 @@ static double seconds_of(const struct test_log_job *job)
     return (double)(test_log_now() - job->started - job->looked) / 1e9;
 }
 
-/* Returns a test's duration as Criterion measured it. If its clock went back,
- * that is negative or centuries long, and ours counts. */
+/* Returns a test's duration as Criterion measured it. If Criterion's clock went
+ * back, its duration is negative or centuries long; then ours counts. */
 static uint64_t duration_of(const struct test_log_job *job,
                             const struct criterion_test_stats *stats)
 {
@@ -439,7 +439,7 @@ static void on_post_fini(struct criterion_test_stats *stats)
     finish(job, outcome);
 }
 
-/* A job that changes after it was shown is shown again. */
+/* A job whose outcome changes after it was shown is shown again. */
 static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
 {
     if (job->result->outcome == outcome)
@@ -448,8 +448,8 @@ static void worsen(struct test_log_job *job, enum test_log_outcome outcome)
     finish(job, outcome);
 }
 
-/* Returns the signal that a test died of, with a note if it was another one
- * than the kernel reported. */
+/* Returns the signal that a test died of, with a note if it differs from the
+ * one that the kernel reported. */
 static const char *signal_of(const struct test_log_job *job,
                              const struct criterion_test_stats *stats)
 {
@@ -533,8 +533,8 @@ static void on_other_crash(struct criterion_test_stats *stats)
     worsen(job, judge_killed(job, TEST_LOG_OUTCOME_CRASHED));
 }
 
-/* Judges a test whose process exited after its body. The leak checker exits
- * where it cannot work; that is no failure. */
+/* Judges a test whose process exited after its body. The leak checker exits if
+ * it cannot work here; that is not a failure. */
 static enum test_log_outcome judge_exit(
     struct test_log_job *job, const struct criterion_test_stats *stats)
 {
@@ -572,8 +572,7 @@ static void on_abnormal_exit(struct criterion_test_stats *stats)
     }
 }
 
-/* Counts a test as Criterion counts its own timeouts: as failed, not as crashed
- * or passed. */
+/* Counts a timeout as Criterion does: as failed, not as crashed or passed. */
 static void recount(struct criterion_test_stats *test,
                     struct criterion_suite_stats *suite,
                     struct criterion_global_stats *all)
@@ -611,8 +610,8 @@ static void on_post_all(struct criterion_global_stats *stats)
 __attribute__((used, retain, section("cr_poa"))) static void (
         *const after_all_hook)(struct criterion_global_stats *) = after_all;
 
-/* Removes the functions that print verdicts. Criterion's numbers at the end
- * count other tests than ours. */
+/* Removes the functions that print verdicts. Criterion's final numbers count
+ * tests differently from ours. */
 static void silence(struct criterion_logger *logger)
 {
     logger->log_post_test = NULL;
@@ -654,8 +653,7 @@ void test_log_logger_render(void)
         usleep(LOOK_EVERY);
 }
 
-/* Criterion should report every test; a test that it leaves out did not pass.
- */
+/* Criterion should report every test; one that it leaves out has not passed. */
 void test_log_logger_end(void)
 {
     for (size_t i = 0; i < runner->job_count; i++) {

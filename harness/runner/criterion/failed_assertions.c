@@ -1,8 +1,8 @@
 /* failed_assertions.c: what a test's block prints about its failed assertions.
  *
  * Criterion's logger computes differences between values. It prints them to
- * stderr before it is known to which test they belong, so they are kept until
- * the test ends.
+ * stderr before testlog can tell which test they belong to, so they are kept
+ * until the test ends.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ enum { TEXT_MAX = 64 * 1024, KEPT_MAX = 1024 };
 struct details {
     char *file, *message;
     unsigned line;
-    bool complete;   /* what follows is about another assertion */
-    bool parameters; /* those of its theory are there */
+    bool complete;   /* further lines are about another assertion */
+    bool parameters; /* it has those of its theory */
     struct trace_text text;
 };
 
@@ -80,7 +80,8 @@ static struct details *details_of(const struct criterion_assert_stats *stats)
     return last && !last->complete ? last : add_kept(stats);
 }
 
-/* Returns those of a test's last assertion; others may be kept after it. */
+/* Returns the details of a test's last assertion. Details of other tests may
+ * follow it. */
 static struct details *details_of_last(
     const struct criterion_assert_stats *stats)
 {

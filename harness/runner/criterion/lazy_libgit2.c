@@ -24,7 +24,7 @@ TRACE_API int git_diff_buffers(const void *from, size_t from_size,
 #pragma weak git_diff_buffers
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int deferred; /* starts that Criterion asked for and that are deferred */
+static int deferred; /* deferred starts that Criterion asked for */
 
 static int start(void)
 {
@@ -43,7 +43,7 @@ static void start_deferred(void)
 }
 
 /* These have the names of libgit2's own functions, so that Criterion's calls
- * come here first. A test may use libgit2 as well. */
+ * come here first. A test may use libgit2, too. */
 TRACE_API int git_libgit2_init(void)
 {
     int starts;

@@ -20,9 +20,10 @@ void test_log_logger_end(void);
 
 /* ---- failed_assertions.c ---- */
 
-/* test_log_assertions_capture makes a logger keep what it would print about
- * assertions. test_log_assertions_take returns a test's failed assertions with
- * it, one "file:line: message" each, to be freed; NULL if there is none. */
+/* test_log_assertions_capture makes a logger keep the text that it would print
+ * about assertions. test_log_assertions_take returns a test's failed assertions
+ * with this text, each after its "file:line: message", to be freed; NULL if
+ * there is none. */
 struct criterion_test_stats;
 void test_log_assertions_capture(struct criterion_logger *);
 char *test_log_assertions_take(const struct criterion_test_stats *);
@@ -54,7 +55,7 @@ struct criterion_logger *test_log_locked_logger(
 
 /* ---- message_size.c ---- */
 
-/* nn_bind takes the place of nanomsg's. */
+/* nn_bind replaces nanomsg's nn_bind. */
 TRACE_API int nn_bind(int socket, const char *address);
 
 /* ---- lazy_libgit2.c ---- */

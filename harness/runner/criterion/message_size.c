@@ -9,7 +9,7 @@
 #include "harness/session.h"
 #include "logger.h"
 
-/* As nanomsg's nn.h has them. */
+/* From nanomsg's nn.h. */
 enum { NN_SOL_SOCKET = 0, NN_RCVMAXSIZE = 16 };
 
 /* A program may link its own nanomsg. */

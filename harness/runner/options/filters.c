@@ -1,5 +1,5 @@
 /* filters.c: checks the filters before a run, and afterwards compares them with
- * the call sites that there were. */
+ * the call sites of the run. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,9 @@
 
 /* ---- Before the run ---- */
 
-/* Makefiles and scripts use LOG for the name of a file, too: "build.log",
- * "/tmp/out". A filter that has a slash or such an ending has other signs. */
+/* Makefiles and scripts also use LOG for the name of a file: "build.log",
+ * "/tmp/out". A filter with a slash or such an ending also has a sign such as
+ * '='. */
 static bool names_file(const char *value)
 {
     static const char *const endings[] = {".log", ".txt", ".out", ".err"};
@@ -29,7 +30,7 @@ static bool names_file(const char *value)
            (value[0] != '/' || value[size - 1] != '/'); /* a regex */
 }
 
-/* If a variable is meant for other programs, the default applies. */
+/* If a variable is probably for other programs, the default applies. */
 static void ignore_foreign(struct test_log_setting *setting,
                            struct trace_text *complaints)
 {

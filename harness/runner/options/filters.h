@@ -8,9 +8,9 @@ struct test_log_filters {
     struct log_filter *show, *record;
 };
 
-/* test_log_filters_check parses the filters of the options and uses the default
- * for one of which nothing can be parsed; if `print`, it prints what is
- * wrong. */
+/* test_log_filters_check parses the filters of the options. If no part of a
+ * filter can be parsed, the default replaces it. With `print`, it prints what
+ * is wrong. */
 void test_log_filters_check(struct test_log_filters *,
                             struct test_log_options *, bool print);
 void test_log_filters_free(struct test_log_filters *);
@@ -27,7 +27,7 @@ void test_log_filters_print_compiled_out(const struct test_log_filters *,
 bool test_log_filters_ask(const struct test_log_filters *);
 
 /* test_log_filters_find_unseen notes in the run which directives matched no
- * call site of this process or of what was recorded. */
+ * call site, neither of this process nor of the recordings. */
 void test_log_filters_find_unseen(struct test_log_filters *,
                                   struct test_log_run *);
 

@@ -5,7 +5,7 @@
 #include "harness/runner/options/options.h"
 
 #define WORD     "write a part of the test's name, as in: PROGRAM lru evict"
-#define ALL_RUN  "leave it out: all tests run, whatever fails"
+#define ALL_RUN  "leave it out: all tests run even if some fail"
 #define EXCLUDED "write --filter='!(*WORD*)' to exclude tests"
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     {"-n", "write --jobs=N"},
     {"--test-threads", "write --jobs=N"},
     {"--test", WORD},
-    {"--exact", "write --filter=SUITE/TEST, which is that test alone"},
+    {"--exact", "write --filter=SUITE/TEST, which selects only that test"},
     {"--skip", EXCLUDED},
     {"--no-capture", "write --nocapture"},
     {"--no-fail-fast", ALL_RUN},

@@ -1,4 +1,5 @@
-/* option_rows.h: what the files share that read options. Private. */
+/* option_rows.h: the table of options, shared by the files that read them.
+ * Private. */
 #ifndef TESTLOG_OPTION_ROWS_H
 #define TESTLOG_OPTION_ROWS_H
 
@@ -40,9 +41,9 @@ struct option_row {
     const char *what; /* a number is */
     char letter;
     bool pass;      /* the flag to Criterion, too */
-    bool outer;     /* the variable is not for programs that tests start */
+    bool outer;     /* programs that tests start ignore the variable */
     bool several;   /* each value counts */
-    bool flag_only; /* it is no setting of testlog.conf */
+    bool flag_only; /* it is not a setting of testlog.conf */
     bool per_test;  /* it is a setting of single tests, too */
 };
 
@@ -59,8 +60,9 @@ bool test_log_option_read(struct reader *, const struct option_row *,
  * checked. */
 void test_log_option_find_profile(struct reader *, int argc, char **argv);
 
-/* test_log_option_read_variables and test_log_option_read_flags read what beats
- * testlog.conf; false if they have printed why no test runs. */
+/* test_log_option_read_variables and test_log_option_read_flags read variables
+ * and flags, which beat testlog.conf; false if they have printed why no test
+ * runs. */
 bool test_log_option_read_variables(struct reader *);
 bool test_log_option_read_flags(struct reader *, int argc, char **argv);
 
@@ -76,7 +78,8 @@ bool test_log_option_judge(struct reader *, int failed);
 bool test_log_option_pass(struct reader *, const char *flag, const char *value);
 
 /* test_log_option_check refuses options that contradict each other;
- * test_log_option_finish passes to Criterion what follows from all of them. */
+ * test_log_option_finish passes to Criterion the arguments that follow from all
+ * options. */
 bool test_log_option_check(struct reader *);
 bool test_log_option_finish(struct reader *);
 
@@ -86,8 +89,8 @@ bool test_log_option_finish(struct reader *);
  * the arguments; false if it has printed what is wrong. */
 bool test_log_project_read(struct reader *, int argc, char **argv);
 
-/* test_log_project_print prints what differs from the defaults, as testlog.conf
- * has it, and returns false. */
+/* test_log_project_print prints the settings that differ from the defaults, in
+ * the syntax of testlog.conf, and returns false. */
 bool test_log_project_print(const struct reader *);
 
 #endif

@@ -1,5 +1,5 @@
-/* option_rules.c: what flags, variables and settings mean together, once all of
- * them are read, and what is passed on to Criterion.
+/* option_rules.c: applies the rules between flags, variables and settings once
+ * all are read, and passes arguments on to Criterion.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ bool test_log_option_pass(struct reader *reader, const char *flag,
 
 /* ---- Rules ---- */
 
-/* The level of the host takes the place of the filters. GPU activity is
- * recorded anyway; its warnings are kept, too. */
+/* The host's level replaces the filters. GPU activity and its warnings are
+ * recorded anyway. */
 static bool apply_host_level(struct reader *reader)
 {
     static const char origin[] = "host_tracer_level";
@@ -150,7 +150,7 @@ static bool take_share(struct reader *reader)
     return test_log_option_pass(reader, "--jobs", number);
 }
 
-/* One test at a time, and no other try. */
+/* With a debugger, tests run one at a time and are not retried. */
 static bool take_debugger(struct reader *reader)
 {
     struct test_log_options *options = reader->options;

@@ -184,8 +184,8 @@ bool test_log_color(const char *flag, FILE *stream)
 
 /* ---- Numbers ---- */
 
-/* Writes "64k" with the capital letter that it needs; false if the result is
- * not a size either. */
+/* Writes "64k" with a capital letter, as a size needs it; false if the result
+ * is not a size either. */
 static bool capital_size(const char *text, char *size, size_t room)
 {
     uint64_t bytes;

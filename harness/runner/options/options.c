@@ -405,7 +405,7 @@ static const struct option_row rows[] = {
     {"--log-span-events", "LOG_SPAN_EVENTS", test_log_span_event_words,
      "lines about spans; several with commas", .read = read_span_events},
     {"--log-fields", "LOG_FIELDS", test_log_detail_words,
-     "what else a line has; several with commas", .read = read_details},
+     "more fields of a line; several with commas", .read = read_details},
     {"--log-time", "LOG_TIME", test_log_time_words, "times in the lines",
      .read = read_time},
     {"--nocapture", "NOCAPTURE", NULL, "print output and lines immediately",
@@ -420,22 +420,21 @@ static const struct option_row rows[] = {
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir,
      AT(dir)},
     {"--scratch", "TRACE_SCRATCH", "auto|off|DIR",
-     "where runs are recorded that go to a shared file system",
-     .read = read_scratch, AT(scratch)},
+     "where to record runs for a shared file system", .read = read_scratch,
+     AT(scratch)},
     {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
      .read = read_count, AT(keep), "number of runs"},
     {"--render", NULL, "auto|all|",
      "whether large passing tests get trace.json and log.txt",
      .read = read_render},
     {"--trace-limit", "TRACE_LIMIT", "BYTES",
-     "most that a test may record (256M)", .read = read_limit},
+     "most bytes that a test may record (256M)", .read = read_limit},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
-    {"--fail-log", NULL, "N",
-     "recorded lines that a failed test shows beside LOG's (20)",
+    {"--fail-log", NULL, "N", "hidden lines that a failed test shows, too (20)",
      .read = read_count, AT(output.fail_log), "number of lines"},
     {"--stacks", NULL, TEST_LOG_STACKS(WORD),
-     "stacks of which threads a failed test shows", .read = read_stacks},
+     "threads whose stacks a failed test shows", .read = read_stacks},
     {"--debug-failed", NULL, "[gdb|lldb|",
      "start a debugger where the first test fails", .read = read_debugger,
      .flag_only = true},
@@ -463,7 +462,7 @@ static const struct option_row rows[] = {
      .read = read_inform, AT(list_sites), .flag_only = true},
     {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",
      .read = read_count, AT(jobs), "number of jobs", 'j', .pass = true},
-    {"--serial", NULL, NULL, "run no test beside another", .read = read_on,
+    {"--serial", NULL, NULL, "run one test at a time", .read = read_on,
      AT(serial), .per_test = true},
     {"--timeout", NULL, "SECONDS", "longest time for each test",
      .read = read_seconds, AT(timeout), .letter = 't', .pass = true,
@@ -476,9 +475,10 @@ static const struct option_row rows[] = {
      .read = read_count, AT(retries), "number of tries", .per_test = true},
     {"--repeat", NULL, "N", "run each test N times", .read = read_count,
      AT(repeat), "number of times"},
-    {"--failed", NULL, NULL, "run only what failed and has not passed since",
-     .read = read_on, AT(failed)},
-    {"--failed-first", NULL, NULL, "run that first, then the rest",
+    {"--failed", NULL, NULL,
+     "run only tests that failed and have not passed since", .read = read_on,
+     AT(failed)},
+    {"--failed-first", NULL, NULL, "run those first, then the rest",
      .read = read_on, AT(failed_first)},
     {NULL, "TEST_SHARD", "K/N", NULL, .read = read_setting, AT(shard_asked),
      .outer = true},
@@ -513,7 +513,7 @@ static const struct option_row rows[] = {
      .read = read_criterion_report, .pass = true},
     {"--always-succeed", NULL, NULL, "exit with 0 even if tests fail",
      .read = read_passed, .pass = true},
-    {"--ignore-warnings", NULL, NULL, "does nothing: warnings fail no run",
+    {"--ignore-warnings", NULL, NULL, "does nothing: warnings never fail a run",
      .read = read_passed, .pass = true},
     {"--full-stats", NULL, NULL, "report passing assertions, too",
      .read = read_passed, .pass = true},
@@ -570,8 +570,8 @@ static bool read_row(struct reader *reader, const struct option_row *row,
     return row->read(reader);
 }
 
-/* A flag or variable beats what testlog.conf sets for single tests. The filters
- * of tests remain, because a filter of limits adds to them. */
+/* A flag or variable beats testlog.conf's settings for single tests. The
+ * filters of tests remain, because a filter of limits adds to them. */
 static bool read_beating(struct reader *reader, const struct option_row *row,
                          const char *name, const char *value)
 {
@@ -620,7 +620,7 @@ static bool refuse_missing(struct reader *reader, const char *flag,
     return test_log_option_refuse(reader, "%s needs a value: %s", flag, form);
 }
 
-/* getopt_long reads Go's -run letter by letter, so look at all words. */
+/* getopt_long parses Go's -run letter by letter, so look at all words. */
 static bool refuse_foreign(struct reader *reader, char **words)
 {
     for (; *words && strcmp(*words, "--"); words++) {

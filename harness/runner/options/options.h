@@ -49,14 +49,14 @@ struct test_log_options {
     bool fail_fast;
     bool serial;       /* no test runs beside another */
     bool render_all;   /* write trace.json and log.txt of large passing tests */
-    bool reports;      /* Criterion's, to files or stdout */
+    bool reports;      /* Criterion's reports, to files or stdout */
     bool failed;       /* run what failed and has not passed since: */
     bool failed_first; /* or run it first: */
     char **only;       /* these names, NULL at the end; NULL: all */
     size_t retries, repeat; /* repeat 0 is once */
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
-    const char *debugger; /* that is started if a test fails; NULL: none */
+    const char *debugger; /* to start if a test fails; NULL: none */
     const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;

@@ -152,8 +152,8 @@ static bool add_override(struct reader *reader,
     return true;
 }
 
-/* Reads a line that is for single tests, or that only has to be right because
- * its profile is not in force. */
+/* Reads a line for single tests, or a line that is only checked because its
+ * profile is not in force. */
 static bool read_apart(struct reader *reader,
                        const struct test_log_settings_line *line, bool in_force)
 {
@@ -193,7 +193,7 @@ static bool check_profile(struct reader *reader)
     return wrong(reader);
 }
 
-/* `profile` NULL: whether the line is of none. */
+/* Whether a line belongs to a profile; with NULL, to none. */
 static bool is_of(const struct test_log_settings_line *line,
                   const char *profile)
 {
@@ -217,7 +217,7 @@ static bool check_others(struct reader *reader)
     return true;
 }
 
-/* Reads the lines of a profile, or those of none. */
+/* Reads the lines of a profile, or with NULL those outside of profiles. */
 static bool read_lines_of(struct reader *reader, const char *profile)
 {
     const struct test_log_settings *settings = &reader->options->settings;
@@ -247,7 +247,7 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
 
 /* ---- --show-config ---- */
 
-/* Whether a later value takes the place of an earlier one. */
+/* Whether a later value replaces an earlier one. */
 static bool replaces(const struct option_row *later,
                      const struct option_row *row)
 {

@@ -8,7 +8,7 @@
  *  [profile ci test net/x*]
  *  timeout = 300
  *
- * It does not know the keys: options.c applies the lines.
+ * It accepts all keys; options.c applies the lines.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -129,8 +129,8 @@ static int begin_test(struct test_log_settings *settings, struct place *place,
     return place->pattern ? 0 : refuse(place, "out of memory", pattern);
 }
 
-/* Returns what is behind a word and blanks; NULL if the text does not begin
- * with them, or nothing is behind them. */
+/* Returns the text after a word and blanks; NULL if the text does not begin
+ * with them, or ends there. */
 static char *behind(char *text, const char *word)
 {
     size_t size = strlen(word);
@@ -141,7 +141,7 @@ static char *behind(char *text, const char *word)
     return text[0] ? text : NULL;
 }
 
-/* Cuts "NAME test PATTERN" behind the name and returns the pattern; NULL if
+/* Cuts "NAME test PATTERN" after the name and returns the pattern; NULL if
  * there is none. */
 static char *cut_test(char *name)
 {
@@ -227,7 +227,7 @@ static bool find(char path[PATH_MAX])
     return false;
 }
 
-/* A regular file only: opening a FIFO would wait. */
+/* Opens only a regular file, because opening a FIFO would block. */
 static FILE *open_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

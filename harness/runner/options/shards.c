@@ -7,9 +7,9 @@
 #include "options.h"
 
 /* X(index, total, the variable where indexes begin or NULL, where they begin
- * without it, whether "auto" asks for it). The first one that is set counts. In
- * a Slurm job, the ranks of MPI are more precise than the step that launched
- * its daemons; in a job of GitLab, any scheduler is. */
+ * without it, whether "auto" asks for it). The first source that is set counts.
+ * MPI's ranks come before Slurm, whose step may have launched only MPI's
+ * daemons. All others come before GitLab, whose job may run a scheduler. */
 #define SOURCES(X)                                                             \
     X("TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", NULL, 0, false)                 \
     X("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", NULL, 0, false)               \
@@ -42,7 +42,7 @@ enum {
     GITLAB = SOURCE_COUNT - 1
 };
 
-/* Slurm's arrays may begin anywhere, but no scheduler has as many tasks. */
+/* Slurm's arrays may begin at any index, but no scheduler has so many tasks. */
 static const size_t most = 1000000, last_index = 1000000000;
 
 /* Accepts only digits, not "1e3" or " 7". */
@@ -57,8 +57,8 @@ static bool is_number(const char *text, size_t limit, size_t *number)
     return *text && *number <= limit;
 }
 
-/* Finds the first source of which a variable is set. Its other variables are
- * not taken from other sources. */
+/* Finds the first source with a variable that is set. Its other variables must
+ * come from the same source. */
 static const struct source *find_source(bool all)
 {
     for (size_t i = 0; i < SOURCE_COUNT; i++) {
@@ -68,8 +68,8 @@ static const struct source *find_source(bool all)
             continue;
         if (test_log_variable(source->index))
             return source;
-        /* Kubernetes has an index only; its total goes by Bazel's name. GitLab
-         * always sets the total. */
+        /* Kubernetes sets only an index; users set the total under Bazel's
+         * name. GitLab always sets the total. */
         if (test_log_variable(source->total) && i != GITLAB &&
             !(i == BAZEL && all &&
               test_log_variable(sources[KUBERNETES].index)))
@@ -140,11 +140,10 @@ static int read_pair(struct test_log_shard *shard,
     char index[16];
 
     if (!slash || !is_number(slash + 1, most, &shard->total) || !shard->total) {
-        fprintf(
-            stderr,
-            "testlog: %s: \"%s\" is not a shard; write one as in 2/5, of up "
-            "to %zu, or auto\n",
-            asked->origin, asked->value, most);
+        fprintf(stderr,
+                "testlog: %s: \"%s\" is not a shard; write K/N, such as 2/5, "
+                "with N up to %zu, or auto\n",
+                asked->origin, asked->value, most);
         return -1;
     }
     snprintf(index, sizeof(index), "%.*s", (int)(slash - asked->value),

@@ -6,7 +6,7 @@
 
 #include "harness/runner/plan/balance.h"
 
-/* Equally long tests go by program and name. */
+/* Equally long tests are sorted by program and name. */
 static int compare(const void *a, const void *b)
 {
     const struct test_log_balanced *left = a, *right = b;

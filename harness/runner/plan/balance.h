@@ -8,15 +8,15 @@
 
 struct test_log_balanced {
     const char *program, *name; /* unique */
-    uint64_t time;              /* that it takes */
-    size_t shard;               /* that it goes to */
+    uint64_t time;              /* that the test takes */
+    size_t shard;               /* that gets the test */
     size_t number;              /* the caller's */
 };
 
-/* test_log_balance gives each test the shard that has least to do, the longest
- * test first: no shard takes longer than the mean and its own shortest test.
- * The result does not depend on the order of the tests, which it changes. -1
- * without memory.
+/* test_log_balance gives each test, the longest first, to the shard with the
+ * least work. No shard takes longer than the mean of all shards plus its own
+ * shortest test. The result does not depend on the order of the tests, which it
+ * changes. -1 without memory.
  *
  * This is the rule "longest processing time first" of R. L. Graham, Bounds on
  * Multiprocessing Timing Anomalies, SIAM Journal on Applied Mathematics 17

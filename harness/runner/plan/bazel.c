@@ -1,8 +1,8 @@
 /* bazel.c: supports what Bazel expects of a test, where no flag does.
  *
- * Bazel, like GoogleTest, wants a file that shows that shards are supported. It
- * passes a test that exits with 0, unless the test's TEST_PREMATURE_EXIT_FILE
- * still exists: then the test exited midway.
+ * Bazel, like GoogleTest, expects a file that shows that shards are supported.
+ * A test that exits with 0 passes, unless its TEST_PREMATURE_EXIT_FILE still
+ * exists: then the test exited midway.
  */
 #include <errno.h>
 #include <fcntl.h>

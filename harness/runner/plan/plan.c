@@ -2,8 +2,8 @@
  *
  * Criterion expands parameters one by one while it runs and gives every
  * instance the same name. Here each becomes a test, "name[07]", before the run.
- * Criterion still asks for parameters, one instance at a time and in the order
- * of its set, which is what `instances` answers in.
+ * Criterion still asks for parameters, one instance at a time; `order` has the
+ * instances in the order of Criterion's set.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct instance {
     size_t size;
 };
 
-/* A test that is out of the set for a while. */
+/* A test that is temporarily out of the set. */
 struct held {
     struct criterion_ordered_set_node *node;
     struct criterion_suite_set *suite;
@@ -62,7 +62,7 @@ static void each(struct criterion_test_set *set, each_test *visit,
             struct criterion_ordered_set_node *node = *t;
 
             visit(t, suite, (void *)(node + 1), context);
-            if (*t == node) /* unless it was taken out */
+            if (*t == node) /* unless visit has taken it out */
                 t = &node->next;
         }
     }
@@ -578,10 +578,10 @@ static void find_word(struct criterion_ordered_set_node **at,
     search->found = search->found || has_word(&one, test);
 }
 
-enum { UNMATCHED_MAX = 10 }; /* that are printed */
+enum { UNMATCHED_MAX = 10 }; /* how many are printed */
 
-/* Returns 1 if no test of the set matches, and prints so, unless that was
- * printed often enough; otherwise 0. */
+/* Returns 0 if a test of the set matches. Otherwise returns 1 and, for the
+ * first ones, prints that none does. */
 static size_t count_unmatched(struct criterion_test_set *set, each_test *find,
                               const char *what, const char *text, size_t before)
 {
@@ -732,8 +732,7 @@ static bool has_wanted_test(struct criterion_ordered_set_node *node)
 
 typedef bool is_first(struct criterion_ordered_set_node *);
 
-/* Moves the nodes that come first to the beginning; otherwise they keep their
- * order. */
+/* Moves some nodes to the beginning; apart from that, the order stays. */
 static void move_first(struct criterion_ordered_set *nodes, is_first *comes)
 {
     struct criterion_ordered_set_node *first = NULL, **end = &first;

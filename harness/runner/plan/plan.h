@@ -36,9 +36,9 @@ void test_log_plan_first(struct criterion_test_set *, char **names);
 void test_log_plan_print_unmatched(struct criterion_test_set *,
                                    const struct test_log_options *);
 
-/* test_log_plan_nearest returns the test, or a quoted pattern, that the
- * patterns, which matched no test, probably meant; NULL if there is no similar
- * one. It lasts until the next selection. */
+/* test_log_plan_nearest returns what patterns without a match probably meant, a
+ * test or a quoted pattern; NULL if none is similar. It lasts until the next
+ * selection. */
 const char *test_log_plan_nearest(void);
 
 /* test_log_plan_repeat replaces every test by `times` tests, "name#1",
@@ -66,24 +66,25 @@ void test_log_plan_free(void);
 /* ---- shard_tests.c ---- */
 
 /* test_log_shard_read_durations reads the durations that `testlog run` passes
- * to its programs, or the file of --history, and prints which of the flags has
- * no effect. -1 if it has printed what is wrong.
- * test_log_shard_recall takes them from the history if neither is given, keeps
- * those that are `wanted`, and notes in options->shard which are used. */
+ * to its programs, or the file of --history, and prints if a flag has no
+ * effect. -1 if it has printed what is wrong. test_log_shard_recall takes them
+ * from the history if neither is given, keeps those that are `wanted`, and
+ * notes in options->shard which are used. */
 int test_log_shard_read_durations(struct test_log_options *);
 void test_log_shard_recall(struct test_log_options *,
                            const struct test_log_history *,
                            test_log_duration_wanted *wanted,
                            const void *context);
 
-/* test_log_shard_recall_program does so for the tests of a program; under
+/* test_log_shard_recall_program does the same for the tests of a program; under
  * `testlog run`, for those of all its programs. */
 void test_log_shard_recall_program(struct test_log_options *,
                                    const struct test_log_history *,
                                    const char *program);
 
-/* test_log_shard_of returns the shard, of total shards, that a test belongs to
- * if durations do not matter; `place` is which of the sorted ones it is. */
+/* test_log_shard_of returns the shard, of total shards, of a test when
+ * durations do not matter; `place` is the test's place among the sorted
+ * tests. */
 size_t test_log_shard_of(const struct test_log_shard *, size_t place,
                          const char *name);
 
@@ -99,8 +100,7 @@ void test_log_shard_list(struct criterion_test_set *,
 
 /* ---- rerun.c ---- */
 
-/* test_log_rerun_name returns the name under which the history has a program (a
- * path). */
+/* test_log_rerun_name returns the name of a program (a path) in the history. */
 const char *test_log_rerun_name(const char *program);
 
 /* test_log_rerun_choose, for --failed and --failed-first, stores the failed
@@ -121,16 +121,17 @@ size_t test_log_prepare_retry(struct test_log_runner *,
 
 /* ---- serial_turns.c: serial tests among those of other programs ---- */
 
-/* test_log_turn_take waits until the next tests may run: serial ones, while no
- * test of another program does, or others, while no serial test does. It does
- * nothing outside of `testlog run`, or if no test may be serial. */
+/* test_log_turn_take waits for the turn of the next tests. Serial tests wait
+ * until no test of another program runs, others until no serial test runs. It
+ * does nothing outside of `testlog run`, or if no test may be serial. */
 void test_log_turn_take(const struct test_log_runner *);
 void test_log_turn_end(void);
 
 /* ---- bazel.c ---- */
 
-/* test_log_bazel_begin creates the files that tell Bazel that a test did not
- * end, and that it supports shards; test_log_bazel_end removes the first. */
+/* test_log_bazel_begin creates two files for Bazel: one shows that the test has
+ * not ended, the other that it supports shards. test_log_bazel_end removes the
+ * first. */
 void test_log_bazel_begin(const struct test_log_session *);
 void test_log_bazel_end(void);
 

@@ -175,8 +175,8 @@ static void each(struct test_log_runner *runner, struct criterion_test_set *set,
     }
 }
 
-/* Jobs point to results, and adding a result moves them all. So jobs are made
- * after the last result. */
+/* Jobs point to results, and adding a result may move all results. So jobs are
+ * made after the last result. */
 static void add_job(struct test_log_runner *runner,
                     const struct criterion_suite *suite,
                     struct criterion_test *test)
@@ -185,7 +185,7 @@ static void add_job(struct test_log_runner *runner,
 
     job->test = test;
     job->limit = take_limit(runner->options, suite, test);
-    /* Criterion's reports contain only the tests that it runs at once. */
+    /* Criterion's reports contain only the tests of one of its runs. */
     job->serial =
         test_log_override_of(runner->options, test->category, test->name)
             .serial ||
@@ -210,7 +210,7 @@ static bool want_none(const struct criterion_test *test)
     return false;
 }
 
-/* Without memory for its result, a test would pass whatever it did. */
+/* A test without a result would pass whatever it did. */
 static void run_nothing(struct test_log_runner *runner,
                         struct criterion_test_set *set, int error)
 {
@@ -239,7 +239,7 @@ static void make_jobs(struct test_log_runner *runner,
     each(runner, set, add_job);
     if (test_log_supervisor_limits())
         clear_timeouts(set);
-    if (runner->stopped) /* before there was a job to stop */
+    if (runner->stopped) /* when there was no job yet to stop */
         test_log_stop(runner, NULL);
 }
 
@@ -431,7 +431,7 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
         struct test_log_job *job = &runner->jobs[i];
         bool has_folder = job->result->folder;
 
-        job->note = 0; /* it was in the memory of the last try */
+        job->note = 0; /* it points into the last try's memory */
         if (!test_log_job_retries(job) || test_log_job_retry(job))
             continue;
         count++;

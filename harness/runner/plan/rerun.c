@@ -49,7 +49,7 @@ static void forget_names(struct test_log_options *options)
     options->only_capacity = 0;
 }
 
-/* Without all names, no name: a test must not be left out. */
+/* Collects all names or none, because no test must be left out. */
 static void collect(struct test_log_options *options,
                     const struct test_log_history *history, const char *name)
 {
@@ -60,7 +60,8 @@ static void collect(struct test_log_options *options,
         if (!test_log_outcome_bad(history->tests[i].outcome) ||
             strcmp(history->tests[i].program, name) != 0)
             continue;
-        /* A program that left no results has no test to name. */
+        /* All tests run if the program left no results: it has no test to
+         * name. */
         if (!strchr(test, '/') || !add_name(options, test))
             forget_names(options);
     }

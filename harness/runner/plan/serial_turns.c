@@ -18,7 +18,7 @@
 #include "harness/runner/watch/supervisor.h"
 #include "plan.h"
 
-static int folder; /* that is locked; 0: none */
+static int folder; /* the locked folder; 0: none */
 
 static bool has_stopped(const struct test_log_runner *runner)
 {

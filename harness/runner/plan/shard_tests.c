@@ -15,7 +15,7 @@
 #include "trace/base/strings.h"
 #include "trace/base/text.h"
 
-/* The most tests of a program that the plan in run.json names. */
+/* How many tests of a program the plan in run.json names at most. */
 enum { NAMES_MOST = 10000 };
 
 static const char no_memory[] = "out of memory: --shard has no effect";
@@ -37,8 +37,8 @@ static bool is_flag(const char *origin)
     return origin && !strncmp(origin, "--", 2);
 }
 
-/* Reads the file even if it does not apply: its name may be wrong. A setting of
- * testlog.conf is for all runs, so its file may be absent in most. */
+/* Reads the file even if it has no effect, to report a wrong name. A setting of
+ * testlog.conf is for all runs, and most of them may lack the file. */
 static int read_history(struct test_log_options *options)
 {
     const struct test_log_setting *history = &options->history;
@@ -73,7 +73,7 @@ int test_log_shard_read_durations(struct test_log_options *options)
     if (test_log_shard_by_time(&options->shard) && session->durations)
         return test_log_durations_read(&options->durations, session->durations,
                                        "run");
-    if (session->program) /* `testlog run` has read and printed it */
+    if (session->program) /* `testlog run` has read and reported it */
         return 0;
     if (read_history(options))
         return -1;
@@ -188,7 +188,7 @@ static size_t find_durations(struct test_log_balanced *tests,
     return count;
 }
 
-/* Tests without durations stay where their names put them. */
+/* Tests without durations stay in the shards that their names choose. */
 static bool divide_by_time(const struct test_log_options *options,
                            const char *program)
 {

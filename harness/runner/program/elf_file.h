@@ -15,8 +15,8 @@ struct test_log_elf {
     ElfW(Ehdr) header;
 };
 
-/* test_log_elf_open maps a file and reads its header; false if it cannot, or it
- * is no ELF file of this process's kind. */
+/* test_log_elf_open maps a file and reads its header; false if it cannot, or if
+ * it is not an ELF file for this process's architecture. */
 bool test_log_elf_open(struct test_log_elf *, const char *path);
 void test_log_elf_close(struct test_log_elf *);
 

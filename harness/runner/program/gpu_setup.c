@@ -33,7 +33,7 @@ static const char layers[] = "OPENCL_LAYERS";
 #    define TEST_LOG_SONAME "libtestlog.so.0"
 #endif
 
-static char refused[PATH_MAX]; /* a library that another user could replace */
+static char refused[PATH_MAX]; /* another user could replace it */
 
 /* Whether there is a file from which code may be loaded into tests. */
 __attribute__((format(printf, 2, 3))) static bool is_there(char *resolved,
@@ -60,8 +60,7 @@ static int folder_of(const char *file)
     return (int)(trace_base_name(file) - file);
 }
 
-/* The library may be in the folder of libtestlog.so, which may contain this
- * code. */
+/* The library may be beside libtestlog.so, if this code is in that. */
 static bool is_beside_us(char *path)
 {
     static const char name[] = "libtestlog.so";
@@ -86,7 +85,8 @@ static bool is_beside_testlog(char *path, const char *folder, const char *name)
                     name);
 }
 
-/* Whether this is our library, which an outer test program may have set. */
+/* Whether a path is that of our library: an outer test program may have set
+ * it. */
 static bool is_ours(const char *path)
 {
     return path && !strcmp(trace_base_name(path), library_name);
@@ -154,8 +154,8 @@ extern char __cudaRegisterFatBinary[];
 
 static int is_cuda(struct dl_phdr_info *object, size_t size, void *none)
 {
-    /* The prefix is separate, so that a search of this program for such names
-     * does not match. */
+    /* The prefix is a separate string, so that searching this program for such
+     * names finds nothing. */
     static const char *const names[] = {"cudart.so", "cuda.so", "nvrtc.so"};
     const char *base = trace_base_name(object->dlpi_name);
 
@@ -194,8 +194,8 @@ __attribute__((format(printf, 3, 4))) static void judge(
     va_end(args);
 }
 
-/* Finds out why nothing can be recorded of GPUs, as far as that is known before
- * a driver is asked. */
+/* Finds out why GPUs cannot be recorded, as far as possible without asking a
+ * driver. */
 static void judge_here(struct test_log_gpu *gpu, bool found)
 {
     const char *set = test_log_variable("CUDA_INJECTION64_PATH");
@@ -204,11 +204,11 @@ static void judge_here(struct test_log_gpu *gpu, bool found)
     if (set && !is_ours(set))
         judge(gpu, TEST_LOG_GPU_BUSY,
               TEST_LOG_GPU_WITHOUT
-              "CUDA_INJECTION64_PATH is another tool's: %s",
+              "CUDA_INJECTION64_PATH belongs to another tool: %s",
               set);
     else if (test_log_variable("NSYS_PROFILING_SESSION_ID"))
         judge(gpu, TEST_LOG_GPU_BUSY,
-              TEST_LOG_GPU_WITHOUT "Nsight Systems profiles this "
+              TEST_LOG_GPU_WITHOUT "Nsight Systems is profiling this program "
                                    "(NSYS_PROFILING_SESSION_ID)");
     else if (!found && refused[0])
         judge(gpu, TEST_LOG_GPU_NO_LIBCUPTI,
@@ -284,7 +284,7 @@ static void export_audit(const char *library)
         append(audit_variable, path);
 }
 
-/* A tool that receives NVTX gets it all. */
+/* If another tool receives NVTX, we leave NVTX to it. */
 static void prepare_nvtx(struct test_log_gpu *gpu,
                          const struct test_log_options *options)
 {
@@ -318,11 +318,11 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
     bool found = test_log_gpu_library(library);
 
     judge_here(gpu, found);
-    /* A driver may exist even if none was found. */
+    /* There may be a driver that we did not find. */
     if (found && gpu->state != TEST_LOG_GPU_BUSY)
         setenv(injection, library, 1);
     else if (is_ours(test_log_variable(injection)))
-        unsetenv(injection); /* one that another user could replace */
+        unsetenv(injection); /* another user could replace it */
     remove_layer();
     if (found)
         append(layers, library);

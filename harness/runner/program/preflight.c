@@ -15,7 +15,7 @@
 
 #define SHARED "/dev/shm"
 
-enum { ARENA_SIZE = 128 * 1024 }; /* of BoxFort, which never checks for room */
+enum { ARENA_SIZE = 128 * 1024 }; /* BoxFort's; it never checks for room */
 
 static bool has_room(const char *path)
 {

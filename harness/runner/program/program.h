@@ -7,11 +7,11 @@
 
 /* ---- start_valgrind.c ---- */
 
-enum { TEST_LOG_RACES_SLOWER = 50 }; /* timeouts are longer by this */
+enum { TEST_LOG_RACES_SLOWER = 50 }; /* by which timeouts are longer */
 
 /* test_log_races_begin executes the program under valgrind if --races asks for
- * it. It returns 0 if this is so already or need not be, and -1 if it has
- * printed why it cannot. */
+ * it. It returns 0 if the program runs under valgrind already or need not, and
+ * -1 if it has printed why it cannot. */
 int test_log_races_begin(const struct test_log_options *, int argc,
                          char **argv);
 
@@ -25,7 +25,7 @@ extern const char test_log_suppressions[];
 
 /* ---- gpu_setup.c ---- */
 
-/* A notice begins with this, followed by the reason. */
+/* The beginning of a notice; the reason follows. */
 #define TEST_LOG_GPU_WITHOUT "GPU trace off: "
 
 /* test_log_gpu_library finds libtestlog-gpu.so; `path` has PATH_MAX bytes. A
@@ -49,7 +49,7 @@ bool test_log_gpu_linked(void);
 
 /* test_log_gpu_prepare sets the variables of workers; test_log_gpu_record those
  * of any program, whose processes record into folders in `folder`, an absolute
- * path. They note what is known before anything of CUDA runs. */
+ * path. They note the facts that are known before any part of CUDA runs. */
 void test_log_gpu_prepare(struct test_log_gpu *,
                           const struct test_log_options *);
 void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,

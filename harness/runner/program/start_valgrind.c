@@ -37,7 +37,8 @@ static int write_suppressions(void)
     return fclose(file);
 }
 
-/* Names it to the program that valgrind runs, which is the same process. */
+/* Passes the folder to the program under valgrind, which is the same
+ * process. */
 static int make_folder(void)
 {
     const char *parent = getenv("TMPDIR");
@@ -89,7 +90,8 @@ void test_log_races_end(void)
 /* ---- Valgrind ---- */
 
 /* Programs of the system that tests start are not checked, because that takes
- * long and they have races of their own; unless the tests are such programs. */
+ * long and they have their own races. An exception: the tests are such
+ * programs. */
 static const char *others_of(const char *program)
 {
     char *path = realpath(program, NULL);

@@ -19,7 +19,7 @@ static void do_nothing(int number)
     (void)number;
 }
 
-/* A handler, because tests would inherit SIG_IGN. */
+/* This takes a handler, because tests would inherit SIG_IGN. */
 static void survive(int number)
 {
     struct sigaction action;

@@ -67,8 +67,8 @@ static bool names_site(const struct table *table, size_t offset)
     return found && strspn(found + strlen(prefix), "0123456789");
 }
 
-/* Whether a variable lies in the data of the object: its file may have been
- * replaced since it was loaded. */
+/* Checks that a variable lies in the object's data, because the file may have
+ * been replaced since it was loaded. */
 static bool is_loaded(const struct dl_phdr_info *object,
                       const ElfW(Sym) * symbol)
 {

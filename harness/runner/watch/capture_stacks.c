@@ -32,11 +32,11 @@
 
 enum {
     STACKS_TEXT_MAX = 1 << 20,
-    ASSERTIONS = 8, /* of a test, whose stacks are looked at */
-    CHILDREN = 4,   /* of a test, that crashed */
+    ASSERTIONS = 8, /* per test, with stacks */
+    CHILDREN = 4,   /* per test, if they crashed */
 };
 
-static const uint64_t assertions_look = 4000000000; /* ns for all of a test */
+static const uint64_t assertions_look = 4000000000; /* ns per test */
 static const uint64_t children_look = 2000000000;
 
 static char program[PATH_MAX]; /* "": it was not found */
@@ -57,7 +57,7 @@ bool test_log_stacks_wanted(const struct test_log_options *options)
 
 /* ---- The program ---- */
 
-/* Its signals are those of a new process; its errors go nowhere. */
+/* It gets the signals of a new process; its errors are discarded. */
 static pid_t start(char *const *arguments, int in, int out)
 {
     posix_spawn_file_actions_t files;
@@ -102,7 +102,7 @@ static void read_until(int fd, uint64_t until, struct trace_text *text)
     for (;;) {
         int ready = poll(&pipe, 1, left_ms(until));
 
-        if (ready < 0 && errno == EINTR) /* by a handler of a hook */
+        if (ready < 0 && errno == EINTR) /* by the handler of a hook */
             continue;
         got = ready > 0 ? read(fd, bytes, sizeof(bytes)) : 0;
         if (got <= 0)
@@ -177,14 +177,13 @@ static void say_missing(void)
     if (said || program[0])
         return;
     test_log_progress_erase();
-    test_log_notice("no stacks, because there is no program testlog-stacks "
-                    "beside testlog's libraries; set TESTLOG_STACKS to its "
-                    "path");
+    test_log_notice("no stacks: cannot find testlog-stacks beside testlog's "
+                    "libraries; set TESTLOG_STACKS to its path");
     said = true;
 }
 
-/* Adds what was seen by the handler of a signal or at the throw of an
- * exception. */
+/* Adds what the handler of a signal, or the throw of an exception, has
+ * noted. */
 static void put_crash(struct trace_text *text,
                       const struct test_log_crash *crash)
 {
@@ -237,7 +236,7 @@ void test_log_stacks_look(const struct test_log_runner *runner,
     job->looked += test_log_now() - began;
 }
 
-/* Notes once that no further assertion is looked at. */
+/* Notes once that further assertions get no stack. */
 static void note_limit(const struct test_log_runner *runner,
                        struct test_log_job *job)
 {
@@ -277,8 +276,8 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
 
 /* ---- A test's children ---- */
 
-/* Adds what the file has, except children: a test that crashes after its end is
- * shown again. The test may have damaged the file. */
+/* Adds the contents of the file, except children, because a test that crashes
+ * after its end is shown again. The test may have damaged the file. */
 static void add_stored(struct trace_text *text, const struct test_log_run *of,
                        const struct test_log_result *result)
 {
@@ -299,7 +298,7 @@ static void add_stored(struct trace_text *text, const struct test_log_run *of,
     text->size = (size_t)(children + 1 - text->data);
 }
 
-/* Returns a file with a crash and what it left; -1 without one. */
+/* Returns a file with a crash and the stack that it left; -1 without one. */
 static int file_of(const struct trace_crash *crash, const unsigned char *left)
 {
     size_t size = (size_t)crash->stack_size + crash->mappings_size;
@@ -315,7 +314,7 @@ static int file_of(const struct trace_crash *crash, const unsigned char *left)
     return -1;
 }
 
-/* In a chroot, mappings cannot be read: then only addresses are known. */
+/* In a chroot, mappings cannot be read, so only addresses are known. */
 static bool has_left(const struct trace_crash *crash)
 {
     return crash->stack_size || crash->mappings_size;
@@ -357,7 +356,7 @@ static size_t add_some(struct trace_text *text,
     return added;
 }
 
-/* In a full recording, there are none with a stack. */
+/* If no child has a stack, as in a full recording, others are listed. */
 static void add_children(struct trace_text *text,
                          const struct trace_reader *reader)
 {
@@ -366,7 +365,8 @@ static void add_children(struct trace_text *text,
     trace_text_printf(text, "crashes\t%zu\n", trace_reader_crashes(reader));
 }
 
-/* A test that was stopped before its end has noted who was alive. */
+/* If a test was stopped before its end, the living processes are noted
+ * already. */
 void test_log_stacks_of_children(const struct test_log_runner *runner,
                                  const struct test_log_job *job)
 {

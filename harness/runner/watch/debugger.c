@@ -1,7 +1,7 @@
 /* debugger.c: starts a debugger on a test that has stopped where it failed.
  *
- * The debugger is in the foreground of the terminal meanwhile, so that ^C is
- * for it alone.
+ * Meanwhile the debugger is in the terminal's foreground, so that only the
+ * debugger gets ^C.
  */
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static const char *function_of(const struct test_log_crash *crash)
 
 /* ---- Its command line ---- */
 
-/* The test goes on until its signal arrives again, now at the instruction that
+/* The test continues until its signal arrives again, at the instruction that
  * caused it. */
 static void set_gdb(struct test_log_debugger *debugger,
                     const struct test_log_crash *crash)
@@ -114,7 +114,7 @@ static void announce(const struct test_log_runner *runner,
                       : crash->signal ? test_log_signal(crash->signal)
                                       : "";
 
-    test_log_notice("%s has %s%s%s; %s is on its process %u: bt shows the "
+    test_log_notice("%s has %s%s%s; %s is attached to process %u: bt shows the "
                     "stack, quit ends the run",
                     test_log_name(job->result),
                     crash->signal ? "crashed" : "failed", why[0] ? ": " : "",

@@ -111,7 +111,7 @@ int test_log_job_retry(struct test_log_job *job)
 
 /* ---- Time ---- */
 
-/* A virtual machine's clock may go back; this one never does. */
+/* The clock of a virtual machine may go back; this function's never does. */
 uint64_t test_log_now(void)
 {
     static uint64_t latest;

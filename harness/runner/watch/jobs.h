@@ -21,11 +21,11 @@ struct test_log_job {
     uint64_t exited;   /* when its exit was first noticed; 0: not yet */
     uint32_t pid;      /* 0: not known */
     size_t assertions; /* whose stacks were looked at */
-    bool limited;      /* not at those of all its failed assertions */
+    bool limited;      /* some of its failed assertions have no stack */
     bool seen;         /* its crash was looked at */
     bool serial;       /* no other test may run beside it */
     struct trace_text assertion_stacks;
-    size_t note; /* its process reports there, from 1; 0: nowhere */
+    size_t note; /* number of its process's report, from 1; 0: none */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
     bool starting;  /* its process has not reported itself yet */
     bool begun;     /* Criterion has reported that */
@@ -33,7 +33,7 @@ struct test_log_job {
     bool body_done; /* Criterion has reported that */
     bool shown;     /* its block is printed */
     bool left_out;  /* the run stopped before it began */
-    bool killed;    /* because it went on after its timeout */
+    bool killed;    /* because it did not end after its timeout */
     bool ended;     /* killed because the run ends */
     bool slow;      /* it was reported as slow */
     int sandboxed;  /* the signal of its crash, killed by a sandbox; 0: none */
@@ -46,9 +46,9 @@ struct test_log_runner {
     struct test_log_job *jobs; /* one for each of the run's results */
     size_t job_count;
     size_t matched;      /* tests, by the filters */
-    size_t at_once;      /* tests, as Criterion was told; 0: processors */
+    size_t at_once;      /* tests, as passed to Criterion; 0: processors */
     bool serial;         /* the serial tests run, one at a time */
-    const char *stopped; /* why no further test starts; NULL: they do */
+    const char *stopped; /* why no further tests start; NULL: they do */
     char attempt[16];    /* ".try2": suffix of folder names */
     char outermost[16];  /* id of the process that ends the run */
 };

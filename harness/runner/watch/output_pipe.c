@@ -20,13 +20,13 @@
 #include "harness/session.h"
 #include "jobs.h"
 
-enum { ROOM = 1 << 20 }; /* of the FIFO: the most for ordinary users */
+enum { ROOM = 1 << 20 }; /* the largest FIFO for ordinary users */
 
 /* The ends of a FIFO. */
 struct test_log_output_pipe {
     int from, to;
     bool full; /* no more is written to the file */
-    int error; /* why; 0: the test has ended */
+    int error; /* why not; 0: the test has ended */
 };
 
 bool test_log_output_pipe_wanted(const struct test_log_options *options)
@@ -84,8 +84,8 @@ static void keep(struct test_log_output_pipe *ends, const char *data,
     }
 }
 
-/* Returns whether there may be more. It reads only as much as fits in the FIFO;
- * otherwise a test that always prints would keep the runner busy. */
+/* Returns whether there may be more. It reads at most as much as fits in the
+ * FIFO, because a test that never stops printing would keep the runner busy. */
 static bool pump(struct test_log_output_pipe *ends)
 {
     static char buffer[1 << 16];
@@ -135,6 +135,6 @@ void test_log_output_pipe_finish(struct test_log_job *job)
     pump(job->pipe);
     if (job->pipe->error)
         complain(job->result, job->pipe->error);
-    job->pipe->full = true; /* what its children print now is lost */
+    job->pipe->full = true; /* output of its children is lost from now on */
     job->pipe->error = 0;
 }

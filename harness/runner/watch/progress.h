@@ -4,8 +4,8 @@
 
 #include "jobs.h"
 
-/* The other programs of `testlog run`: tests done, tests left and how long they
- * took last time, and which program this is. */
+/* The other programs of `testlog run`: tests done, tests left with their
+ * durations of last time, and this program's number. */
 struct test_log_others {
     unsigned long long done, failed, to_come, time;
     unsigned number, count;
@@ -15,7 +15,7 @@ struct test_log_others {
 void test_log_others_text(const struct test_log_others *, char *text,
                           size_t size);
 
-/* test_log_progress_suits tells whether there may be a status line at all;
+/* test_log_progress_suits tells whether a status line can be shown at all;
  * test_log_progress_put shows one, cut to the width of the terminal. */
 bool test_log_progress_suits(const struct test_log_options *);
 void test_log_progress_put(const struct trace_text *line);

@@ -23,12 +23,12 @@
 
 /* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {
-    uint32_t pid; /* 0: none; then the others may change */
+    uint32_t pid; /* 0: none, and the other members may change */
     uint64_t time;
     size_t number; /* of its job */
 };
 
-static struct spawn *spawn; /* shared with the child; NULL: none is watched */
+static struct spawn *spawn; /* shared with the child; NULL: not watched */
 static struct test_log_runner *runner;
 static pthread_t criterion;
 
@@ -63,7 +63,7 @@ static size_t read_file(pid_t pid, const char *name, char *text, size_t size)
     return count > 0 ? (size_t)count : 0;
 }
 
-/* Valgrind replaces the name, but a worker has a variable of BoxFort. */
+/* Valgrind replaces the name, but a worker has BoxFort's variable. */
 static bool has_box(pid_t pid)
 {
     static char text[1 << 17];
@@ -194,7 +194,7 @@ static bool was_continued(pid_t pid, int keep)
 }
 
 /* Makes the worker stop as if it had begun; true once Criterion's thread has
- * noticed and continued it. */
+ * noticed that and resumed it. */
 static bool let_begin(struct box *box, pid_t pid)
 {
     if (box->pid != pid || box->size != sizeof(*box) + box->name_size)

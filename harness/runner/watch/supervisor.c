@@ -64,8 +64,8 @@ static bool kill_test(const struct test_log_job *job)
     return !kill(-pid, SIGKILL) || !kill(pid, SIGKILL);
 }
 
-/* Whether a child is alive. The id of another process may have been reused. If
- * a test asks to be traced, its stops are reported, too. */
+/* Whether a child is alive. The id of another process may have been reused. For
+ * a test that asks to be traced, waitid() also reports stops. */
 static bool is_alive(pid_t pid)
 {
     siginfo_t info = {0};
@@ -88,7 +88,7 @@ static uint64_t deadline_of(const struct test_log_job *job)
 }
 
 /* Criterion's own timeout sends SIGPROF, too. The test is stopped until it gets
- * its signal: it must not end well meanwhile. */
+ * its signal, because it must not end with success meanwhile. */
 static bool signal_overdue(const struct test_log_runner *runner,
                            struct test_log_job *job)
 {
@@ -102,7 +102,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
     return sent;
 }
 
-/* A worker that is starting is killed without a signal before. */
+/* A worker that is starting is killed without SIGPROF. */
 static void end_overdue(const struct test_log_runner *runner,
                         struct test_log_job *job, uint64_t now)
 {
@@ -114,7 +114,7 @@ static void end_overdue(const struct test_log_runner *runner,
         job->killed = kill_test(job);
     if (!job->late && (job->starting || signal_overdue(runner, job))) {
         job->late = test_log_now();
-        job->paused = 0; /* the extra time before is used up */
+        job->paused = 0; /* earlier extra time is used up */
     }
 }
 
@@ -158,8 +158,8 @@ static void print_slow(const struct test_log_runner *runner,
                     test_log_name(job->result), (double)slow / 1e9);
 }
 
-/* All running tests share the time for a look. A worker that is starting stops
- * by itself for Criterion, which must be the one to resume it. */
+/* All running tests share the time for stacks. A worker that is starting stops
+ * itself for Criterion, and only Criterion may resume it. */
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
@@ -168,7 +168,8 @@ static void end_interrupted(const struct test_log_runner *runner,
     job->ended = kill_test(job);
 }
 
-/* The test may go on under the debugger, and Criterion with it. */
+/* The test may continue under the debugger, and Criterion must continue with
+ * it. */
 static void debug(const struct test_log_runner *runner,
                   const struct test_log_job *job,
                   const struct test_log_crash *crash)
@@ -199,13 +200,13 @@ static void look_at_crash(struct test_log_runner *runner,
     test_log_status_seen(job);
 }
 
-/* In a sandbox, the handler of a crash kills its thread, or the process, by a
- * system call. The process must not live on without the thread. */
+/* In a sandbox, the crash handler's first system call kills its thread or the
+ * process. The process must not live on without the thread. */
 static void end_sandboxed(struct test_log_job *job)
 {
     int signal = test_log_status_sandboxed(job);
 
-    /* A process that is dead altogether has its signal from the kernel. */
+    /* For a dead process, the kernel reports the signal. */
     if (!signal || !job->running || !is_alive((pid_t)job->pid))
         return;
     job->sandboxed = signal;
@@ -279,8 +280,8 @@ static void die(const struct test_log_runner *runner, int number)
     _exit(128 + number);
 }
 
-/* `testlog run` forwards a signal that a terminal or a script may have sent to
- * the whole group already. */
+/* `testlog run` forwards signals, although a terminal or a script may have sent
+ * them to the whole group already. */
 static bool is_repeated(const struct test_log_run *run, const siginfo_t *info)
 {
     return run->interrupted && run->foreign && info->si_code == SI_USER &&
@@ -305,16 +306,17 @@ static void handle_signal(struct test_log_runner *runner, const siginfo_t *info)
 {
     test_log_progress_erase();
     test_log_status_update(runner);
-    test_log_spawn_update(); /* first, or a starting test counts as not begun */
+    test_log_spawn_update(); /* first, because otherwise a starting test counts
+                                as not begun */
     if (info->si_signo == SIGUSR1)
         print_running(runner, test_log_now());
     else
         interrupt(runner, info);
 }
 
-/* After a tick that came far too late, Criterion's thread gets a whole tick to
- * notice the tests that ended meanwhile. It gets that only once in a row: where
- * every tick is late, timeouts must still work. Returns when to check again. */
+/* After a very late tick, Criterion's thread gets a whole tick to notice the
+ * tests that ended meanwhile. It gets no second one in a row, because timeouts
+ * must work even if every tick is late. Returns when to check again. */
 static uint64_t check(struct test_log_runner *runner, uint64_t due)
 {
     static bool waited;

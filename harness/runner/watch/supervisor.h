@@ -9,7 +9,8 @@ struct test_log_crash;
 /* ---- supervisor.c ---- */
 
 /* test_log_supervisor_begin takes over SIGINT, SIGTERM, SIGHUP and SIGUSR1
- * until test_log_supervisor_end. Without a second thread it takes nothing. */
+ * until test_log_supervisor_end. It takes none if it cannot start a second
+ * thread. */
 void test_log_supervisor_begin(struct test_log_runner *);
 void test_log_supervisor_end(void);
 
@@ -17,15 +18,15 @@ void test_log_supervisor_end(void);
  * thread or the workers' status, Criterion must. */
 bool test_log_supervisor_limits(void);
 
-/* Reading or changing results, and printing, happens between these; the status
- * line is erased there. */
+/* Code that reads or changes results, or prints, runs between these two calls;
+ * test_log_supervisor_enter erases the status line. */
 void test_log_supervisor_enter(void);
 void test_log_supervisor_leave(void);
 
 /* ---- worker_status.c: what workers report ---- */
 
 /* test_log_status_open creates shared memory for that many workers; -1 with
- * errno on failure, and then nothing is known about processes.
+ * errno on failure; the runner then cannot tell which processes tests have.
  * test_log_status_id returns what workers need to find it, NULL without it. */
 int test_log_status_open(size_t notes);
 const char *test_log_status_id(void);
@@ -47,8 +48,8 @@ struct test_log_worker_status test_log_status_of(struct test_log_runner *,
                                                  const struct test_log_job *);
 
 /* test_log_status_crash_of returns the crash for which a job's process stops or
- * has stopped; NULL if there is none. test_log_status_seen lets the process go
- * on; call it until the process has ended, which may stop only afterwards. */
+ * has stopped; NULL if there is none. test_log_status_seen resumes the process.
+ * Call it until the process has ended, because the process may stop later. */
 const struct test_log_crash *test_log_status_crash_of(
     const struct test_log_job *);
 void test_log_status_seen(const struct test_log_job *);
@@ -57,12 +58,13 @@ void test_log_status_seen(const struct test_log_job *);
 void test_log_status_mark_seen(const struct test_log_job *);
 
 /* test_log_status_sandboxed returns the signal of a crash whose handler was
- * killed by its first system call, as in a seccomp sandbox: the thread is gone,
- * or, where it is unknown, has got no further. 0: there is none. */
+ * killed by its first system call, as in a seccomp sandbox: its thread is gone,
+ * or is unknown and has not continued. 0: there is none. */
 int test_log_status_sandboxed(const struct test_log_job *);
 
-/* test_log_status_asserting returns, once for each assertion, the thread of a
- * job's process that sends the failed assertion of a line; 0 if none does. */
+/* test_log_status_asserting returns the thread of a job's process that is
+ * sending the failed assertion of a line, once for each assertion; 0 if there
+ * is none. */
 uint32_t test_log_status_asserting(const struct test_log_job *, unsigned line);
 
 /* ---- capture_stacks.c ---- */
@@ -111,7 +113,7 @@ void test_log_debugger_run(const struct test_log_debugger *);
 
 /* test_log_spawn_begin, on Criterion's thread, begins to note the process of
  * each worker that Criterion starts; test_log_spawn_again is for the next try
- * of a run. Without memory nothing is known about it. */
+ * of a run. Without memory, nothing is noted. */
 void test_log_spawn_begin(struct test_log_runner *);
 void test_log_spawn_again(void);
 void test_log_spawn_end(void);
@@ -142,8 +144,8 @@ void test_log_output_pipe_close(struct test_log_job *);
 
 /* ---- tracees.c ---- */
 
-/* test_log_tracees_hide makes the stops of tests that ask to be traced
- * invisible to Criterion, which takes them for their ends. */
+/* test_log_tracees_hide hides the stops of tests that ask to be traced from
+ * Criterion, which takes a stop for the test's end. */
 void test_log_tracees_hide(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include "harness/session.h"
 #include "supervisor.h"
 
-static bool hidden; /* stops are, from Criterion: this is the runner */
+static bool hidden; /* whether to hide stops: this is the runner */
 
 typedef int wait_function(idtype_t, id_t, siginfo_t *, int);
 
@@ -30,8 +30,8 @@ static void take_stop(wait_function *wait, pid_t pid)
     wait(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG);
 }
 
-/* The tested code calls this, too, perhaps in signal handlers: dladdr() is for
- * the runner only. */
+/* The tested code calls this, too, perhaps in signal handlers, so only the
+ * runner may call dladdr(). */
 TRACE_API int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     static wait_function *next;

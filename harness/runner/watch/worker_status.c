@@ -23,7 +23,7 @@
 static struct test_log_status *status; /* NULL: there is none */
 static char id_text[16];               /* of the segment */
 static bool *assigned;  /* which notes have been assigned to a job */
-static size_t seen;     /* all notes before this one are assigned */
+static size_t seen;     /* all notes before this one are assigned to jobs */
 static size_t expected; /* index of the job that probably comes next */
 
 static struct test_log_status *make_status(size_t notes, int *id)
@@ -34,7 +34,7 @@ static struct test_log_status *make_status(size_t notes, int *id)
     if (*id < 0)
         return NULL;
     memory = shmat(*id, NULL, 0);
-    shmctl(*id, IPC_RMID, NULL); /* Linux lets others attach even now */
+    shmctl(*id, IPC_RMID, NULL); /* on Linux, others can still attach */
     return memory == (void *)-1 ? NULL : memory;
 }
 
@@ -146,7 +146,7 @@ static bool is_gone(uint32_t pid, uint32_t thread)
     size = fread(text, 1, sizeof(text) - 1, stream);
     fclose(stream);
     text[size] = '\0';
-    state = strrchr(text, ')'); /* behind the name, which may be anything */
+    state = strrchr(text, ')'); /* after the name, which may contain anything */
     return state && (!strncmp(state, ") Z", 3) || !strncmp(state, ") X", 3));
 }
 

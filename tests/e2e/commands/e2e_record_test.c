@@ -312,8 +312,9 @@ Test(e2e_record, names_another_tool)
                 e2e_stub(), e2e_any("gpu_any"));
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "CUDA_INJECTION64_PATH is another tool's: "
-                                "/x/other.so");
+    e2e_expect_has(result->err,
+                   "CUDA_INJECTION64_PATH belongs to another tool: "
+                   "/x/other.so");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
 }
 

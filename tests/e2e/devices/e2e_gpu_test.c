@@ -70,9 +70,10 @@ static const struct {
      "testlog: GPU trace off: libtestlog-gpu.so not found "
      "(set TESTLOG_GPU_LIBRARY)"},
     {"CUDA_INJECTION64_PATH=none TESTLOG_GPU_LIBRARY=STUB", "busy",
-     "testlog: GPU trace off: CUDA_INJECTION64_PATH is another tool's: none"},
+     "testlog: GPU trace off: CUDA_INJECTION64_PATH belongs to another tool: "
+     "none"},
     {"NSYS_PROFILING_SESSION_ID=1 TESTLOG_GPU_LIBRARY=STUB", "busy",
-     "testlog: GPU trace off: Nsight Systems profiles this "
+     "testlog: GPU trace off: Nsight Systems is profiling this program "
      "(NSYS_PROFILING_SESSION_ID)"},
     {"TRACE_CUPTI=off TESTLOG_GPU_LIBRARY=STUB", "off", NULL},
     {"TRACE_OPTIONS=device_tracer_level=0 TESTLOG_GPU_LIBRARY=STUB", "off",

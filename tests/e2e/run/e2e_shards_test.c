@@ -453,8 +453,8 @@ static const struct {
     {"TEST_SHARD=4/3 " TESTLOG " run ./small ./small",
      "testlog: TEST_SHARD: \"4/3\" is not a shard; write 1/3 to 3/3\n"},
     {TESTLOG " run ./small -- --shard=3",
-     "testlog: --shard: \"3\" is not a shard; write one as in 2/5, of up to "
-     "1000000, or auto\n"},
+     "testlog: --shard: \"3\" is not a shard; write K/N, such as 2/5, with N "
+     "up to 1000000, or auto\n"},
     {"./small --shard-by=name", "testlog: --shard-by: unknown value \"name\"; "
                                 "write slice, hash or time\n"},
     {"TEST_HISTORY=absent ./small --shard=1/2 --shard-by=time",

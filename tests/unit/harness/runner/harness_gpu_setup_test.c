@@ -162,8 +162,8 @@ Test(harness_gpu_setup, keeps_the_library_of_another_tool)
     setenv("CUDA_INJECTION64_PATH", "/tools/libother.so", 1);
     test_log_gpu_prepare(&gpu, &options);
     cr_expect_eq(gpu.state, TEST_LOG_GPU_BUSY);
-    cr_expect_str_eq(gpu.notice, "GPU trace off: CUDA_INJECTION64_PATH is "
-                                 "another tool's: /tools/libother.so");
+    cr_expect_str_eq(gpu.notice, "GPU trace off: CUDA_INJECTION64_PATH "
+                                 "belongs to another tool: /tools/libother.so");
     cr_expect_str_eq(value_of("CUDA_INJECTION64_PATH"), "/tools/libother.so");
 }
 

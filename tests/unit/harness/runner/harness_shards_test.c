@@ -132,20 +132,20 @@ static const struct {
     const char *variables, *asked, *printed;
 } refused[] = {
     {"", "",
-     "--shard: \"\" is not a shard; write one as in 2/5, of up to 1000000, or "
-     "auto"},
-    {"", "2",
-     "--shard: \"2\" is not a shard; write one as in 2/5, of up to 1000000, or "
-     "auto"},
-    {"", "2/x",
-     "--shard: \"2/x\" is not a shard; write one as in 2/5, of up to 1000000, "
-     "or auto"},
-    {"", "1/0",
-     "--shard: \"1/0\" is not a shard; write one as in 2/5, of up to 1000000, "
-     "or auto"},
-    {"", "1/1000001",
-     "--shard: \"1/1000001\" is not a shard; write one as in 2/5, of up to "
+     "--shard: \"\" is not a shard; write K/N, such as 2/5, with N up to "
      "1000000, or auto"},
+    {"", "2",
+     "--shard: \"2\" is not a shard; write K/N, such as 2/5, with N up to "
+     "1000000, or auto"},
+    {"", "2/x",
+     "--shard: \"2/x\" is not a shard; write K/N, such as 2/5, with N up to "
+     "1000000, or auto"},
+    {"", "1/0",
+     "--shard: \"1/0\" is not a shard; write K/N, such as 2/5, with N up to "
+     "1000000, or auto"},
+    {"", "1/1000001",
+     "--shard: \"1/1000001\" is not a shard; write K/N, such as 2/5, with N up "
+     "to 1000000, or auto"},
     {"", "0/5", "--shard: \"0/5\" is not a shard; write 1/5 to 5/5"},
     {"", "6/5", "--shard: \"6/5\" is not a shard; write 1/5 to 5/5"},
     {"", "/5", "--shard: \"/5\" is not a shard; write 1/5 to 5/5"},
