@@ -217,12 +217,6 @@ void trace_device_flush(bool last);
 void trace_device_resume(void);
 void trace_device_note_again(void);
 
-/* trace_opencl_is_missing returns whether this process has used OpenCL without
- * our layer, although OPENCL_LAYERS names it. trace_opencl_check notes that in
- * the recording. */
-bool trace_opencl_is_missing(void);
-void trace_opencl_check(void);
-
 /* trace_site_register adds a call site that no module has: one that is made at
  * run time, or in C++ at its first use. */
 void trace_site_register(struct trace_site *);

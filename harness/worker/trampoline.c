@@ -12,6 +12,7 @@
 #include <testlog/test_log.h>
 
 #include "harness/worker/worker.h"
+#include "trace/backends.h"
 #include "trace/record/nvtx.h"
 #include "trace/record/profiler.h"
 
@@ -128,7 +129,9 @@ static void begin(const char *filter, const struct test_log_session *session)
 static void end(void)
 {
     trace_unwind(0);
-    trace_opencl_check();
+#define TRACE_X(folder) trace_##folder##_check();
+    TRACE_LOADERS(TRACE_X)
+#undef TRACE_X
     trace_close();
 }
 

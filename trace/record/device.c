@@ -421,9 +421,9 @@ static int is_ours(struct dl_phdr_info *object, size_t size, void *path)
     return 1;
 }
 
-/* A constructor of the program may have initialized CUDA, NVTX or OpenCL,
- * which has loaded our library then. To look for another one, dlopen would open
- * its file, in each test. */
+/* A constructor of the program may have used NVTX or a device, which has loaded
+ * our library then. To look for another one, dlopen would open its file, in
+ * each test. */
 static void retry_injection(void)
 {
     char path[PATH_MAX];

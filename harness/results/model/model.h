@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
+#include "harness/results/model/device_state.h"
 #include "harness/results/model/gpu_state.h"
-#include "harness/results/model/opencl_state.h"
 #include "harness/results/model/zone_counts.h"
 #include "log/devices/device_summary.h"
 

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "trace/backends.h"
 #include "trace/device.h"
 #include "trace/record/profiler.h"
 #include "trace/recording.h"

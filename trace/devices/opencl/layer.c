@@ -107,7 +107,7 @@ cl_int clInitLayer(cl_uint entries, const void *target, cl_uint *entries_ret,
     *layer = replacements();
     if (!__atomic_exchange_n(&loaded, true, __ATOMIC_ACQ_REL)) {
         opencl_objects_begin();
-        opencl_begin();
+        opencl_retry();
     }
     return OPENCL_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "opencl_abi.h"
+#include "trace/backends.h"
 #include "trace/device.h"
 
 /* ---- opencl_state.c ---- */
@@ -37,10 +38,6 @@ struct opencl {
 
 extern struct opencl opencl;
 
-/* opencl_begin starts to record if the process has a recording; it may be
- * called again. */
-void opencl_begin(void);
-
 /* opencl_flush_at_exit waits for all commands when the process ends. Call it
  * whenever the driver may have registered handlers of its own, because these
  * destroy what its threads use: ours must run before them. */
@@ -58,11 +55,6 @@ static inline void opencl_count(uint64_t *counter, int64_t by)
 
 /* opencl_note records a pair of metadata. */
 void opencl_note(const char *name, const char *format, ...) TRACE_PRINTF(2, 3);
-
-/* ---- layer.c ---- */
-
-/* trace_opencl_loaded returns whether a loader has called this library. */
-bool trace_opencl_loaded(void);
 
 /* ---- objects.c: facts about the program's handles ---- */
 

@@ -138,7 +138,8 @@ static void attach(void)
     opencl_note_devices();
 }
 
-void opencl_begin(void)
+/* Starts to record if the process has a recording. */
+void opencl_retry(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "trace/backends.h"
 #include "trace/base/strings.h"
 #include "trace/device.h"
+#include "trace/record/recorder.h"
 
 static const char ours[] = "libtestlog-gpu.so";
 

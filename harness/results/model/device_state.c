@@ -1,11 +1,11 @@
-/* opencl_state.c: reads what recordings contain about OpenCL, and adds it up
+/* device_state.c: reads what recordings contain about OpenCL, and adds it up
  * for the run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/model/opencl_state.h"
+#include "harness/results/model/device_state.h"
 
 static const char *const words[] = {
 #define TEST_LOG_X(name, word) word,

@@ -1,6 +1,6 @@
-/* opencl_state.h: what was recorded about OpenCL. Private. */
-#ifndef TESTLOG_OPENCL_STATE_H
-#define TESTLOG_OPENCL_STATE_H
+/* device_state.h: what was recorded about OpenCL. Private. */
+#ifndef TESTLOG_DEVICE_STATE_H
+#define TESTLOG_DEVICE_STATE_H
 
 #include <testlog/log.h>
 
