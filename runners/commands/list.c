@@ -18,6 +18,7 @@
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
+#include "runners/table/table_printer.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 
@@ -41,7 +42,11 @@ static const char *const state_words[] = {
 };
 
 /* Members of run.json. */
-static const char *const counts[] = {"passed", "failed", "skipped"};
+static const char *const counts[] = {
+#define TEST_LOG_X(name) #name,
+    TEST_LOG_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
 
 enum { COUNTS = sizeof(counts) / sizeof(*counts) };
 
@@ -51,6 +56,27 @@ struct listed {
     cJSON *head; /* run.json without its tests; NULL: it is not finished */
     uint64_t size;
 };
+
+#define RUN_COLUMNS(X)                                                         \
+    X("Name", "name", TEXT, run->name)                                         \
+    X("Time", NULL, SOME_SECONDS, time)                                        \
+    X(NULL, "state", TEXT, state_words[run->state])                            \
+    X("Size", "size", BYTES, run->size)                                        \
+    X("Result", NULL, TEXT, result.data)
+
+#define HEAD_TEXT(X, name) X(NULL, name, TEXT, runners_json_text(head, name))
+#define HEAD_COUNT(X, name)                                                    \
+    X(NULL, name, COUNT, runners_json_number(head, name))
+
+/* Only finished runs have these. */
+#define HEAD_MEMBERS(X)                                                        \
+    HEAD_TEXT(X, "start")                                                      \
+    HEAD_TEXT(X, "command")                                                    \
+    HEAD_TEXT(X, "interrupted")                                                \
+    HEAD_COUNT(X, "duration_ns")                                               \
+    HEAD_COUNT(X, "passed")                                                    \
+    HEAD_COUNT(X, "failed")                                                    \
+    HEAD_COUNT(X, "skipped")
 
 static void usage(void)
 {
@@ -130,119 +156,86 @@ static struct listed read_run(int dir, const char *folder, const char *name)
     return run;
 }
 
-/* ---- As text ---- */
+/* ---- Its row ---- */
 
-/* Puts at most `most` bytes. */
-static void put_plain(const char *text, size_t most)
+/* Adds at most `most` bytes. */
+static void add_start(struct trace_text *text, const char *string, size_t most)
 {
-    size_t size = strlen(text);
-    struct trace_text plain = {0};
+    size_t size = strlen(string);
 
-    log_plain(&plain, text,
-              size > most ? trace_utf8_boundary(text, most) : size);
-    printf("%s%s", plain.data ? plain.data : "", size > most ? " ..." : "");
-    trace_text_free(&plain);
+    trace_text_add(text, string,
+                   size > most ? trace_utf8_boundary(string, most) : size);
+    if (size > most)
+        trace_text_string(text, " ...");
 }
 
-static void put_result(const cJSON *head)
+static void add_result(struct trace_text *text, const struct listed *run)
 {
-    const char *signal = runners_json_text(head, "interrupted");
-    const char *command = runners_json_text(head, "command");
+    const char *signal = runners_json_text(run->head, "interrupted");
+    const char *command = runners_json_text(run->head, "command");
 
+    if (run->state != STATE_FINISHED) {
+        trace_text_string(text, state_words[run->state]);
+        return;
+    }
     for (size_t i = 0; i < COUNTS; i++)
-        printf("%s%" PRIu64 " %s", i ? ", " : "",
-               runners_json_number(head, counts[i]), counts[i]);
+        trace_text_printf(text, "%s%" PRIu64 " %s", i ? ", " : "",
+                          runners_json_number(run->head, counts[i]), counts[i]);
     if (signal) {
-        fputs(", interrupted by ", stdout);
-        put_plain(signal, 20);
+        trace_text_string(text, ", interrupted by ");
+        add_start(text, signal, 20);
     }
     if (command) {
-        fputs("  ", stdout);
-        put_plain(command, 120);
+        trace_text_string(text, "  ");
+        add_start(text, command, 120);
     }
 }
 
-static void put_text(const struct listed *run)
+static void add_run(struct runners_table *table, const struct listed *run)
 {
-    uint64_t time = runners_json_number(run->head, "duration_ns");
-    struct trace_text size = {0};
+    const cJSON *head = run->state == STATE_FINISHED ? run->head : NULL;
+    uint64_t time = runners_json_number(head, "duration_ns");
+    struct trace_text result = {0};
+    cJSON *row;
 
-    log_bytes(&size, run->size);
-    printf("%s  ", run->name);
-    if (run->state == STATE_FINISHED && time)
-        printf("%8.2f s", (double)time / 1e9);
-    else
-        printf("%10s", "-");
-    printf("  %10s  ", size.data ? size.data : "?");
-    if (run->state == STATE_FINISHED)
-        put_result(run->head);
-    else
-        fputs(state_words[run->state], stdout);
-    putchar('\n');
-    trace_text_free(&size);
-}
-
-/* ---- As JSON ---- */
-
-static void add_number(cJSON *object, const cJSON *head, const char *name)
-{
-    cJSON_AddNumberToObject(object, name,
-                            (double)runners_json_number(head, name));
-}
-
-static void add_members(cJSON *object, const cJSON *head)
-{
-    static const char *const texts[] = {"start", "command", "interrupted"};
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-        runners_json_add_text(object, texts[i],
-                              runners_json_text(head, texts[i]));
-    add_number(object, head, "duration_ns");
-    for (size_t i = 0; i < COUNTS; i++)
-        add_number(object, head, counts[i]);
-}
-
-static cJSON *json_of(const struct listed *run)
-{
-    cJSON *object = cJSON_CreateObject();
-
-    runners_json_add_text(object, "name", run->name);
-    runners_json_add_text(object, "state", state_words[run->state]);
-    cJSON_AddNumberToObject(object, "size", (double)run->size);
-    if (run->state == STATE_FINISHED)
-        add_members(object, run->head);
-    return object;
+    add_result(&result, run);
+    row = runners_table_add(table, RUNNERS_CELLS(RUN_COLUMNS));
+    if (row && head)
+        runners_table_members(row, RUNNERS_COLUMNS(HEAD_MEMBERS),
+                              RUNNERS_CELLS(HEAD_MEMBERS));
+    trace_text_free(&result);
 }
 
 /* ---- All runs ---- */
 
-static void list_names(int dir, const char *folder, char **names, size_t count,
-                       cJSON *array)
+static void put_json(cJSON *runs)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct listed run = read_run(dir, folder, names[i]);
+    cJSON *document = cJSON_CreateObject();
 
-        if (array)
-            cJSON_AddItemToArray(array, json_of(&run));
-        else
-            put_text(&run);
-        cJSON_Delete(run.head);
-    }
+    cJSON_AddNumberToObject(document, "schema", 1);
+    cJSON_AddItemToObject(document, "runs", runs);
+    runners_json_print(document);
+    cJSON_Delete(document);
 }
 
 static void put_all(int dir, const char *folder, const char *shown,
                     char **names, size_t count, bool json)
 {
-    cJSON *document = json ? cJSON_CreateObject() : NULL;
+    struct runners_table table;
 
-    cJSON_AddNumberToObject(document, "schema", 1);
-    list_names(dir, folder, names, count,
-               json ? cJSON_AddArrayToObject(document, "runs") : NULL);
+    runners_table_begin(&table, RUNNERS_COLUMNS(RUN_COLUMNS),
+                        json ? RUNNERS_AS_JSON : RUNNERS_AS_LINES);
+    for (size_t i = 0; i < count; i++) {
+        struct listed run = read_run(dir, folder, names[i]);
+
+        add_run(&table, &run);
+        cJSON_Delete(run.head);
+    }
+    runners_table_end(&table);
     if (json)
-        runners_json_print(document);
+        put_json(table.rows);
     else if (!count)
         test_log_notice("list: %s has no runs", shown);
-    cJSON_Delete(document);
 }
 
 /* Lists what is in a folder, which the user calls `shown`. */

@@ -17,6 +17,7 @@
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
 #include "runners/stat/stat.h"
+#include "runners/table/table_printer.h"
 #include "slowdowns.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
@@ -320,91 +321,89 @@ static void put_text(const struct compared *compared)
 
 /* ---- As JSON ---- */
 
-static void add_side(cJSON *object, const char *name,
-                     const struct test_log_result *result)
-{
-    cJSON *side;
+#define SIDE_MEMBERS(X)                                                        \
+    X(NULL, "outcome", TEXT, test_log_outcome_word(result->outcome))           \
+    X(NULL, "reason", TEXT, result->reason)                                    \
+    X(NULL, "duration_ns", TIME, result->duration)
 
-    if (!result) {
-        cJSON_AddNullToObject(object, name);
-        return;
+#define CHANGE_MEMBERS(X)                                                      \
+    X(NULL, "change", TEXT, kinds[change->kind].word)                          \
+    X(NULL, "program", TEXT, result->program)                                  \
+    X(NULL, "name", TEXT, test_log_name(result))                               \
+    X(NULL, "old", OBJECT, json_of_side(change->before))                       \
+    X(NULL, "new", OBJECT, json_of_side(change->after))                        \
+    X(NULL, "bound_ns", SOME_TIME, change->bound)
+
+#define CALLS_MEMBERS(X)                                                       \
+    X(NULL, "count", COUNT, spread->count)                                     \
+    X(NULL, "average_ns", TIME, spread->mean)
+
+#define SLOWDOWN_MEMBERS(X)                                                    \
+    X(NULL, "change", TEXT, one->frequent ? "more-frequent" : "slower")        \
+    X(NULL, "name", TEXT, one->after->texts[STAT_NAME])                        \
+    X(NULL, "grid", SOME_TEXT, one->after->texts[STAT_GRID])                   \
+    X(NULL, "block", SOME_TEXT, one->after->texts[STAT_BLOCK])                 \
+    X(NULL, "old", OBJECT, json_of_calls(&one->before->spread))                \
+    X(NULL, "new", OBJECT, json_of_calls(&one->after->spread))                 \
+    X(NULL, "ratio", RATIO, one->ratio)                                        \
+    X(NULL, "noise", SOME_RATIO, one->noise)
+
+static cJSON *json_of_side(const struct test_log_result *result)
+{
+    return result ? RUNNERS_OBJECT(SIDE_MEMBERS) : NULL;
+}
+
+static cJSON *json_of_changes(const struct changes *changes)
+{
+    struct runners_table table;
+
+    runners_table_begin(&table, RUNNERS_COLUMNS(CHANGE_MEMBERS),
+                        RUNNERS_AS_JSON);
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->all[i];
+        const struct test_log_result *result =
+            change->after ? change->after : change->before;
+
+        if (change->kind != CHANGE_UNCHANGED)
+            runners_table_add(&table, RUNNERS_CELLS(CHANGE_MEMBERS));
     }
-    side = cJSON_AddObjectToObject(object, name);
-    runners_json_add_text(side, "outcome",
-                          test_log_outcome_word(result->outcome));
-    runners_json_add_text(side, "reason", result->reason);
-    cJSON_AddNumberToObject(side, "duration_ns", (double)result->duration);
+    return table.rows;
 }
 
-static cJSON *json_of(const struct change *change)
+static cJSON *json_of_calls(const struct spread *spread)
 {
-    const struct test_log_result *result =
-        change->after ? change->after : change->before;
-    cJSON *object = cJSON_CreateObject();
-
-    runners_json_add_text(object, "change", kinds[change->kind].word);
-    runners_json_add_text(object, "program", result->program);
-    runners_json_add_text(object, "name", test_log_name(result));
-    add_side(object, "old", change->before);
-    add_side(object, "new", change->after);
-    if (change->bound)
-        cJSON_AddNumberToObject(object, "bound_ns", (double)change->bound);
-    return object;
+    return RUNNERS_OBJECT(CALLS_MEMBERS);
 }
 
-static void add_calls(cJSON *object, const char *name, const struct sum *sum)
+static cJSON *json_of_slowdowns(const struct slowdowns *slowdowns)
 {
-    cJSON *side = cJSON_AddObjectToObject(object, name);
+    struct runners_table table;
 
-    cJSON_AddNumberToObject(side, "count", (double)sum->spread.count);
-    cJSON_AddNumberToObject(side, "average_ns",
-                            (double)(uint64_t)(sum->spread.mean + 0.5));
-}
+    runners_table_begin(&table, RUNNERS_COLUMNS(SLOWDOWN_MEMBERS),
+                        RUNNERS_AS_JSON);
+    for (size_t i = 0; i < slowdowns->count; i++) {
+        const struct slowdown *one = &slowdowns->all[i];
 
-static cJSON *json_of_slowdown(const struct slowdown *one)
-{
-    cJSON *object = cJSON_CreateObject();
-
-    cJSON_AddStringToObject(object, "change",
-                            one->frequent ? "more-frequent" : "slower");
-    runners_json_add_text(object, "name", one->after->texts[STAT_NAME]);
-    if (one->after->texts[STAT_GRID])
-        runners_json_add_text(object, "grid", one->after->texts[STAT_GRID]);
-    if (one->after->texts[STAT_BLOCK])
-        runners_json_add_text(object, "block", one->after->texts[STAT_BLOCK]);
-    add_calls(object, "old", one->before);
-    add_calls(object, "new", one->after);
-    cJSON_AddNumberToObject(object, "ratio", one->ratio);
-    if (one->noise > 0)
-        cJSON_AddNumberToObject(object, "noise", one->noise);
-    return object;
-}
-
-static void add_slowdowns(cJSON *document, const char *name,
-                          const struct slowdowns *slowdowns)
-{
-    cJSON *array = cJSON_AddArrayToObject(document, name);
-
-    for (size_t i = 0; i < slowdowns->count; i++)
-        cJSON_AddItemToArray(array, json_of_slowdown(&slowdowns->all[i]));
+        runners_table_add(&table, RUNNERS_CELLS(SLOWDOWN_MEMBERS));
+    }
+    return table.rows;
 }
 
 static void put_json(const struct compared *compared)
 {
-    const struct changes *changes = &compared->changes;
-    cJSON *document = cJSON_CreateObject(), *array;
+    cJSON *document = cJSON_CreateObject();
 
     cJSON_AddNumberToObject(document, "schema", 1);
     runners_json_add_text(document, "old",
                           runners_name_of(compared->before.path));
     runners_json_add_text(document, "new",
                           runners_name_of(compared->after.path));
-    array = cJSON_AddArrayToObject(document, "changes");
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->all[i].kind != CHANGE_UNCHANGED)
-            cJSON_AddItemToArray(array, json_of(&changes->all[i]));
-    add_slowdowns(document, "spans", &compared->spans);
-    add_slowdowns(document, "kernels", &compared->kernels);
+    cJSON_AddItemToObject(document, "changes",
+                          json_of_changes(&compared->changes));
+    cJSON_AddItemToObject(document, "spans",
+                          json_of_slowdowns(&compared->spans));
+    cJSON_AddItemToObject(document, "kernels",
+                          json_of_slowdowns(&compared->kernels));
     runners_json_print(document);
     cJSON_Delete(document);
 }

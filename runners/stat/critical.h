@@ -103,20 +103,12 @@ void runners_critical_free(struct critical *);
 
 /* ---- critical_table.c ---- */
 
-/* Cells in rows, the first of which has the titles. */
-struct critical_grid {
-    char **cells;
-    size_t count, capacity;
-};
-
 /* The paths of a run's tests: all pieces of a single one, otherwise a row for
  * each test. */
 struct critical_table {
-    enum stat_format format;
-    bool several;              /* tests */
-    size_t tests;              /* so far */
-    struct critical_grid grid; /* their rows, as text */
-    struct cJSON *rows;        /* their objects */
+    enum runners_form form;
+    bool several; /* tests */
+    struct runners_table tests;
 };
 
 /* runners_critical_put prints the path of a test, or adds its row.

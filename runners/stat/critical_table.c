@@ -1,6 +1,5 @@
 /* critical_table.c: prints critical paths as aligned tables, as CSV or as JSON.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "critical.h"
 #include "log/replay/replay.h"
 #include "runners/find/find.h"
-#include "runners/find/run_json.h"
 #include "stat.h"
 #include "trace/base/text.h"
 
@@ -20,114 +18,51 @@ enum {
 
 #define NOTHING "(nothing recorded)"
 
-/* ---- Grids ---- */
+#define PIECE_COLUMNS(X)                                                       \
+    X("Start", "start_ns", TIME, piece->begin - slices->begin)                 \
+    X("Duration", "duration_ns", TIME, length_of(piece))                       \
+    X("Share", "share_percent", PERCENT, share_of(length_of(piece), slices))   \
+    X("Where", "where", TEXT, slices->tracks[piece->track].name)               \
+    X("Source", "source", TEXT, source.data)                                   \
+    X("Name", "name", TEXT, site ? site->name : nothing)
 
-/* The titles of a grid. Numbers come first and are aligned at the right. */
-struct titles {
-    size_t numbers, count;
-    const char *all[6];
-};
+#define SUM_COLUMNS(X)                                                         \
+    X(NULL, "name", TEXT, sum->name)                                           \
+    X("Total", "total_ns", TIME, sum->total)                                   \
+    X("Share", "share_percent", PERCENT, share_of(sum->total, slices))         \
+    X("Pieces", "pieces", COUNT, sum->pieces)                                  \
+    X("Name", NULL, TEXT, sum->name ? sum->name : NOTHING)
 
-static const struct titles of_pieces = {
-    3, 6, {"Start", "Duration", "Share", "Where", "Source", "Name"}};
-static const struct titles of_sums = {
-    3, 4, {"Total", "Share", "Pieces", "Name"}};
-static const struct titles of_tests = {
-    3, 5, {"Duration", "Covered", "Share", "Test", "Longest"}};
+#define TEST_SHARES(X)                                                         \
+    X("Duration", "duration_ns", TIME, slices->end - slices->begin)            \
+    X("Covered", "covered_ns", TIME, critical->covered)                        \
+    X("Share", "covered_percent", PERCENT, share_of(critical->covered, slices))
 
-/* A grid without memory lacks cells. */
-static void add_cell(struct critical_grid *grid, const char *text)
-{
-    if (TRACE_ARRAY_RESERVE(grid->cells, grid->capacity, grid->count + 1))
-        grid->cells[grid->count++] = strdup(text);
-}
+#define TEST_NAMES(X)                                                          \
+    X(NULL, "program", TEXT, recording->program)                               \
+    X(NULL, "test", TEXT, recording->test)
 
-static const char *cell_at(const struct critical_grid *grid, size_t at)
-{
-    const char *cell = at < grid->count ? grid->cells[at] : NULL;
+#define TEST_COLUMNS(X)                                                        \
+    TEST_SHARES(X)                                                             \
+    X("Test", NULL, TEXT, test.data)                                           \
+    X("Longest", "longest", TEXT, top.data)                                    \
+    TEST_NAMES(X)
 
-    return cell ? cell : "";
-}
+#define TEST_MEMBERS(X) TEST_NAMES(X) TEST_SHARES(X)
 
-static void add_duration(struct critical_grid *grid, uint64_t ns)
-{
-    struct trace_text text = {0};
-
-    log_duration(&text, ns);
-    add_cell(grid, text.data ? text.data : "");
-    trace_text_free(&text);
-}
-
-static double share_of(uint64_t ns, uint64_t whole)
-{
-    return whole ? 100 * (double)ns / (double)whole : 0;
-}
-
-static void add_share(struct critical_grid *grid, uint64_t ns, uint64_t whole)
-{
-    char text[16];
-
-    snprintf(text, sizeof(text), "%.1f%%", share_of(ns, whole));
-    add_cell(grid, text);
-}
-
-/* Adds text that may contain anything. */
-static void add_plain(struct critical_grid *grid, const char *string)
-{
-    struct trace_text text = {0};
-
-    log_plain(&text, string, strlen(string));
-    add_cell(grid, text.data ? text.data : "");
-    trace_text_free(&text);
-}
-
-static void begin_grid(struct critical_grid *grid, const struct titles *titles)
-{
-    for (size_t i = 0; i < titles->count; i++)
-        add_cell(grid, titles->all[i]);
-}
-
-static size_t widest_in(const struct critical_grid *grid, size_t columns,
-                        size_t column)
-{
-    size_t widest = 0;
-
-    for (size_t i = column; i < grid->count; i += columns) {
-        const char *cell = cell_at(grid, i);
-        size_t width = runners_stat_width(cell, strlen(cell));
-
-        widest = width > widest ? width : widest;
-    }
-    return widest;
-}
-
-/* The last column is not padded. */
-static void put_grid(struct critical_grid *grid, const struct titles *titles)
-{
-    size_t widths[6] = {0}, columns = titles->count;
-
-    for (size_t i = 0; i < columns; i++)
-        widths[i] = widest_in(grid, columns, i);
-    for (size_t i = 0; i < grid->count; i++) {
-        const char *cell = cell_at(grid, i);
-        size_t column = i % columns;
-        int padding =
-            (int)(widths[column] - runners_stat_width(cell, strlen(cell)));
-
-        if (column + 1 == columns)
-            puts(cell);
-        else if (column < titles->numbers)
-            printf("%*s%s  ", padding, "", cell);
-        else
-            printf("%s%*s  ", cell, padding, "");
-    }
-    for (size_t i = 0; i < grid->count; i++)
-        free(grid->cells[i]);
-    free(grid->cells);
-    *grid = (struct critical_grid){.count = 0};
-}
+static const struct runners_column *const test_columns =
+    RUNNERS_COLUMNS(TEST_COLUMNS);
+static const struct runners_column *const test_members =
+    RUNNERS_COLUMNS(TEST_MEMBERS);
 
 /* ---- Pieces ---- */
+
+static double share_of(uint64_t ns, const struct slices *slices)
+{
+    uint64_t whole = slices->end - slices->begin;
+
+    return whole ? 100 * (double)ns / (double)whole : 0;
+}
 
 static uint64_t length_of(const struct piece *piece)
 {
@@ -151,16 +86,6 @@ static struct trace_text source_of(const struct slices *slices,
         trace_text_printf(&text, "%s:%u", site->file, site->line);
     return text;
 }
-
-static const char *name_of(const struct slices *slices,
-                           const struct piece *piece)
-{
-    const struct trace_site *site = site_of(slices, piece);
-
-    return site ? site->name : NOTHING;
-}
-
-/* ---- As text ---- */
 
 static int longest_first(const void *a, const void *b)
 {
@@ -203,81 +128,82 @@ static bool is_shown(struct longest *longest, const struct piece *piece)
     return true;
 }
 
-static void add_piece(struct critical_grid *grid, const struct slices *slices,
+static void add_piece(struct runners_table *table, const struct slices *slices,
                       const struct piece *piece)
 {
+    const struct trace_site *site = site_of(slices, piece);
+    const char *nothing = table->form == RUNNERS_AS_JSON ? NULL : NOTHING;
     struct trace_text source = source_of(slices, piece);
 
-    add_duration(grid, piece->begin - slices->begin);
-    add_duration(grid, length_of(piece));
-    add_share(grid, length_of(piece), slices->end - slices->begin);
-    add_plain(grid, slices->tracks[piece->track].name);
-    add_plain(grid, source.data ? source.data : "");
-    add_plain(grid, name_of(slices, piece));
+    runners_table_add(table, RUNNERS_CELLS(PIECE_COLUMNS));
     trace_text_free(&source);
 }
 
-static void put_pieces(const struct slices *slices,
-                       const struct critical *critical)
+/* Returns the sum of the pieces that are not among the longest. */
+static struct piece_sum add_pieces(struct runners_table *table,
+                                   const struct slices *slices,
+                                   const struct critical *critical,
+                                   struct longest longest)
 {
-    struct critical_grid grid = {.count = 0};
-    struct longest longest = find_longest(critical);
-    uint64_t hidden = 0;
-    size_t count = 0;
+    struct piece_sum hidden = {.pieces = 0};
 
-    begin_grid(&grid, &of_pieces);
     for (size_t i = 0; i < critical->count; i++) {
         const struct piece *piece = &critical->pieces[i];
 
         if (is_shown(&longest, piece)) {
-            add_piece(&grid, slices, piece);
+            add_piece(table, slices, piece);
         } else {
-            hidden += length_of(piece);
-            count++;
+            hidden.total += length_of(piece);
+            hidden.pieces++;
         }
     }
-    put_grid(&grid, &of_pieces);
-    if (count) {
-        struct trace_text text = {0};
-
-        log_duration(&text, hidden);
-        printf("%zu shorter pieces: %s\n", count, text.data ? text.data : "");
-        trace_text_free(&text);
-    }
+    return hidden;
 }
 
-static void put_sums(const struct slices *slices,
-                     const struct critical *critical)
+/* Prints the pieces, or returns their JSON. */
+static cJSON *put_pieces(const struct slices *slices,
+                         const struct critical *critical,
+                         enum runners_form form)
 {
-    struct critical_grid grid = {.count = 0};
-    char count[24];
+    const struct longest all = {0, critical->count};
+    struct runners_table table;
+    struct trace_text text = {0};
+    struct piece_sum hidden;
 
-    begin_grid(&grid, &of_sums);
+    runners_table_begin(&table, RUNNERS_COLUMNS(PIECE_COLUMNS), form);
+    hidden = add_pieces(&table, slices, critical,
+                        form == RUNNERS_AS_TEXT ? find_longest(critical) : all);
+    runners_table_end(&table);
+    if (hidden.pieces) {
+        log_duration(&text, hidden.total);
+        printf("%zu shorter pieces: %s\n", hidden.pieces,
+               text.data ? text.data : "");
+        trace_text_free(&text);
+    }
+    return table.rows;
+}
+
+/* Prints the sums, or returns their JSON. */
+static cJSON *put_sums(const struct slices *slices,
+                       const struct critical *critical, enum runners_form form)
+{
+    struct runners_table table;
+
+    runners_table_begin(&table, RUNNERS_COLUMNS(SUM_COLUMNS), form);
     for (size_t i = 0; i < critical->sum_count; i++) {
         const struct piece_sum *sum = &critical->sums[i];
 
-        add_duration(&grid, sum->total);
-        add_share(&grid, sum->total, slices->end - slices->begin);
-        snprintf(count, sizeof(count), "%zu", sum->pieces);
-        add_cell(&grid, count);
-        add_plain(&grid, sum->name ? sum->name : NOTHING);
+        runners_table_add(&table, RUNNERS_CELLS(SUM_COLUMNS));
     }
-    put_grid(&grid, &of_sums);
+    runners_table_end(&table);
+    return table.rows;
 }
 
-static void put_text(const struct slices *slices,
-                     const struct critical *critical)
-{
-    put_pieces(slices, critical);
-    putchar('\n');
-    put_sums(slices, critical);
-}
-
-/* ---- Several tests ---- */
+/* ---- Tests ---- */
 
 /* The names with the largest totals, "train 60.1%, saxpy 20.2%". */
 static void add_top(struct trace_text *text, const struct critical *critical,
-                    uint64_t whole)
+                    const struct slices *slices)
 {
     size_t count = 0;
 
@@ -288,129 +214,23 @@ static void add_top(struct trace_text *text, const struct critical *critical,
             continue;
         trace_text_string(text, count++ ? ", " : "");
         trace_text_string(text, sum->name);
-        trace_text_printf(text, " %.1f%%", share_of(sum->total, whole));
+        trace_text_printf(text, " %.1f%%", share_of(sum->total, slices));
     }
 }
 
-static void add_title(struct trace_text *text,
-                      const struct recording *recording)
-{
-    trace_text_printf(text, "%s%s%s", recording->program,
-                      *recording->program ? " " : "", recording->test);
-}
-
-static void add_test(struct critical_grid *grid,
+static void add_test(struct runners_table *table,
                      const struct recording *recording,
                      const struct slices *slices,
                      const struct critical *critical)
 {
-    uint64_t whole = slices->end - slices->begin;
-    struct trace_text text = {0};
+    struct trace_text test = {0}, top = {0};
 
-    if (!grid->count)
-        begin_grid(grid, &of_tests);
-    add_duration(grid, whole);
-    add_duration(grid, critical->covered);
-    add_share(grid, critical->covered, whole);
-    add_title(&text, recording);
-    add_plain(grid, text.data ? text.data : "");
-    trace_text_clear(&text);
-    add_top(&text, critical, whole);
-    add_plain(grid, text.data ? text.data : "");
-    trace_text_free(&text);
-}
-
-/* ---- As CSV ---- */
-
-static void put_csv(const struct slices *slices,
-                    const struct critical *critical)
-{
-    uint64_t whole = slices->end - slices->begin;
-
-    puts("start_ns,duration_ns,share_percent,where,source,name");
-    for (size_t i = 0; i < critical->count; i++) {
-        const struct piece *piece = &critical->pieces[i];
-        struct trace_text source = source_of(slices, piece);
-
-        printf("%" PRIu64 ",%" PRIu64 ",%.2f,", piece->begin - slices->begin,
-               length_of(piece), share_of(length_of(piece), whole));
-        runners_stat_quoted(slices->tracks[piece->track].name);
-        putchar(',');
-        runners_stat_quoted(source.data ? source.data : "");
-        putchar(',');
-        runners_stat_quoted(name_of(slices, piece));
-        putchar('\n');
-        trace_text_free(&source);
-    }
-}
-
-static void put_csv_test(bool first, const struct recording *recording,
-                         const struct slices *slices,
-                         const struct critical *critical)
-{
-    uint64_t whole = slices->end - slices->begin;
-    struct trace_text top = {0};
-
-    if (first)
-        puts("duration_ns,covered_ns,covered_percent,longest,program,test");
-    printf("%" PRIu64 ",%" PRIu64 ",%.2f,", whole, critical->covered,
-           share_of(critical->covered, whole));
-    add_top(&top, critical, whole);
-    runners_stat_quoted(top.data ? top.data : "");
-    putchar(',');
-    runners_stat_quoted(recording->program);
-    putchar(',');
-    runners_stat_quoted(recording->test);
-    putchar('\n');
+    trace_text_printf(&test, "%s%s%s", recording->program,
+                      *recording->program ? " " : "", recording->test);
+    add_top(&top, critical, slices);
+    runners_table_add(table, RUNNERS_CELLS(TEST_COLUMNS));
+    trace_text_free(&test);
     trace_text_free(&top);
-}
-
-/* ---- As JSON ---- */
-
-static void add_json_pieces(cJSON *test, const struct slices *slices,
-                            const struct critical *critical)
-{
-    uint64_t whole = slices->end - slices->begin;
-    cJSON *pieces = cJSON_AddArrayToObject(test, "pieces"), *object;
-
-    for (size_t i = 0; i < critical->count; i++) {
-        const struct piece *piece = &critical->pieces[i];
-        const struct trace_site *site = site_of(slices, piece);
-        struct trace_text source = source_of(slices, piece);
-
-        object = cJSON_CreateObject();
-        cJSON_AddNumberToObject(object, "start_ns",
-                                (double)(piece->begin - slices->begin));
-        cJSON_AddNumberToObject(object, "duration_ns",
-                                (double)length_of(piece));
-        cJSON_AddNumberToObject(object, "share_percent",
-                                share_of(length_of(piece), whole));
-        runners_json_add_text(object, "where",
-                              slices->tracks[piece->track].name);
-        runners_json_add_text(object, "source", source.data);
-        runners_json_add_text(object, "name", site ? site->name : NULL);
-        cJSON_AddItemToArray(pieces, object);
-        trace_text_free(&source);
-    }
-}
-
-static void add_json_sums(cJSON *test, const struct slices *slices,
-                          const struct critical *critical)
-{
-    uint64_t whole = slices->end - slices->begin;
-    cJSON *names = cJSON_AddArrayToObject(test, "names"), *object;
-
-    for (size_t i = 0; i < critical->sum_count; i++) {
-        const struct piece_sum *sum = &critical->sums[i];
-
-        object = cJSON_CreateObject();
-        runners_json_add_text(object, "name", sum->name);
-        cJSON_AddNumberToObject(object, "total_ns", (double)sum->total);
-        cJSON_AddNumberToObject(object, "share_percent",
-                                share_of(sum->total, whole));
-        cJSON_AddNumberToObject(object, "pieces", (double)sum->pieces);
-        cJSON_AddItemToArray(names, object);
-    }
 }
 
 static void add_json(struct critical_table *table,
@@ -418,59 +238,41 @@ static void add_json(struct critical_table *table,
                      const struct slices *slices,
                      const struct critical *critical)
 {
-    uint64_t whole = slices->end - slices->begin;
-    cJSON *test = cJSON_CreateObject();
+    cJSON *test = runners_table_add(&table->tests, RUNNERS_CELLS(TEST_MEMBERS));
 
-    if (!table->rows)
-        table->rows = cJSON_CreateArray();
-    runners_json_add_text(test, "program", recording->program);
-    runners_json_add_text(test, "test", recording->test);
-    cJSON_AddNumberToObject(test, "duration_ns", (double)whole);
-    cJSON_AddNumberToObject(test, "covered_ns", (double)critical->covered);
-    cJSON_AddNumberToObject(test, "covered_percent",
-                            share_of(critical->covered, whole));
-    add_json_sums(test, slices, critical);
+    cJSON_AddItemToObject(test, "names",
+                          put_sums(slices, critical, RUNNERS_AS_JSON));
     if (!table->several)
-        add_json_pieces(test, slices, critical);
-    cJSON_AddItemToArray(table->rows, test);
+        cJSON_AddItemToObject(test, "pieces",
+                              put_pieces(slices, critical, RUNNERS_AS_JSON));
 }
-
-/* ---- Tables ---- */
 
 void runners_critical_put(struct critical_table *table,
                           const struct recording *recording,
                           const struct slices *slices,
                           const struct critical *critical)
 {
-    locale_t before = trace_locale_enter();
+    bool json = table->form == RUNNERS_AS_JSON;
 
-    if (table->format == STAT_AS_JSON)
+    if (!table->tests.columns && (json || table->several))
+        runners_table_begin(&table->tests, json ? test_members : test_columns,
+                            table->form);
+    if (json) {
         add_json(table, recording, slices, critical);
-    else if (table->format == STAT_AS_CSV && table->several)
-        put_csv_test(!table->tests, recording, slices, critical);
-    else if (table->format == STAT_AS_CSV)
-        put_csv(slices, critical);
-    else if (table->several)
-        add_test(&table->grid, recording, slices, critical);
-    else
-        put_text(slices, critical);
-    table->tests++;
-    trace_locale_leave(before);
+    } else if (table->several) {
+        add_test(&table->tests, recording, slices, critical);
+    } else {
+        put_pieces(slices, critical, table->form);
+        if (table->form == RUNNERS_AS_CSV)
+            return;
+        putchar('\n');
+        put_sums(slices, critical, table->form);
+    }
 }
 
 void runners_critical_end(struct critical_table *table, const char *where)
 {
-    cJSON *document;
-
-    put_grid(&table->grid, &of_tests);
-    if (table->format != STAT_AS_JSON)
-        return;
-    document = cJSON_CreateObject();
-    cJSON_AddNumberToObject(document, "schema", 1);
-    runners_json_add_text(document, "run", where);
-    cJSON_AddStringToObject(document, "by", "critical");
-    cJSON_AddItemToObject(document, "rows",
-                          table->rows ? table->rows : cJSON_CreateArray());
-    runners_json_print(document);
-    cJSON_Delete(document);
+    runners_table_end(&table->tests);
+    if (table->form == RUNNERS_AS_JSON)
+        runners_stat_print_json(where, "critical", table->tests.rows);
 }

@@ -15,7 +15,7 @@
 struct settings {
     enum stat_table table;
     bool by, tree, critical;
-    enum stat_format format;
+    enum runners_form form;
 };
 
 static const char *const words[] = {
@@ -96,12 +96,8 @@ static void put(const struct sums *sums, const struct settings *settings,
         [STAT_TEST] = "test",
     };
 
-    if (settings->format == STAT_AS_JSON)
-        runners_stat_json(sums, runners_name_of(where));
-    else if (settings->format == STAT_AS_CSV)
-        runners_stat_csv(sums);
-    else if (sums->count)
-        runners_stat_text(sums);
+    if (sums->count || settings->form != RUNNERS_AS_TEXT)
+        runners_stat_put(sums, settings->form, runners_name_of(where));
     if (!sums->count)
         test_log_notice("stat: no %s was recorded in %s%s",
                         nothing[sums->table], runners_name_of(where),
@@ -154,7 +150,7 @@ static int put_path(struct critical_table *table,
 static int show_paths(const char *where, char **patterns,
                       const struct settings *settings)
 {
-    struct critical_table table = {.format = settings->format};
+    struct critical_table table = {.form = settings->form};
     struct recordings found = {0};
     struct losses losses = {.count = 0};
     int status = 0;
@@ -192,10 +188,10 @@ static int take(struct settings *settings, int flag, const char *value)
         settings->critical = true;
         return 0;
     case 'c':
-        settings->format = STAT_AS_CSV;
+        settings->form = RUNNERS_AS_CSV;
         return 0;
     case 'j':
-        settings->format = STAT_AS_JSON;
+        settings->form = RUNNERS_AS_JSON;
         return 0;
     default:
         return -1;

@@ -3,6 +3,7 @@
 #define TESTLOG_STAT_H
 
 #include "runners/find/find.h"
+#include "runners/table/table_printer.h"
 
 /* ---- percentiles.c: how durations are spread ---- */
 
@@ -107,17 +108,12 @@ void runners_sums_free(struct sums *);
 
 /* ---- stat_table.c: sums as a table ---- */
 
-enum stat_format { STAT_AS_TEXT, STAT_AS_CSV, STAT_AS_JSON };
-
-/* runners_stat_text prints an aligned table, runners_stat_csv CSV as in RFC
- * 4180, runners_stat_json one JSON object about the run at `where`. */
-void runners_stat_text(const struct sums *);
-void runners_stat_csv(const struct sums *);
-void runners_stat_json(const struct sums *, const char *where);
-
-/* runners_stat_quoted prints a text as a cell of CSV. runners_stat_width
- * returns the number of characters. */
-void runners_stat_quoted(const char *text);
-size_t runners_stat_width(const char *text, size_t size);
+/* runners_stat_put prints the sums of the run at `where`.
+ * runners_stat_print_json prints rows as one JSON object about a run, and
+ * deletes them; NULL: there are none. */
+void runners_stat_put(const struct sums *, enum runners_form,
+                      const char *where);
+void runners_stat_print_json(const char *where, const char *by,
+                             struct cJSON *rows);
 
 #endif

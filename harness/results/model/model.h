@@ -250,8 +250,16 @@ struct test_log_run {
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
 
+/* X(member of run.json): how many tests had such an outcome. */
+#define TEST_LOG_COUNTS(X)                                                     \
+    X(passed)                                                                  \
+    X(failed)                                                                  \
+    X(skipped)
+
 struct test_log_sums {
-    size_t passed, failed, skipped;
+#define TEST_LOG_X(name) size_t name;
+    TEST_LOG_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
 };
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
