@@ -1,9 +1,10 @@
 /* soak_death_test.c: processes that die at any instant keep what they recorded.
  * `make soak` kills more of them; SOAK_SEED repeats a run.
  */
+#include "tests/support/support.h" /* defines TRACING */
+
 #include "tests/programs/dying.h"
 #include "tests/support/e2e.h"
-#include "tests/support/support.h"
 
 #include "trace/export/chrome.h"
 

@@ -684,9 +684,10 @@ Test(e2e_run, runs_what_failed_on_a_rank_again)
 
     e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "3 passed, 3 failed, 0 skipped");
-    cr_expect_eq(e2e_count(e2e_between(result->err, "run them again:", "time"),
-                           "small/sizes[03]'"),
-                 1);
+    cr_expect_eq(
+        e2e_count(e2e_between(result->err, "run them again:", "\ntime: "),
+                  "small/sizes[03]'"),
+        1);
     result = e2e_run(LAUNCH "--failed");
     e2e_expect_code(result, 0);
     e2e_expect_is(e2e_last(result->out), "3 passed, 0 failed, 0 skipped");
