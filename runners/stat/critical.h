@@ -10,7 +10,7 @@ enum {
     SLICES_MAIN = 0,          /* the track of the main thread, which tests */
 };
 
-/* ---- slices.c ---- */
+/* ---- slice_causes.c ---- */
 
 /* A span that a thread is in, or an activity of a device or its driver. */
 struct slice {

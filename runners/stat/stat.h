@@ -4,6 +4,7 @@
 
 #include "runners/find/find.h"
 #include "runners/table/table_printer.h"
+#include "trace/read/slices.h"
 
 /* ---- percentiles.c: how durations are spread ---- */
 
@@ -87,10 +88,8 @@ struct sums {
     struct trace_table by_key; /* hash of parent and texts to index */
     const char **path;         /* TREE: names of spans, the innermost first */
     size_t path_capacity;
-    struct trace_table threads; /* to index in `open` */
-    struct open_slices *open;
-    size_t open_count, open_capacity;
-    uint64_t end; /* ns: open slices of the current recording end here */
+    struct trace_slices slices; /* of the current recording */
+    uint64_t end;               /* ns: its open slices end here */
 };
 
 /* runners_sums_add adds a recording; -1 without memory. */

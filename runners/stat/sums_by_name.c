@@ -1,8 +1,5 @@
 /* sums_by_name.c: sums up recordings by the names of spans, kernels, targets or
  * tests.
- *
- * A slice's own time is what the slices within it, on its thread, don't take.
- * Entries come in order of time, so each thread needs only its open slices.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +12,6 @@
 #define NONE SIZE_MAX
 
 enum { DEPTH_MOST = 256 }; /* deeper spans are summed up in the deepest */
-
-/* A slice that has begun on a thread. */
-struct open_slice {
-    uint64_t end, own; /* ns */
-    size_t sum;        /* NONE: it is not one of a span */
-};
-
-struct open_slices {
-    struct open_slice *all;
-    size_t count, capacity;
-};
 
 /* ---- Sums ---- */
 
@@ -74,97 +60,36 @@ static size_t find_name(struct sums *sums, size_t parent, const char *name)
     return find(sums, parent, texts);
 }
 
-static uint64_t end_of(const struct sums *sums, const struct trace_entry *entry)
-{
-    uint64_t end = entry->end == UINT64_MAX ? sums->end : entry->end;
-
-    return end < entry->time ? entry->time : end;
-}
-
 static int add_duration(struct sums *sums, size_t sum,
                         const struct trace_entry *entry)
 {
     if (sum == NONE)
         return -1;
     return runners_spread_add(&sums->all[sum].spread,
-                              end_of(sums, entry) - entry->time);
+                              trace_slice_end(entry, sums->end) - entry->time);
 }
 
 /* ---- Spans ---- */
 
-static void leave(struct sums *sums, const struct open_slice *slice)
+static void add_own(void *context, const struct trace_slice *slice)
 {
-    if (slice->sum != NONE)
-        sums->all[slice->sum].self += slice->own;
+    struct sums *sums = context;
+
+    if (slice->number != NONE)
+        sums->all[slice->number].self += slice->own;
 }
 
-/* Leaves slices that have ended by `time`. Others may lie above them. */
-static void leave_ended(struct sums *sums, struct open_slices *open,
-                        uint64_t time)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < open->count; i++) {
-        if (open->all[i].end <= time)
-            leave(sums, &open->all[i]);
-        else
-            open->all[kept++] = open->all[i];
-    }
-    open->count = kept;
-}
-
-static struct open_slices *open_on(struct sums *sums,
-                                   const struct trace_thread *thread)
-{
-    uint64_t key = (uint64_t)thread->pid << 32 | thread->tid;
-    uintptr_t place;
-
-    if (trace_table_find(&sums->threads, key, &place))
-        return &sums->open[place];
-    if (!TRACE_ARRAY_RESERVE(sums->open, sums->open_capacity,
-                             sums->open_count + 1) ||
-        !trace_table_set(&sums->threads, key, sums->open_count))
-        return NULL;
-    return &sums->open[sums->open_count++];
-}
-
-/* Takes the time of a slice from the one around it. */
-static void take_own(struct open_slice *around, uint64_t begin, uint64_t end)
-{
-    uint64_t time = (end < around->end ? end : around->end) - begin;
-
-    around->own -= time < around->own ? time : around->own;
-}
-
+/* Enters a slice; NONE: it is not one of a span. */
 static int enter(struct sums *sums, const struct trace_entry *entry, size_t sum)
 {
-    struct open_slices *open = open_on(sums, entry->thread);
-    uint64_t begin = entry->time, end = end_of(sums, entry);
+    size_t track = trace_slices_track(&sums->slices, trace_track_key(entry));
+    struct trace_slice slice = {.begin = entry->time,
+                                .end = trace_slice_end(entry, sums->end),
+                                .number = sum};
 
-    if (!open)
-        return -1;
-    while (open->count && open->all[open->count - 1].end <= begin)
-        leave(sums, &open->all[--open->count]);
-    if (open->count == open->capacity)
-        leave_ended(sums, open, begin);
-    if (!TRACE_ARRAY_RESERVE(open->all, open->capacity, open->count + 1))
-        return -1;
-    if (open->count)
-        take_own(&open->all[open->count - 1], begin, end);
-    open->all[open->count++] = (struct open_slice){end, end - begin, sum};
-    return 0;
-}
-
-static void leave_all(struct sums *sums)
-{
-    for (size_t i = 0; i < sums->open_count; i++) {
-        leave_ended(sums, &sums->open[i], UINT64_MAX);
-        free(sums->open[i].all);
-    }
-    free(sums->open);
-    trace_table_free(&sums->threads);
-    sums->open = NULL;
-    sums->open_count = sums->open_capacity = 0;
+    return track != SIZE_MAX && trace_slices_begin(&sums->slices, track, slice)
+               ? 0
+               : -1;
 }
 
 /* Returns the index of the sum of all spans with the path of `span`. */
@@ -196,9 +121,7 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
     size_t sum;
 
     if (entry->kind == TRACE_ENTRY_DEVICE)
-        return entry->at.on_device || !entry->at.thread
-                   ? 0
-                   : enter(sums, entry, NONE);
+        return trace_is_on_thread(entry) ? enter(sums, entry, NONE) : 0;
     if (entry->kind == TRACE_ENTRY_ENTER
             ? !trace_reader_span(reader, entry->span, &span)
             : entry->kind != TRACE_ENTRY_SPAN || !entry->entered)
@@ -209,7 +132,7 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
         return -1;
     if (!entry->beside)
         return enter(sums, entry, sum);
-    sums->all[sum].self += end_of(sums, entry) - entry->time;
+    sums->all[sum].self += trace_slice_end(entry, sums->end) - entry->time;
     return 0;
 }
 
@@ -345,13 +268,14 @@ int runners_sums_add(struct sums *sums, const struct recording *recording,
     int status = 0;
 
     sums->end = summary.end;
+    sums->slices = (struct trace_slices){.ended = add_own, .context = sums};
     if (sums->table == STAT_TEST)
         test = begin_test(sums, recording, &summary);
     if (test == NONE)
         return -1;
     while (!status && trace_reader_next(reader, &entry))
         status = add_entry(sums, test, reader, &entry);
-    leave_all(sums);
+    trace_slices_free(&sums->slices);
     return status;
 }
 
@@ -438,7 +362,6 @@ int runners_sums_sort(struct sums *sums)
 
 void runners_sums_free(struct sums *sums)
 {
-    leave_all(sums);
     for (size_t i = 0; i < sums->count; i++) {
         runners_spread_free(&sums->all[i].spread);
         for (int j = 0; j < STAT_TEXTS; j++)

@@ -1,11 +1,6 @@
-/* folded.c: sums up where the time of recordings went, as folded stacks.
- *
- * A slice is nested in the innermost slice of its thread or stream that has not
- * ended when it begins. The times of all paths of a thread add up to the time
- * during which any span was entered.
- */
+/* folded.c: sums up where the time of recordings went, as folded stacks. */
 #include "folded.h"
-#include "trace/read/reader.h"
+#include "trace/read/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,28 +14,15 @@ struct trace_fold {
 
 enum { NONE = UINT32_MAX };
 
-/* A slice that may have others in it. */
-struct slice {
-    uint32_t fold;
-    uint64_t end;
-};
-
-/* The slices of a thread or stream that have not ended. */
-struct stack {
-    uint32_t fold; /* of the thread itself */
-    struct slice *slices;
-    size_t depth, capacity;
-};
-
 /* The recording that is added. */
 struct adding {
     struct trace_folded *folded;
     struct trace_reader *reader;
-    uint32_t fold; /* the first frame of all its paths, or NONE */
-    uint64_t end;  /* ns: slices that are open end here */
-    struct stack *stacks;
+    uint32_t fold;              /* the first frame of all its paths, or NONE */
+    uint64_t end;               /* ns: slices that are open end here */
+    struct trace_slices slices; /* numbered by their folds */
+    uint32_t *folds;            /* of the tracks themselves */
     size_t count, capacity;
-    struct trace_table by_thread;
 };
 
 /* ---- Paths ---- */
@@ -106,66 +88,44 @@ static uint32_t find_thread(struct adding *adding,
     return fold;
 }
 
-/* Returns NULL without memory. */
-static struct stack *stack_of(struct adding *adding,
-                              const struct trace_entry *entry)
+/* Returns the number of an entry's track, SIZE_MAX without memory. */
+static size_t find_track(struct adding *adding, const struct trace_entry *entry)
 {
-    uint64_t key = trace_track_key(entry);
-    size_t count = adding->count;
-    uintptr_t number;
+    size_t track = trace_slices_track(&adding->slices, trace_track_key(entry));
 
-    if (trace_table_find(&adding->by_thread, key, &number))
-        return &adding->stacks[number];
-    if (!TRACE_ARRAY_RESERVE(adding->stacks, adding->capacity, count + 1) ||
-        !trace_table_set(&adding->by_thread, key, count)) {
-        adding->folded->failed = true;
-        return NULL;
-    }
-    adding->count++;
-    adding->stacks[count] = (struct stack){.fold = find_thread(adding, entry)};
-    return &adding->stacks[count];
+    if (track == SIZE_MAX || track < adding->count)
+        return track;
+    if (!TRACE_ARRAY_RESERVE(adding->folds, adding->capacity, track + 1))
+        return SIZE_MAX;
+    adding->folds[adding->count++] = find_thread(adding, entry);
+    return track;
 }
 
 /* ---- Slices ---- */
 
-static void add_slice(struct adding *adding, const struct trace_entry *entry,
-                      const char *name)
+static void add_time(void *context, const struct trace_slice *slice)
 {
-    struct trace_folded *folded = adding->folded;
-    struct stack *stack = stack_of(adding, entry);
-    uint64_t begin = entry->time;
-    uint64_t end = entry->end == UINT64_MAX ? adding->end : entry->end;
-    const struct slice *around = NULL;
-    uint32_t fold;
+    struct trace_folded *folded = context;
 
-    if (!stack)
-        return;
-    end = end > begin ? end : begin;
-    while (stack->depth && stack->slices[stack->depth - 1].end <= begin)
-        stack->depth--;
-    if (stack->depth)
-        around = &stack->slices[stack->depth - 1];
-    fold = find_fold(folded, around ? around->fold : stack->fold, name);
-    if (fold == NONE || !TRACE_ARRAY_RESERVE(stack->slices, stack->capacity,
-                                             stack->depth + 1)) {
-        folded->failed = true;
-        return;
-    }
-    if (stack->depth) {
-        around = &stack->slices[stack->depth - 1];
-        folded->folds[around->fold].time -=
-            (end < around->end ? end : around->end) - begin;
-    }
-    folded->folds[fold].time += end - begin;
-    stack->slices[stack->depth++] = (struct slice){fold, end};
+    folded->folds[slice->number].time += slice->own;
 }
 
-static void add_entry(struct adding *adding, const struct trace_entry *entry)
+static bool add_slice(struct adding *adding, const struct trace_entry *entry,
+                      const char *name)
 {
-    const struct trace_site *site = trace_slice_site(adding->reader, entry);
+    struct trace_slice slice = {.begin = entry->time,
+                                .end = trace_slice_end(entry, adding->end)};
+    size_t track = find_track(adding, entry);
+    const struct trace_slice *around;
 
-    if (site)
-        add_slice(adding, entry, site->name);
+    if (track == SIZE_MAX)
+        return false;
+    around = trace_slices_around(&adding->slices, track, slice.begin);
+    slice.number = find_fold(
+        adding->folded,
+        around ? (uint32_t)around->number : adding->folds[track], name);
+    return slice.number != NONE &&
+           trace_slices_begin(&adding->slices, track, slice);
 }
 
 /* ---- Recordings ---- */
@@ -176,7 +136,9 @@ int trace_folded_add(struct trace_folded *folded, struct trace_reader *reader,
     struct adding adding = {.folded = folded,
                             .reader = reader,
                             .fold = NONE,
-                            .end = trace_reader_summary(reader).end};
+                            .end = trace_reader_summary(reader).end,
+                            .slices = {.ended = add_time, .context = folded}};
+    const struct trace_site *site;
     struct trace_entry entry;
 
     if (trace_reader_rewind(reader))
@@ -184,11 +146,10 @@ int trace_folded_add(struct trace_folded *folded, struct trace_reader *reader,
     if (name)
         adding.fold = find_fold(folded, NONE, name);
     while (!folded->failed && trace_reader_next(reader, &entry))
-        add_entry(&adding, &entry);
-    for (size_t i = 0; i < adding.count; i++)
-        free(adding.stacks[i].slices);
-    free(adding.stacks);
-    trace_table_free(&adding.by_thread);
+        if ((site = trace_slice_site(reader, &entry)))
+            folded->failed |= !add_slice(&adding, &entry, site->name);
+    trace_slices_free(&adding.slices);
+    free(adding.folds);
     if (!folded->failed)
         return 0;
     errno = ENOMEM;

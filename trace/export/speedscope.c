@@ -9,15 +9,10 @@
 #include "trace/base/text.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_parts.h"
+#include "trace/read/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* A frame that is open. */
-struct open_frame {
-    size_t number;
-    uint64_t end;
-};
 
 /* The profile of a thread or stream, which begins with its first frame. */
 struct profile {
@@ -28,8 +23,7 @@ struct profile {
     uint64_t begin, end; /* ns: of the recording */
     uint64_t last;       /* ns: of the last event */
     bool begun;
-    struct open_frame *open;
-    size_t depth, capacity;
+    struct trace_slices slices; /* numbered by their frames */
     struct trace_text text;
     bool failed; /* memory was exhausted */
 };
@@ -135,23 +129,16 @@ static void put_event(struct profile *profile, char type, size_t frame,
     profile->last = time;
 }
 
-/* Closes frames that have ended by `time`. */
-static void close_ended(struct profile *profile, uint64_t time)
+static void close_frame(void *context, const struct trace_slice *slice)
 {
-    for (; profile->depth; profile->depth--) {
-        const struct open_frame *top = &profile->open[profile->depth - 1];
-
-        if (top->end > time)
-            break;
-        put_event(profile, 'C', top->number, top->end);
-    }
+    put_event(context, 'C', slice->number, slice->end);
 }
 
 static void end_profile(struct profile *profile)
 {
     struct trace_text *text = &profile->text;
 
-    close_ended(profile, UINT64_MAX);
+    trace_slices_free(&profile->slices);
     if (!profile->begun)
         return;
     trace_text_literal(text, "],\"endValue\":");
@@ -171,21 +158,14 @@ static uint64_t later(uint64_t a, uint64_t b)
 static void open_frame(struct profile *profile, const struct trace_entry *entry,
                        const struct trace_site *site)
 {
-    uint64_t begin = later(entry->time, profile->last);
-    uint64_t end = entry->end == UINT64_MAX ? profile->end : entry->end;
-    size_t number = number_of(profile, site, entry->kind != TRACE_ENTRY_DEVICE);
+    struct trace_slice slice = {
+        .begin = later(entry->time, profile->begin),
+        .end = later(trace_slice_end(entry, profile->end), profile->begin),
+        .number = number_of(profile, site, entry->kind != TRACE_ENTRY_DEVICE)};
 
-    close_ended(profile, begin);
-    end = later(end, begin);
-    if (profile->depth && end > profile->open[profile->depth - 1].end)
-        end = profile->open[profile->depth - 1].end;
-    if (!TRACE_ARRAY_RESERVE(profile->open, profile->capacity,
-                             profile->depth + 1)) {
-        profile->failed = true;
-        return;
-    }
-    put_event(profile, 'O', number, begin);
-    profile->open[profile->depth++] = (struct open_frame){number, end};
+    trace_slices_around(&profile->slices, 0, slice.begin);
+    put_event(profile, 'O', slice.number, slice.begin);
+    profile->failed |= !trace_slices_begin(&profile->slices, 0, slice);
 }
 
 static void add_track(struct profile *profile)
@@ -195,7 +175,10 @@ static void add_track(struct profile *profile)
     const struct trace_site *site;
     struct trace_entry entry;
 
-    profile->failed = !merge;
+    profile->slices = (struct trace_slices){.outlasting = TRACE_OUTLASTING_ENDS,
+                                            .ended = close_frame,
+                                            .context = profile};
+    profile->failed = !merge || trace_slices_track(&profile->slices, 0);
     profile->last = profile->begin;
     profile->begun = false;
     while (!profile->failed && trace_merge_next(merge, &entry))
@@ -243,7 +226,6 @@ int trace_speedscope_add(struct trace_speedscope *speedscope,
     }
     trace_tracks_free(&tracks);
     trace_text_free(&profile.text);
-    free(profile.open);
     if (!profile.failed)
         return 0;
     errno = ENOMEM;

@@ -185,19 +185,6 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* ---- Slices ---- */
-
-/* trace_slice_site returns the call site of the span that an entry enters, or
- * that of an activity; NULL if the entry is no slice. */
-const struct trace_site *trace_slice_site(const struct trace_reader *,
-                                          const struct trace_entry *);
-
-/* trace_is_on_thread returns whether a slice is drawn on its thread, and not on
- * the stream of a device. trace_track_key returns a key of that thread or
- * stream. */
-bool trace_is_on_thread(const struct trace_entry *);
-uint64_t trace_track_key(const struct trace_entry *);
-
 /* ---- Names that viewers show ---- */
 
 /* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0" or "OpenCL

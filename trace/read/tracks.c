@@ -4,48 +4,7 @@
 
 #include "reader.h"
 #include "reader_parts.h"
-
-/* ---- Slices ---- */
-
-const struct trace_site *trace_slice_site(const struct trace_reader *reader,
-                                          const struct trace_entry *entry)
-{
-    struct trace_entry span;
-
-    if (entry->kind == TRACE_ENTRY_DEVICE ||
-        (entry->kind == TRACE_ENTRY_SPAN && entry->entered && !entry->beside))
-        return entry->site;
-    if (entry->kind == TRACE_ENTRY_ENTER &&
-        trace_reader_span(reader, entry->span, &span))
-        return span.site;
-    return NULL;
-}
-
-bool trace_is_on_thread(const struct trace_entry *entry)
-{
-    return entry->kind != TRACE_ENTRY_DEVICE ||
-           (!entry->at.on_device && entry->at.thread);
-}
-
-static uint64_t key_of_thread(const struct trace_thread *thread)
-{
-    const uint32_t parts[] = {0, thread->pid, thread->tid};
-
-    return trace_hash(TRACE_HASH, parts, sizeof(parts));
-}
-
-uint64_t trace_track_key(const struct trace_entry *entry)
-{
-    const struct trace_activity_place *at = &entry->at;
-    const uint32_t parts[] = {1, at->device, at->context,
-                              at->on_device ? at->stream : 0};
-
-    return trace_is_on_thread(entry)
-               ? key_of_thread(entry->thread)
-               : trace_hash(TRACE_HASH, parts, sizeof(parts));
-}
-
-/* ---- Splitting ---- */
+#include "slices.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -83,7 +42,7 @@ static bool add_threads(struct splitting *splitting)
                reader->segments[segment].thread == i;
              segment++)
             track.part.segment_count++;
-        if (!add_track(splitting, track, key_of_thread(track.thread)))
+        if (!add_track(splitting, track, trace_thread_track_key(track.thread)))
             return false;
     }
     return true;

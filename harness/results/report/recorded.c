@@ -184,7 +184,10 @@ int test_log_recorded_put(struct trace_text *out, const char *members,
                           struct test_log_counts *counts)
 {
     struct test_log_recorded recorded = {
-        .reader = reader, .end = trace_reader_summary(reader).end};
+        .reader = reader,
+        .end = trace_reader_summary(reader).end,
+        .slices = {.outlasting = TRACE_OUTLASTING_MOVES,
+                   .rows_most = TEST_LOG_ROWS_MOST}};
     struct log_filter *shown =
         log_filter_parse(filter ? filter : "", "info", "LOG", NULL);
     int status;

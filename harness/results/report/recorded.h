@@ -5,6 +5,7 @@
 #include <testlog/log.h>
 
 #include "harness/results/report/columns.h"
+#include "trace/read/slices.h"
 
 /* ---- counts.c: how much a recording has ---- */
 
@@ -80,9 +81,9 @@ struct test_log_link {
     bool on_device;
 };
 
+enum { TEST_LOG_ROWS_MOST = 512 /* of a track */ };
+
 struct test_log_track {
-    uint64_t *ends; /* of the open slices, the outermost first */
-    size_t depth, capacity;
     size_t most;                  /* rows of slices */
     uint32_t kind, name, process; /* strings */
     uint32_t pid, tid, device, context, stream;
@@ -98,7 +99,7 @@ struct test_log_recorded {
     struct test_log_table tables[TEST_LOG_RECORDED_TABLE_COUNT];
     struct test_log_track *tracks;
     size_t track_count, track_capacity;
-    struct trace_table track_table;
+    struct trace_slices slices;      /* those that are open, by track */
     struct test_log_site_row *sites; /* by id */
     size_t site_count;
     struct trace_table spans; /* from places to rows of slices */

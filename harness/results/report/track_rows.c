@@ -9,8 +9,6 @@
 
 #include "harness/results/report/recorded.h"
 
-enum { DEPTH_MOST = 512 };
-
 const struct test_log_table_kind test_log_track_kind = {
     "tracks",
     9,
@@ -25,12 +23,6 @@ const struct test_log_table_kind test_log_track_kind = {
      {"depth", TEST_LOG_NUMBER}}};
 
 /* ---- Threads ---- */
-
-static bool is_thread(const struct trace_entry *entry)
-{
-    return entry->kind != TRACE_ENTRY_DEVICE ||
-           (!entry->at.on_device && entry->at.thread);
-}
 
 /* A span that no thread entered has a track beside its thread's. */
 static struct test_log_track make_thread(struct test_log_recorded *recorded,
@@ -99,64 +91,46 @@ static uint64_t key_of(const struct trace_entry *entry)
     const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid,
                                entry->beside};
 
-    return trace_hash(TRACE_HASH, is_thread(entry) ? thread : stream,
+    return trace_hash(TRACE_HASH, trace_is_on_thread(entry) ? thread : stream,
                       sizeof(stream));
 }
 
 uint32_t test_log_track_of(struct test_log_recorded *recorded,
                            const struct trace_entry *entry)
 {
-    uint64_t key = key_of(entry);
     size_t count = recorded->track_count;
-    uintptr_t number;
+    size_t number = trace_slices_track(&recorded->slices, key_of(entry));
 
-    if (trace_table_find(&recorded->track_table, key, &number))
+    if (number < count)
         return (uint32_t)number;
-    if (!TRACE_ARRAY_RESERVE(recorded->tracks, recorded->track_capacity,
+    if (number == SIZE_MAX ||
+        !TRACE_ARRAY_RESERVE(recorded->tracks, recorded->track_capacity,
                              count + 1))
         return 0;
-    recorded->tracks[count] = is_thread(entry)
-                                  ? make_thread(recorded, entry)
+    recorded->tracks[recorded->track_count++] =
+        trace_is_on_thread(entry) ? make_thread(recorded, entry)
                                   : make_stream(recorded, &entry->at);
-    recorded->track_count++;
-    trace_table_set(&recorded->track_table, key, count);
-    return (uint32_t)count;
-}
-
-/* Finds the row below the open slices; for a slice that outlives the innermost
- * of these, the first free row. */
-static size_t find_depth(struct test_log_track *track, uint64_t begin,
-                         uint64_t end)
-{
-    size_t depth = 0;
-
-    while (track->depth && track->ends[track->depth - 1] <= begin)
-        track->depth--;
-    if (!track->depth || track->ends[track->depth - 1] >= end)
-        return track->depth;
-    while (depth < track->depth && track->ends[depth] > begin)
-        depth++;
-    return depth;
+    return (uint32_t)number;
 }
 
 uint64_t test_log_track_depth(struct test_log_recorded *recorded,
                               uint32_t number, uint64_t begin, uint64_t end)
 {
+    struct trace_slices *slices = &recorded->slices;
+    const struct trace_slice *slice;
     struct test_log_track *track;
     size_t depth;
 
     if (number >= recorded->track_count)
         return 0;
+    slice = trace_slices_begin(
+        slices, number, (struct trace_slice){.begin = begin, .end = end});
+    if (!slice)
+        return TEST_LOG_ROWS_MOST - 1;
+    depth = trace_slices_row(slices, number, slice);
     track = &recorded->tracks[number];
-    depth = find_depth(track, begin, end);
-    if (depth >= DEPTH_MOST ||
-        !TRACE_ARRAY_RESERVE(track->ends, track->capacity, depth + 1))
-        return DEPTH_MOST - 1;
-    track->ends[depth] = end;
-    if (depth >= track->depth)
-        track->depth = depth + 1;
-    if (track->depth > track->most)
-        track->most = track->depth;
+    if (track->most <= depth)
+        track->most = depth + 1;
     return depth;
 }
 
@@ -173,8 +147,6 @@ void test_log_tracks_put(struct test_log_recorded *recorded)
 
 void test_log_tracks_free(struct test_log_recorded *recorded)
 {
-    for (size_t i = 0; i < recorded->track_count; i++)
-        free(recorded->tracks[i].ends);
+    trace_slices_free(&recorded->slices);
     free(recorded->tracks);
-    trace_table_free(&recorded->track_table);
 }

@@ -1,11 +1,12 @@
-/* slices.c: reads the slices of a recording by thread and stream, with what
- * each one began after and may have waited for.
+/* slice_causes.c: reads the slices of a recording by thread and stream, with
+ * what each one began after and may have waited for.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "critical.h"
 #include "trace/base/strings.h"
+#include "trace/read/slices.h"
 
 /* Clocks of a device and of the host disagree a little about one moment. */
 enum { SKEW_NS = 1000 };
@@ -29,8 +30,8 @@ enum end_kind {
 struct reading {
     struct slices *slices;
     struct trace_reader *reader;
-    struct trace_table tracks;
-    struct trace_table made; /* the place of a span to its number in `at` */
+    struct trace_slices open; /* numbered by their places in their tracks */
+    struct trace_table made;  /* the place of a span to its number in `at` */
     struct slice_moment *at;
     size_t at_count, at_capacity;
     struct trace_table calls; /* correlation to the number of the first */
@@ -62,17 +63,15 @@ static uint32_t track_of(struct reading *reading,
                          const struct trace_entry *entry)
 {
     struct slices *slices = reading->slices;
-    uint64_t key = trace_track_key(entry);
+    size_t number = trace_slices_track(&reading->open, trace_track_key(entry));
     struct trace_text name = {0};
-    uintptr_t number = slices->track_count;
 
-    if (trace_table_find(&reading->tracks, key, &number))
+    if (number < slices->track_count)
         return (uint32_t)number;
     name_track(&name, reading->reader, entry);
-    if (name.failed || !name.data ||
+    if (number == SIZE_MAX || name.failed || !name.data ||
         !TRACE_ARRAY_RESERVE(slices->tracks, slices->track_capacity,
-                             slices->track_count + 1) ||
-        !trace_table_set(&reading->tracks, key, number)) {
+                             number + 1)) {
         trace_text_free(&name);
         return SLICES_NONE;
     }
@@ -152,6 +151,24 @@ static uint64_t within(const struct slices *slices, uint64_t time)
     return time > slices->end ? slices->end : time;
 }
 
+/* Nests a slice in its track. `around` counts from the track's first one. */
+static bool nest(struct reading *reading, struct slice *slice)
+{
+    struct trace_slice open = {.begin = slice->begin,
+                               .end = slice->end,
+                               .number =
+                                   reading->slices->tracks[slice->track].count};
+    const struct trace_slice *around =
+        trace_slices_around(&reading->open, slice->track, slice->begin);
+    const struct trace_slice *begun;
+
+    slice->around = around ? (uint32_t)around->number : SLICES_NONE;
+    begun = trace_slices_begin(&reading->open, slice->track, open);
+    if (begun)
+        slice->end = begun->end;
+    return begun != NULL;
+}
+
 static bool add_slice(struct reading *reading, const struct trace_entry *entry,
                       const struct trace_site *site)
 {
@@ -171,6 +188,8 @@ static bool add_slice(struct reading *reading, const struct trace_entry *entry,
         describe_activity(entry, &slice);
     else
         describe_span(reading, entry, &slice);
+    if (!nest(reading, &slice))
+        return false;
     slices->tracks[slice.track].count++;
     slices->all[slices->count++] = slice;
     return true;
@@ -192,7 +211,7 @@ static bool add_all(struct reading *reading)
     return ok;
 }
 
-/* ---- Order and nesting ---- */
+/* ---- Order ---- */
 
 static bool sort_by_track(struct slices *slices)
 {
@@ -207,29 +226,16 @@ static bool sort_by_track(struct slices *slices)
         slices->tracks[i].count = 0;
     }
     for (size_t i = 0; i < slices->count; i++) {
-        struct slice_track *track = &slices->tracks[slices->all[i].track];
+        struct slice *slice = &slices->all[i];
+        struct slice_track *track = &slices->tracks[slice->track];
 
-        sorted[track->first + track->count++] = slices->all[i];
+        if (slice->around != SLICES_NONE)
+            slice->around += (uint32_t)track->first;
+        sorted[track->first + track->count++] = *slice;
     }
     free(slices->all);
     slices->all = sorted;
     return true;
-}
-
-static void nest(struct slices *slices, const struct slice_track *track)
-{
-    uint32_t around = SLICES_NONE;
-
-    for (size_t i = track->first; i < track->first + track->count; i++) {
-        struct slice *slice = &slices->all[i];
-
-        while (around != SLICES_NONE && slices->all[around].end <= slice->begin)
-            around = slices->all[around].around;
-        slice->around = around;
-        if (around != SLICES_NONE && slice->end > slices->all[around].end)
-            slice->end = slices->all[around].end;
-        around = (uint32_t)i;
-    }
 }
 
 uint32_t runners_slices_around(const struct slices *slices,
@@ -493,18 +499,17 @@ void runners_slices_waited(const struct slices *slices, uint32_t number,
 int runners_slices_read(struct slices *slices, struct trace_reader *reader)
 {
     struct trace_summary summary = trace_reader_summary(reader);
-    struct reading reading = {.slices = slices, .reader = reader};
+    struct reading reading = {.slices = slices,
+                              .reader = reader,
+                              .open = {.outlasting = TRACE_OUTLASTING_ENDS}};
     bool ok;
 
     *slices = (struct slices){.begin = summary.begin, .end = summary.end};
     if (slices->end < slices->begin)
         slices->end = slices->begin;
     ok = !trace_reader_rewind(reader) && add_all(&reading) &&
-         sort_by_track(slices);
-    for (size_t i = 0; ok && i < slices->track_count; i++)
-        nest(slices, &slices->tracks[i]);
-    ok = ok && find_causes(&reading) && sort_ends(slices);
-    trace_table_free(&reading.tracks);
+         sort_by_track(slices) && find_causes(&reading) && sort_ends(slices);
+    trace_slices_free(&reading.open);
     trace_table_free(&reading.made);
     trace_table_free(&reading.calls);
     free(reading.at);
