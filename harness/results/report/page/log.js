@@ -93,8 +93,7 @@ const log = (() => {
             `'${text.replaceAll('\'', '\'\\\'\'')}'`;
     }
 
-    // command() returns the command that prints these lines. It ignores the
-    // searched text.
+    // command() returns what prints these lines, whatever the search finds.
     function command() {
         const level = format.levels[mostLevel()].toLowerCase();
         const text = state.get('filter') || level;
@@ -103,8 +102,7 @@ const log = (() => {
             `${quote(test.name)} --filter=${quote(text)}`;
     }
 
-    // Directives that begin with one of testlog's signs are valid, but not
-    // supported here.
+    // Directives that begin with a sign of testlog's are not supported here.
     function problems(unknown, mistakes) {
         const right = unknown.filter((part) => /^[!^~/{]/.test(part));
         const all = [...mistakes,
