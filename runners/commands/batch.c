@@ -169,7 +169,7 @@ static char *record(char *text, struct log_span *span)
     return rest;
 }
 
-/* Begins and enters a span, of which `rest` is what is recorded late. */
+/* Begins and enters a span. `rest` lists the values that are recorded late. */
 static bool enter(struct scene *scene, const struct trace_site *site,
                   const struct fields *fields, char *rest)
 {

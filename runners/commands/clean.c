@@ -12,7 +12,7 @@
 #include "runners/find/find.h"
 #include "runners/runners.h"
 
-/* One cleaning of a folder. */
+/* What a clean of a folder does. */
 struct cleaning {
     const char *folder;
     int dir;
@@ -26,8 +26,8 @@ static void usage(void)
 {
     puts("Usage: testlog clean [--keep=N] [--dry-run] [DIR]\n\n"
          "Removes old runs from DIR, by default where test programs put their "
-         "runs. The last\nN runs stay, and of the older ones the last five "
-         "that failed, and runs in\nprogress.\n\n"
+         "runs. Keeps\nthe last N runs, the last five older runs that failed, "
+         "and runs in progress.\n\n"
          "      --keep=N   how many runs stay (TRACE_KEEP, or 20); 0: all\n"
          "  -n, --dry-run  only print what would be removed\n"
          "  -h, --help     print this");
@@ -97,12 +97,12 @@ static int clean(const char *folder, size_t keep, bool dry)
 /* ---- Arguments ---- */
 
 struct arguments {
-    const char *keep; /* NULL: as TRACE_KEEP and testlog.conf have it */
+    const char *keep; /* NULL: TRACE_KEEP or testlog.conf decides */
     bool dry;
     char **folder;
 };
 
-/* False if the command is done, with its exit code. */
+/* Returns false if the command is done, with its exit code. */
 static bool read_arguments(struct arguments *arguments, int argc, char **argv,
                            int *code)
 {

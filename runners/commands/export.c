@@ -22,11 +22,11 @@
 #include "trace/export/perfetto.h"
 #include "trace/export/speedscope.h"
 
-/* The recordings that are written, and where to. */
+/* The recordings to write, and where. */
 struct wanted {
     const struct recordings *found;
     const struct results *results;
-    bool workers; /* all tests are, so workers can be drawn */
+    bool workers; /* all tests are written, so workers can be drawn */
     FILE *stream;
 };
 
@@ -36,7 +36,7 @@ typedef int write_format(const struct wanted *);
 static void usage(void)
 {
     puts("Usage: testlog export [RUN] [TEST...] [--FORMAT] [-o FILE]\n\n"
-         "Writes what the tests of a run recorded, or only the given tests, "
+         "Writes the recordings of a run's tests, or only of the given tests, "
          "for a\nviewer. RUN is the folder of a run or of a test, or a "
          "recording, or a name\nin testlog list; the default is the latest "
          "run. The run may have been\nkilled.\n");
@@ -139,12 +139,12 @@ static void refuse(const struct recording *recording)
                     recording->path, strerror(errno));
 }
 
-/* Opens a recording. If that fails, it prints why, and NULL is returned. */
+/* Opens a recording. If that fails, it prints why and returns NULL. */
 static struct trace_reader *open_recording(const struct recording *recording)
 {
     struct trace_reader *reader = runners_open(recording->path);
 
-    if (!reader && errno != EBADMSG) /* of damage, runners_open has printed */
+    if (!reader && errno != EBADMSG) /* runners_open has reported damage */
         refuse(recording);
     return reader;
 }

@@ -25,9 +25,9 @@ static void usage(void)
     puts("Usage: testlog filter [--] FILTER [PROGRAM...]\n"
          "       testlog filter --batch [--strict] <CASES\n\n"
          "Explains FILTER in words. For each test PROGRAM, lists its call "
-         "sites, which\nof them are on, and by which directives. Exits with 2 "
-         "if a directive cannot\nbe parsed.\n\n"
-         "  --batch   answer cases, one a line: FILTER, LEVEL, TARGET, SPANS, "
+         "sites,\nwhich of them are on, and the directives that decide. Exits "
+         "with 2 if a\ndirective cannot be parsed.\n\n"
+         "  --batch   answer one case a line: FILTER, LEVEL, TARGET, SPANS, "
          "FIELDS\n"
          "  --strict  with --batch: answer E and the reason if a directive is "
          "invalid\n"
@@ -57,7 +57,7 @@ static size_t fields_of(const cJSON *object, const char **names)
     return count;
 }
 
-/* A call site and whether the filter switches it on. */
+/* A call site, and whether the filter switches it on. */
 struct listed {
     cJSON *object; /* the other members point into it */
     const char *names[256];
@@ -85,7 +85,7 @@ static void read_site(struct listed *listed)
     const char *level = text_of(object, "level");
     struct trace_site *site = &listed->site;
 
-    if (cJSON_HasObjectItem(object, "name")) /* otherwise it is not known yet */
+    if (cJSON_HasObjectItem(object, "name")) /* otherwise unknown so far */
         site->name = text_of(object, "name");
     site->target = text_of(object, "target");
     site->file = text_of(object, "file");
@@ -162,8 +162,8 @@ static void put_sites(const struct list *list)
            list->in[LOG_STATE_ON], list->in[LOG_STATE_SOMETIMES],
            list->in[LOG_STATE_OFF]);
     if (!list->count)
-        puts("  A program built without -DTRACING has none. Those of C++ code "
-             "are not found if the\n  program is stripped.");
+        puts("  A program built without -DTRACING has none. Call sites of C++ "
+             "code are not found if\n  the program is stripped.");
 }
 
 /* Each instance of a C++ template has call sites of its own. */
@@ -209,7 +209,8 @@ static void free_list(struct list *list)
 }
 
 enum {
-    SECONDS_MAX = 10,      /* that a program may take to list its call sites */
+    SECONDS_MAX =
+        10, /* the most that a program may take to list its call sites */
     ANSWER_MAX = 64 << 20, /* bytes of a list */
 };
 
@@ -241,7 +242,7 @@ static int ask(const char *program, pid_t *pid)
         become(program, ends[1]);
     close(ends[1]);
     if (*pid > 0) {
-        setpgid(*pid, *pid); /* here and in the child: either may be first */
+        setpgid(*pid, *pid); /* in both processes: either may be first */
         return ends[0];
     }
     close(ends[0]);
@@ -259,8 +260,8 @@ static int milliseconds_left(const struct timespec *start)
     return left > 0 ? (int)left : 0;
 }
 
-/* Reads all that a program prints; false if that does not end. Processes that
- * the program started may hold its stdout open. */
+/* Reads all output of a program; false if it does not end, for example because
+ * processes that the program started hold its stdout open. */
 static bool read_answer(int answer, struct trace_text *text)
 {
     struct pollfd wait = {.fd = answer, .events = POLLIN};
@@ -387,7 +388,7 @@ static void put_unseen_one(const struct list *lists, int count,
     trace_text_free(&suggestion.text);
 }
 
-enum { UNSEEN_MAX = 10 }; /* that are named */
+enum { UNSEEN_MAX = 10 }; /* how many are named */
 
 static void put_unseen(const struct log_filter *filter,
                        const struct list *lists, int count)

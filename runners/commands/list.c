@@ -238,7 +238,7 @@ static void put_all(int dir, const char *folder, const char *shown,
         test_log_notice("list: %s has no runs", shown);
 }
 
-/* Lists what is in a folder, which the user calls `shown`. */
+/* Lists the runs in a folder, which the user calls `shown`. */
 static int list(const char *folder, const char *shown, bool json)
 {
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -255,7 +255,7 @@ static int list(const char *folder, const char *shown, bool json)
     return names ? runners_written("list", TEST_LOG_PASSED) : TEST_LOG_USAGE;
 }
 
-/* Lists what is in a folder, or the run in a pack. */
+/* Lists the runs in a folder, or the run in a pack. */
 static int list_any(const char *folder, bool json)
 {
     char path[PATH_MAX];

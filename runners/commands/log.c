@@ -26,7 +26,7 @@ struct settings {
 };
 
 enum {
-    ROUND_NS = 200000000,  /* between looks for new records */
+    ROUND_NS = 200000000,  /* between checks for new records */
     SETTLED_NS = 50000000, /* after which a record is complete */
     TERMINAL_MAX = 4096,   /* bytes of a line, or of a message in pretty */
     ESCAPE_MAX = 16,       /* bytes of an escape sequence */
@@ -38,14 +38,14 @@ static const struct {
 } flags[] = {
     {0, "--filter", "FILTER",
      "lines to show; default: those that the run showed"},
-    {0, "--log", "FILTER", "the same"},
+    {0, "--log", "FILTER", "the same as --filter"},
     {0, "--final-values", NULL,
      "judge each span by the last values of its fields"},
     {0, "--format", test_log_format_words, "layout"},
     {0, "--span-events", test_log_span_event_words,
      "lines about spans; separate words with commas"},
     {0, "--fields", test_log_detail_words,
-     "what else a line has; separate words with commas"},
+     "more fields of a line; separate words with commas"},
     {0, "--time", test_log_time_words, "times in the lines"},
     {0, "--color", "auto|always|never", "colours"},
     {'f', "--follow", NULL, "continue until the run ends"},
@@ -91,7 +91,7 @@ static bool is_gone(int process)
     return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
 }
 
-/* Returns the time up to which all records are complete: for a process that
+/* Returns the time up to which all records are complete: while its process
  * runs, a moment ago. */
 static uint64_t settled(struct recording *recording,
                         const struct trace_reader *reader, bool follow)
@@ -112,8 +112,8 @@ static void heading(const struct recording *recording)
            *recording->program ? " " : "", recording->test);
 }
 
-/* Tells whether a device's record has been printed, and notes that it is now.
- * Such records come late, among others that have been printed. */
+/* Tells whether a device's record has been printed, and marks it as printed.
+ * Such records arrive late, among others that have been printed. */
 static bool is_told(struct recording *recording, uint32_t place)
 {
     uintptr_t unused;
@@ -124,8 +124,8 @@ static bool is_told(struct recording *recording, uint32_t place)
     return false;
 }
 
-/* Returns how much of a text remains if it is cut at `most` bytes: no part of a
- * character, nor of an escape sequence that sets a colour. */
+/* Returns the size of a text that is cut at `most` bytes, but neither inside a
+ * character nor inside an escape sequence that sets a colour. */
 static size_t cut_size(const struct trace_text *text, size_t most)
 {
     size_t size = trace_utf8_boundary(text->data, most);
@@ -136,7 +136,7 @@ static size_t cut_size(const struct trace_text *text, size_t most)
     return size;
 }
 
-/* A terminal gets the beginning of a very long line. */
+/* A terminal gets only the beginning of a very long line. */
 static void put_text(const struct trace_text *text,
                      const struct log_style *style)
 {
@@ -249,8 +249,8 @@ static bool has(const char *where, const char *name)
            !access(path, F_OK);
 }
 
-/* Returns the process that ends a run, which its recordings name; 0 if none
- * does yet. */
+/* Returns the process that ends a run. The recordings name it; 0 if none does
+ * yet. */
 static int runner_of(const char *where)
 {
     struct recordings all = {0};
@@ -268,8 +268,8 @@ static int runner_of(const char *where)
     return runner;
 }
 
-/* Tells whether no other test will begin. A run that was killed has no
- * run.json. `runner` is looked up once. */
+/* Tells whether no further test will begin. A run that was killed has no
+ * run.json, so its process is checked. `runner` is looked up once. */
 static bool run_ended(const char *where, int *runner)
 {
     if (!has(where, "tests") || has(where, "run.json"))
@@ -303,8 +303,8 @@ static void put_all(struct recordings *found, const struct settings *settings,
     runners_flush();
 }
 
-/* Continues in the folder that the run has moved to, if it has: recordings that
- * could not be read any more are read there. */
+/* If the run has moved, continues in its new folder, and reads there the
+ * recordings that were no longer readable. */
 static const char *follow_move(struct recordings *found, const char *where)
 {
     const char *to = runners_left_scratch(where);
@@ -318,8 +318,8 @@ static const char *follow_move(struct recordings *found, const char *where)
     return to;
 }
 
-/* Writes new lines until the run ends, and looks once more then: its last tests
- * may have begun since. */
+/* Writes new lines until the run ends, and then looks once more, because the
+ * last tests may have begun meanwhile. */
 static void follow(struct recordings *found, const char *where, char **patterns,
                    const struct settings *settings)
 {

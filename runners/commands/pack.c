@@ -25,20 +25,19 @@
 
 static void usage(void)
 {
-    puts(
-        "Usage: testlog pack [RUN] [-o FILE]\n"
-        "       testlog pack --extract PACK [-o DIR]\n\n"
-        "Packs a run into one small file. The other commands take such a file "
-        "in place of\na run. Files that only repeat others of the run are left "
-        "out. RUN is the folder\nof a run; the default is the latest run. The "
-        "run may have been killed.\n\n"
-        "  -o, --output FILE  write to FILE, - for standard output; by "
-        "default to the\n"
-        "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
-        "  -x, --extract      unpack PACK into DIR, by default where test "
-        "programs put\n"
-        "                     their runs\n"
-        "  -h, --help         print this");
+    puts("Usage: testlog pack [RUN] [-o FILE]\n"
+         "       testlog pack --extract PACK [-o DIR]\n\n"
+         "Packs a run into one small file. The other commands take such a file "
+         "in place of\na run. Files that other files of the run repeat are "
+         "left out. RUN is the folder\nof a run; the default is the latest "
+         "run. The run may have been killed.\n\n"
+         "  -o, --output FILE  write to FILE, - for standard output; by "
+         "default to the\n"
+         "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
+         "  -x, --extract      unpack PACK into DIR, by default where test "
+         "programs put\n"
+         "                     their runs\n"
+         "  -h, --help         print this");
 }
 
 /* ---- The files of a run ---- */
@@ -51,7 +50,7 @@ struct contents {
     size_t left_out; /* links, for example, and hidden files */
 };
 
-/* Whether a command can make the file again, of run.json and recordings. */
+/* Whether a command can make the file again from run.json and recordings. */
 static bool is_rendered(const char *name, bool in_run, bool recorded)
 {
     static const char *const of_runs[] = {
@@ -189,7 +188,7 @@ static void free_contents(struct contents *contents)
 
 /* ---- Writing ---- */
 
-/* Prints what was written where, and how much smaller it is. */
+/* Prints which pack was written, and how much smaller than the run it is. */
 static void report(const char *output, const struct contents *contents,
                    uint64_t size)
 {
@@ -278,7 +277,7 @@ static int pack_folder(int folder, const char *path, const char *output)
                         "it with letters, digits and ._-+: only",
                         run);
     } else if (test_log_old_runs_in_progress(AT_FDCWD, path)) {
-        test_log_notice("pack: %s is in progress; pack it when it has ended",
+        test_log_notice("pack: %s is in progress; wait until it has ended",
                         path);
     } else if (find_contents(&contents, folder)) {
         test_log_notice("pack: cannot read %s: %s", path, strerror(errno));
@@ -344,8 +343,8 @@ static void cut_to_existing(char *path)
     }
 }
 
-/* Makes a folder to unpack in, on the file system of `dir`, which is made only
- * for a good pack. */
+/* Makes a folder to unpack in, on the file system of `dir`; `dir` itself is
+ * made only for a good pack. */
 static int make_aside(const char *dir, char path[PATH_MAX])
 {
     static const char name[] = "/.testlog-pack-XXXXXX";

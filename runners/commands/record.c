@@ -29,7 +29,8 @@
 #include "runners/run/run.h"
 #include "runners/runners.h"
 
-/* X(flag here, its letter, the same flag of test programs, argument, help) */
+/* X(flag here, its letter, the same as --output flag of test programs,
+ * argument, help) */
 #define FLAGS(X)                                                               \
     X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
     X("--trace-dir", 0, "trace-dir", "DIR", "the same")                        \
@@ -38,7 +39,7 @@
     X("--log-span-events", 0, "log-span-events", test_log_span_event_words,    \
       "lines about spans; separate words with commas")                         \
     X("--log-fields", 0, "log-fields", test_log_detail_words,                  \
-      "what else a line has; separate words with commas")                      \
+      "more fields of a line; separate words with commas")                     \
     X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
@@ -65,7 +66,7 @@ enum {
 struct end {
     enum test_log_outcome outcome;
     char reason[128]; /* "": none */
-    int code;         /* that testlog exits with */
+    int code;         /* exit code of testlog */
     bool started;
     uint64_t duration;
 };
@@ -130,7 +131,7 @@ static struct test_log_result *add_result(struct test_log_run *run,
     return result;
 }
 
-/* A process that outlives the program still records. */
+/* A process that outlives the program may still record. */
 static bool runs_still(const struct test_log_run *run,
                        const struct test_log_result *result)
 {
@@ -155,8 +156,9 @@ static void add_process(struct test_log_run *run, const struct end *end,
     if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
         result->folder = NULL;
     if (runs_still(run, result)) {
-        test_log_notice("%s still runs; testlog log shows what it records",
-                        test_log_name(result));
+        test_log_notice(
+            "%s is still running; testlog log shows what it records",
+            test_log_name(result));
         return;
     }
     test_log_change_recording(run, result, trace_seal_beneath);
@@ -189,7 +191,7 @@ static bool recorded(const struct test_log_run *run)
     return run->count && run->results[0].folder;
 }
 
-/* Returns why, without "GPU trace off": nobody asked for that. */
+/* Returns the reason without "GPU trace off": nobody asked about that. */
 static const char *reason_of(const struct test_log_gpu *gpu)
 {
     const char *notice = gpu->notice ? gpu->notice : "";
@@ -206,7 +208,7 @@ static void say_nothing(const struct test_log_gpu *gpu)
     if (driver && gpu->notice)
         test_log_notice("nothing was recorded: %s", gpu->notice);
     else if (gpu->nvtx == TEST_LOG_NVTX_SENDING)
-        test_log_notice("nothing was recorded: NVTX is another tool's "
+        test_log_notice("nothing was recorded: NVTX belongs to another tool "
                         "(NVTX_INJECTION64_PATH=%s), and no process used CUDA",
                         gpu->nvtx_tool ? gpu->nvtx_tool : "?");
     else if (driver)
@@ -217,7 +219,7 @@ static void say_nothing(const struct test_log_gpu *gpu)
                         reason_of(gpu));
 }
 
-/* Prints one line that says what is missing, and why. */
+/* Prints one line about what is missing and why. */
 static void say(const struct test_log_run *run, const struct end *end)
 {
     test_log_gpu_summary_print(run);
@@ -289,7 +291,7 @@ static int record(struct test_log_options *options, char **program)
     struct end end;
     bool opened;
 
-    unsetenv("TESTLOG_RUN"); /* in a test, it is a run of its own */
+    unsetenv("TESTLOG_RUN"); /* inside a test, it is a run of its own */
     unsetenv(TRACE_INVITATION);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);

@@ -1,5 +1,5 @@
-/* report.c: testlog report: writes report.html of a run again, with tests that
- * were left out of it, or of a run that was killed.
+/* report.c: testlog report: writes report.html of a run again, to include tests
+ * that were left out, or because the run was killed.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,27 +22,26 @@
 #include "trace/base/strings.h"
 #include "trace/base/text.h"
 
-enum { FAIL_LOG = 20 /* as --fail-log by default */ };
+enum { FAIL_LOG = 20 /* the default of --fail-log */ };
 
 static void usage(void)
 {
-    puts(
-        "Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
-        "Writes report.html of a run again, with all that the given tests "
-        "recorded,\nhowever much it is. TEST is suite/test, a part of it, or a "
-        "pattern. RUN is the\nfolder of a run; the default is the latest run. "
-        "The run may have been killed.\n\n"
-        "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
-        "  -h, --help         print this");
+    puts("Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
+         "Writes report.html of a run again, with the complete recordings of "
+         "the given\ntests, whatever their size. TEST is suite/test, a part of "
+         "it, or a pattern. RUN\nis the folder of a run; the default is the "
+         "latest run. The run may have been\nkilled.\n\n"
+         "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
+         "  -h, --help         print this");
 }
 
 /* ---- The run ---- */
 
-/* What is read of a run. */
+/* The parts of a run that are read. */
 struct loaded {
     struct test_log_run run;
     struct trace_text members; /* of run.json, for the page */
-    char *command; /* that runs failed tests again, without filters */
+    char *command;             /* to run failed tests again, without filters */
     struct test_log_page_program *programs;
     size_t program_count, program_capacity;
     struct selectable *tests; /* one for each result */
@@ -217,7 +216,8 @@ static void make_rerun(struct loaded *loaded, const char *testlog, size_t size)
     loaded->command = text.data;
 }
 
-/* Takes the command apart: that of testlog run has several programs. */
+/* Takes the command of a run apart. A command of testlog run has several
+ * programs. */
 static void read_command(struct loaded *loaded)
 {
     const char *command = loaded->run.command ? loaded->run.command : "";
@@ -246,7 +246,7 @@ static bool is_selected(const struct test_log_result *result, void *context)
     return loaded->tests[result - loaded->run.results].selected;
 }
 
-/* Without words, no test is written whatever its size is. */
+/* Without words, large tests are left out. */
 static bool select_tests(struct loaded *loaded, char **words)
 {
     const struct test_log_run *run = &loaded->run;

@@ -29,7 +29,7 @@ static const struct test_log_result *find(const struct test_log_run *run,
     return trace_table_find(places, key, &place) ? &run->results[place] : NULL;
 }
 
-/* Of several repetitions, one that failed stands for all. */
+/* If a repetition failed, its result counts for all repetitions. */
 static int index_tests(const struct test_log_run *run,
                        struct trace_table *places)
 {
@@ -61,8 +61,8 @@ static void widen(struct range *range, uint64_t time)
         range->most = time;
 }
 
-/* Returns the times of the passes before `after`: of `before` and, if `after`
- * is one of the last passes, of those that the history has before it. */
+/* Returns the times of the passes before `after`: that of `before` and, if
+ * `after` is one of the last passes, those before it in the history. */
 static struct range earlier_times(const struct test_log_history *history,
                                   const struct test_log_result *before,
                                   const struct test_log_result *after)
@@ -98,7 +98,7 @@ static struct change compare_times(const struct test_log_history *history,
 
 /* ---- Tests ---- */
 
-/* Either may be NULL. */
+/* Either result may be NULL. */
 static enum change_kind compare_outcomes(const struct test_log_result *before,
                                          const struct test_log_result *after)
 {

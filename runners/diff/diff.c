@@ -32,7 +32,7 @@ static const struct {
 
 enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
 
-#define OVER_LEAST 0.1 /* by which a span is slower that is listed */
+#define OVER_LEAST 0.1 /* by which a listed span is slower */
 
 struct compared {
     struct test_log_run before, after;
@@ -43,21 +43,21 @@ struct compared {
 
 struct settings {
     bool json;
-    bool fails; /* if something is slower or more frequent by `over` */
+    bool fails; /* something is slower or more frequent by `over` */
     double over;
 };
 
 static void usage(void)
 {
     puts("Usage: testlog diff [RUN [RUN]] [--fail-over=PERCENT] [--json]\n\n"
-         "Prints which tests have another result or take another time in the "
-         "second run,\nand which spans and GPU kernels became slower or more "
-         "frequent.\nRUN is the folder of a run or a name in testlog list. "
-         "The defaults are latest~1\nand latest. The exit code is 1 if a test "
-         "newly fails.\n\n"
+         "Prints which tests changed their result or duration from the first "
+         "run to the\nsecond, and which spans and GPU kernels became slower or "
+         "more frequent.\nRUN is the folder of a run or a name in testlog "
+         "list. The defaults are latest~1\nand latest. The exit code is 1 if a "
+         "test newly fails.\n\n"
          "      --fail-over=PERCENT  exit with 1 also if a span or kernel is "
-         "slower or more\n                           frequent by more than "
-         "that, such as 10%\n"
+         "slower or more\n"
+         "                           frequent by more than that, such as 10%\n"
          "      --json  print one JSON object\n"
          "  -h, --help  print this");
 }
@@ -165,7 +165,7 @@ static void add_reason(struct trace_text *line, const char *why)
                           why[size] ? " ..." : "");
 }
 
-/* Begins with the place, to which editors jump. */
+/* Begins with the place, which editors jump to. */
 static void put_failing(const struct change *change, bool programs)
 {
     struct test_log_place place = test_log_place_of(change->after);

@@ -19,9 +19,10 @@
 
 enum {
     CALLS_LEAST = 5, /* to estimate the noise */
-    ERRORS = 3,      /* standard errors that are noise */
-    /* ns that all calls of a span must take longer: shorter times depend on
-     * caches and other processes. The clock of a GPU is better. */
+    ERRORS = 3,      /* how many standard errors are noise */
+    /* A span counts only if all its calls together take so many ns longer,
+     * because caches and other processes change short times. The clock of a GPU
+     * is better. */
     EXCESS_LEAST = 1000000,
 };
 

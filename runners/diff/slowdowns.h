@@ -25,8 +25,8 @@ struct slowdowns {
 
 /* runners_slowdowns_find compares the tests that both runs recorded; a ratio
  * must exceed 1 + `over`, and the noise. -1 without memory; call
- * runners_slowdowns_free in any case. runners_slowdowns_compare compares the
- * sums that there are. */
+ * runners_slowdowns_free in any case. runners_slowdowns_compare compares given
+ * sums. */
 int runners_slowdowns_find(struct slowdowns *, enum stat_table,
                            const char *const runs[2], double over);
 int runners_slowdowns_compare(struct slowdowns *, double over);

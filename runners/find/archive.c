@@ -2,7 +2,7 @@
  *
  * A pack is a tar file in GNU's format, compressed with zstd. It contains files
  * only, sorted by name, below the name of the run. They have no owner and no
- * time, so a run always becomes the same bytes.
+ * time, so that a run always gives the same bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,8 +71,7 @@ static la_ssize_t compress_bytes(struct archive *archive, void *context,
     return compress_block(archive, to, &in, ZSTD_e_continue);
 }
 
-/* libarchive would ignore the failure of a function that it calls at the end.
- */
+/* libarchive ignores failures of its close callback. */
 static int compress_end(struct archive *archive, const struct compressing *to)
 {
     ZSTD_inBuffer in = {NULL, 0, 0};
@@ -85,8 +84,8 @@ static int compress_end(struct archive *archive, const struct compressing *to)
     return -1;
 }
 
-/* Appends the contents of the entry. A file that a test still writes to may
- * have another size by now: libarchive cuts or fills it. */
+/* Appends the contents of the entry. If a test still writes to the file, its
+ * size may have changed: libarchive cuts or fills it. */
 static int write_contents(struct archive *archive, int fd)
 {
     static char bytes[BLOCK];
@@ -187,8 +186,8 @@ struct unpacking {
     const struct archive_limits *most;
     int folder;
     char *run;             /* the folder that all names begin with */
-    char *before;          /* the entry before, whose folders are there */
-    struct holes_file out; /* its `room` is that of all files */
+    char *before;          /* the last entry, whose folders exist */
+    struct holes_file out; /* its `room` is for all files */
     uint64_t size;         /* bytes of all files */
     size_t names;
     struct trace_text *why;
@@ -201,7 +200,7 @@ static int refuse(struct unpacking *pack, const char *name, const char *why)
     return -1;
 }
 
-/* Returns what an entry is that no run contains; NULL: a file or a folder. */
+/* Names the kind of an entry that no run contains; NULL: a file or a folder. */
 static const char *foreign_kind(struct archive_entry *entry)
 {
     if (archive_entry_hardlink(entry))
@@ -219,8 +218,7 @@ static const char *foreign_kind(struct archive_entry *entry)
     }
 }
 
-/* Tells whether all parts of a name are names that files of runs have: none is
- * hidden. */
+/* Tells whether a run can have a file of this name: no part of it is hidden. */
 static bool is_plain(const char *name)
 {
     size_t depth = 0;
@@ -274,8 +272,8 @@ static int make_folder(struct unpacking *pack, const char *name)
     return errno == EEXIST ? 0 : refuse(pack, name, strerror(errno));
 }
 
-/* The size of the beginning of a name, up to a slash, that the file before had,
- * too: these folders are there. */
+/* The size of the part of a name, up to a slash, that it shares with the last
+ * one: these folders exist. */
 static size_t shared_size(const struct unpacking *pack, const char *name)
 {
     const char *before = pack->before ? pack->before : "";
@@ -336,7 +334,7 @@ static int make_file(struct unpacking *pack, const char *name)
     pack->out.out = openat(pack->folder, name, flags, 0666);
     if (pack->out.out < 0)
         return refuse(pack, name,
-                      errno == EEXIST ? "is there twice" : strerror(errno));
+                      errno == EEXIST ? "exists twice" : strerror(errno));
     pack->names++;
     pack->out.size = 0;
     status = copy_contents(pack);
@@ -408,7 +406,7 @@ static bool has_run(const struct unpacking *pack)
     return !fstatat(pack->folder, name, &status, 0) && S_ISDIR(status.st_mode);
 }
 
-/* A number counts only in the folder where the run took it. */
+/* A run's number counts only in the folder where the run took it. */
 static void remove_order(const struct unpacking *pack)
 {
     char name[NAME_MAX + 16];

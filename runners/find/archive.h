@@ -31,9 +31,9 @@ int runners_archive_write(FILE *, int folder, const char *run,
                           char *const *names, size_t count,
                           struct trace_text *why);
 
-/* runners_archive_read unpacks a pack into a new folder and puts the name of
- * the run. It creates files and folders only, below that folder; on failure it
- * returns -1 and adds why, and some of them may have been created. */
+/* runners_archive_read unpacks a pack into a new folder and returns the run's
+ * name in a text. It creates only files and folders below that folder. On
+ * failure it returns -1, adds why, and may leave some of them. */
 int runners_archive_read(int in, int folder, const struct archive_limits *,
                          char run[NAME_MAX + 1], struct trace_text *why);
 
@@ -43,7 +43,7 @@ int runners_archive_read(int in, int folder, const struct archive_limits *,
 struct holes_file {
     int out;
     uint64_t size, written; /* bytes, with and without holes */
-    uint64_t room;          /* what may be written */
+    uint64_t room;          /* how many bytes may be written */
     const char *why;        /* what is wrong; NULL: nothing */
 };
 
@@ -60,8 +60,8 @@ const char *runners_holes_end(struct holes_file *);
 /* ---- run_name.c ---- */
 
 /* runners_is_run_name tells whether the folder of a run in a pack may have a
- * name: letters, digits and ._-+: only, so that unpacking makes no hidden
- * folder, no option and no second "latest". */
+ * name. It may contain letters, digits and ._-+: only, so that unpacking never
+ * creates a hidden folder, an option or a second "latest". */
 bool runners_is_run_name(const char *name, size_t size);
 
 /* ---- packed.c ---- */
@@ -74,8 +74,9 @@ bool runners_unpack(const char *command, const char *path, int folder,
 
 /* ---- temporary.c ---- */
 
-/* runners_temporary returns the path of a new empty folder, to be freed, which
- * is removed when the process ends, however it ends. NULL with errno. */
+/* runners_temporary returns the path of a new empty folder, to be freed. The
+ * folder is removed when the process ends, even if it is killed. NULL with
+ * errno. */
 char *runners_temporary(void);
 
 #endif

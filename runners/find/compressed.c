@@ -31,7 +31,7 @@ enum {
     SUFFIXES = sizeof(suffixes) / sizeof(*suffixes),
     LEVEL = 1,          /* others take longer, and save little */
     BLOCK = 128 << 10,  /* bytes that are read at once */
-    BEGINNING = 1 << 18 /* bytes: what a recording is of stands there */
+    BEGINNING = 1 << 18 /* bytes that contain a recording's metadata */
 };
 
 static bool ends_with(const char *path, const char *suffix)
@@ -114,7 +114,7 @@ static bool expand(struct expanding *from, ZSTD_inBuffer *in)
         }
         if (block.pos && !put(&from->to, bytes, block.pos))
             return false;
-        /* Behind its end it would wait for another frame. */
+        /* After the end it would wait for another frame. */
     } while (in->pos < in->size || (from->left && block.pos == block.size));
     return true;
 }
@@ -145,7 +145,7 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
     return NULL;
 }
 
-/* Does the same for a file of gzip. */
+/* Does the same for a gzip file. */
 static const char *decompress_gzip(int in, int out, uint64_t most)
 {
     static char bytes[BLOCK];
@@ -197,7 +197,7 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
     return reader;
 }
 
-/* A run may compress the recording while we look for it. */
+/* A run may compress the recording just now. */
 static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 {
     struct trace_reader *reader =

@@ -54,7 +54,7 @@ int runners_recordings_find(struct recordings *, const char *where,
 void runners_recordings_free(struct recordings *);
 
 /* runners_recordings_move notes that the folder `from`, in which recordings
- * were found, is called `to` now. */
+ * were found, was renamed to `to`. */
 void runners_recordings_move(struct recordings *, const char *from,
                              const char *to);
 
@@ -93,8 +93,8 @@ void runners_refuse_dir(const char *command, const char *dir);
 /* runners_find_run finds a run by its path, by its name in `dir`, or as
  * "latest" or "latest~N" there, and writes its path into PATH_MAX bytes. A pack
  * is unpacked into a temporary folder, which is removed when the process ends;
- * if that fails, it has printed why, and errno is EBADMSG. Of a run in a
- * scratch folder, the path is that of the folder. */
+ * if that fails, it has printed why, and errno is EBADMSG. For a run in a
+ * scratch folder, the path is that of the scratch folder. */
 bool runners_find_run(const char *dir, const char *word, char *path);
 
 /* runners_open_scratch replaces the path of a run by that of its scratch
@@ -112,7 +112,7 @@ uint64_t runners_size_of(const char *path);
 
 #define RUNNERS_PACK_SUFFIX ".tar.zst"
 
-/* runners_is_named_pack tells whether a path ends with that. */
+/* runners_is_named_pack tells whether a path ends with it. */
 bool runners_is_named_pack(const char *path);
 
 /* runners_open_packed replaces the path of a pack by that of the run in it, as
@@ -133,9 +133,9 @@ void runners_print_unseen(const struct log_filter *, const char *origin,
 
 /* ---- compressed.c ---- */
 
-/* runners_compress replaces the large recordings of a run by recording.zst,
- * except those that a process still writes to, until `interrupted` returns
- * true; with compress=0 in the options it does nothing. */
+/* runners_compress replaces the large recordings of a run with recording.zst,
+ * except those that a process still writes to. It stops when `interrupted`
+ * returns true, and does nothing with compress=0 in the options. */
 void runners_compress(const struct test_log_run *,
                       const struct trace_profiler *, int (*interrupted)(void));
 

@@ -137,9 +137,9 @@ bool runners_open_scratch(char path[PATH_MAX])
     if (place == TEST_LOG_SCRATCH_NONE)
         return true;
     test_log_notice(place == TEST_LOG_SCRATCH_GONE
-                        ? "%s was recorded in %s, which is not there any more, "
-                          "or not its scratch folder"
-                        : "%s is recorded in %s; look at it there",
+                        ? "%s was recorded in %s, which no longer exists, or "
+                          "is not its scratch folder"
+                        : "%s is recorded in %s; open it there",
                     path, text);
     errno = EBADMSG;
     return false;

@@ -1,4 +1,4 @@
-/* lost_records.c: says which tests lost records. */
+/* lost_records.c: prints which tests lost records. */
 #include "find.h"
 #include "harness/results/folder/notice.h"
 #include "runners/runners.h"

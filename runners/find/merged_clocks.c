@@ -1,8 +1,8 @@
 /* merged_clocks.c: puts the recordings of a merged run on one clock.
  *
- * The recordings are those of the runs that were merged, unchanged. Each begins
- * at its own run's start, by its own host's clock. A file of the merged run
- * tells, for each such moment, how long after the merged run's start it was.
+ * The recordings are unchanged copies from the merged runs. Each begins at its
+ * own run's start, by its own host's clock. A file of the merged run maps each
+ * such moment to the time since the merged run's start.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct origin {
     uint64_t after; /* ns */
 };
 
-/* Those of the run that was read last. */
+/* The moments of the run that was read last. */
 static struct {
     char run[PATH_MAX];
     struct origin *all;

@@ -1,4 +1,4 @@
-/* no_archive.c: in place of archive.c where there is no libarchive. */
+/* no_archive.c: replaces archive.c if libarchive is missing. */
 #include "archive.h"
 #include "trace/read/reader.h"
 

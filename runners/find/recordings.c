@@ -40,7 +40,7 @@ static char *name_of(const char *folder)
 }
 
 /* Returns the name of the test in a recording. If it has none or is damaged,
- * the name of its folder stands in, or its path. */
+ * returns the name of its folder, or its path. */
 static char *test_of(const char *path, const char *folder)
 {
     struct trace_reader *reader = runners_open_beginning(path);
@@ -88,7 +88,8 @@ static void free_recording(struct recording *recording)
     trace_table_free(&recording->told);
 }
 
-/* Removes those from number `from` on whose tests are not selected. */
+/* Removes the recordings of tests that are not selected, from number `from`
+ * on. */
 static int keep_selected(struct recordings *found, size_t from, char **patterns)
 {
     size_t count = found->count - from;
@@ -260,7 +261,7 @@ int runners_recordings_refuse(const char *command, const char *where,
 }
 
 /* Tells whether a word is the long flag that getopt_long refused because it
- * takes no value. For a letter, `word` is the argument before. */
+ * takes no value. After a letter, `word` is the preceding argument. */
 static bool has_value(const char *word, const struct option *longs)
 {
     size_t size = strcspn(word, "=");
@@ -299,7 +300,7 @@ int runners_refuse_flag(const char *command, int c, char **argv,
     return TEST_LOG_USAGE;
 }
 
-static int write_error; /* the first */
+static int write_error; /* errno of the first failure */
 
 void runners_flush(void)
 {

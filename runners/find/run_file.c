@@ -1,8 +1,8 @@
 /* run_file.c: reads run.json test by test, so that a run of 100,000 tests needs
  * little memory.
  *
- * testlog writes each test on a line of its own, after the rest. A file of
- * another form is parsed as a whole.
+ * testlog writes each test on a line of its own, after the rest. Other files
+ * are parsed as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum { FILE_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */
 struct run_file {
     FILE *stream;
     cJSON *head;
-    cJSON *tests; /* if they are parsed already */
+    cJSON *tests; /* if the tests are parsed already */
     struct trace_text plan;
     char *line;
     size_t room;
@@ -30,7 +30,8 @@ struct run_file {
 
 /* ---- The head ---- */
 
-/* Takes `"plan":[...],` from the head: it may be larger than all the rest. */
+/* Takes `"plan":[...],` out of the head, because it may be larger than the
+ * rest. */
 static bool take_plan(struct run_file *file, size_t size)
 {
     static const char name[] = "\"plan\":", end[] = ",\n";

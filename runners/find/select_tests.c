@@ -5,8 +5,8 @@
 #include "find.h"
 #include "runners/runners.h"
 
-/* Whether it is the test's name, that of the test which it is an instance or a
- * try of, or a pattern of it. */
+/* Whether the word is the test's name, the name without its instance or try, or
+ * a pattern that matches one of these. */
 static bool names(const char *word, const char *test)
 {
     size_t size = strlen(word);

@@ -1,4 +1,4 @@
-/* sparse_file.c: writes what was compressed to a file, with holes for zeros. */
+/* sparse_file.c: writes decompressed data to a file, with holes for zeros. */
 #include <errno.h>
 #include <string.h>
 #include <sys/statvfs.h>

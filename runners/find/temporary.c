@@ -1,7 +1,7 @@
 /* temporary.c: a folder that is removed when the process ends.
  *
- * A child removes it as soon as a pipe has no writer any more, so it goes even
- * if the process is killed. The parent waits for that if it ends by itself.
+ * A child removes it when a pipe has lost its writer, so the folder goes even
+ * if the process is killed. A process that exits waits for the child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static struct {
     unsigned count; /* of folders in it */
 } temporary;
 
-/* In the child. A signal for the process group must not end it, nor may it keep
- * a pipe open that others read. */
+/* Runs in the child. Signals for the process group must not end it, and it must
+ * not hold pipes open that others read. */
 static void wait_and_remove(const int ends[2])
 {
     sigset_t all;

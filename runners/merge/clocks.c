@@ -1,9 +1,9 @@
 /* clocks.c: puts the times of several hosts on one clock.
  *
  * A recording has its time zero on the wall clock. Wall clocks of two hosts
- * differ by what their kernels state (the maximum error of adjtimex(2)), and by
- * what a clock was set while tests ran: then it moved against the monotonic
- * clock, and the later time is taken as the better one.
+ * differ by at most the errors that their kernels report (adjtimex(2)), unless
+ * a clock was set while tests ran. Then it moved against the monotonic clock,
+ * and the later time counts as the better one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #include "trace/base/file.h"
 
 enum {
-    HOSTS_MOST = 10,        /* that are printed */
-    MEETINGS_MOST = 100000, /* spans of a host that are read to align clocks */
+    HOSTS_MOST = 10,        /* how many are printed */
+    MEETINGS_MOST = 100000, /* spans of a host to read for aligning clocks */
     STEP_LEAST = 1000000,   /* ns; the clocks are read one after the other */
 };
 
@@ -152,9 +152,9 @@ static uint64_t shorter(const struct meeting *a, const struct meeting *b)
     return one < other ? one : other;
 }
 
-/* Compares the ends of the first spans of both, of the second, and so on: the
- * last one to come waits least and leaves with the others, so the pair with the
- * shortest span tells most. */
+/* Compares the ends of the hosts' first spans, of their second ones, and so on.
+ * At a barrier, all hosts leave together, and the last to arrive waits least.
+ * So the pair with the shortest span has the smallest error. */
 static void align(struct test_log_part *part, const struct meetings *first,
                   const struct meetings *own)
 {

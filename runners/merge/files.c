@@ -1,5 +1,5 @@
 /* files.c: gives a merged run the files of its tests: hard links, or copies if
- * the file systems differ. The runs that are merged do not change.
+ * the file systems differ. The source runs do not change.
  *
  * A run that somebody sent may have anything in its folder, so links are not
  * followed, and names from run.json are used as one part of a path.

@@ -23,19 +23,18 @@
 
 static void usage(void)
 {
-    puts("Usage: testlog merge RUN... -o RUN [--allow-missing] "
-         "[--align=SPAN]\n"
+    puts("Usage: testlog merge RUN... -o RUN [--allow-missing] [--align=SPAN]\n"
          "                     [--history=FILE]\n\n"
-         "Makes one run of the runs of several shards or machines, with one "
-         "summary and one\nexit status. RUN is the folder of a run or a name "
-         "in testlog list; the runs do not\nchange. Later runs of a shard "
-         "count as retries. A shard that is missing or was cut\noff is a "
-         "failure.\n\n"
+         "Merges the runs of several shards or machines into one run, with one "
+         "summary and\none exit status. RUN is the folder of a run or a name "
+         "in testlog list; the runs do\nnot change. Later runs of a shard "
+         "count as retries. A missing or truncated shard is a\nfailure.\n\n"
          "  -o, --output RUN     the folder of the new run, which must not "
          "exist\n"
          "      --allow-missing  skip missing shards instead of failing\n"
-         "      --align=SPAN     align the clocks of hosts by a span that all "
-         "of them have,\n                       such as a barrier\n"
+         "      --align=SPAN     align the hosts' clocks by a span that all of "
+         "them recorded,\n"
+         "                       such as a barrier\n"
          "      --history=FILE   write how long tests took, for "
          "--shard-by=time\n"
          "  -h, --help           print this");
@@ -43,7 +42,7 @@ static void usage(void)
 
 /* ---- The new folder ---- */
 
-/* The path of the folder that a new one is made in. */
+/* The path of the parent folder of a new folder. */
 static int parent_of(const char *path, char parent[PATH_MAX])
 {
     char copy[PATH_MAX];
@@ -66,7 +65,7 @@ static bool is_inside(const char *path, const char *folder)
            (path[size] == '/' || path[size] == '\0');
 }
 
-/* Prints why a folder cannot be made, if so. */
+/* If a folder cannot be made, prints why. */
 static int check_output(const struct merge *merge, const char *output)
 {
     char parent[PATH_MAX];
@@ -174,7 +173,7 @@ static int make_run(struct merge *merge, const char *output,
         return TEST_LOG_USAGE;
     }
     if (fill(merge, printed)) {
-        test_log_notice("merge: cannot write to %s: %s; it is removed", output,
+        test_log_notice("merge: cannot write to %s: %s; removing it", output,
                         strerror(errno));
         nftw(output, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
         return TEST_LOG_FAILED;

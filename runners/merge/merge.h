@@ -1,7 +1,7 @@
 /* merge.h: what the files of `testlog merge` share. Private.
  *
  * Sources are the runs that are merged; the i-th is part i + 1 of the merged
- * run. Nothing is written before all of them are read and found to be good.
+ * run. Nothing is written until all sources have been read and are valid.
  */
 #ifndef TESTLOG_MERGE_H
 #define TESTLOG_MERGE_H
@@ -31,7 +31,7 @@ struct merge_source {
     ino_t inode;
     struct test_log_part part; /* until the parts are made of all sources */
     uint64_t duration;         /* ns; 0: unknown */
-    uint64_t identity;         /* of a run: copies of it have the same */
+    uint64_t identity;         /* of a run; its copies have the same */
     uint64_t lane;        /* sources of one lane are tries of the same tests */
     char *label;          /* tells tests of this lane from those of others */
     const char *labelled; /* one of its programs that got it; NULL: none */
@@ -52,10 +52,10 @@ struct merge {
     struct trace_table by_program; /* plan of a program */
     bool first;                    /* no head is merged yet */
     bool allow_missing;
-    const char *align;   /* by this span; NULL: by the wall clocks */
-    size_t unread;       /* recordings that cannot be read */
-    const char *history; /* file of durations; NULL: none */
-    struct test_log_durations before; /* that it has */
+    const char *align; /* align clocks by this span; NULL: by the wall clocks */
+    size_t unread;     /* recordings that cannot be read */
+    const char *history;              /* file of durations; NULL: none */
+    struct test_log_durations before; /* contents of that file */
 };
 
 /* ---- sources.c ---- */
@@ -88,8 +88,8 @@ struct test_log_shard merge_plan_shard_of(const struct merge *,
                                           const char *program,
                                           const char *test);
 
-/* merge_plan_find_missing adds a result for each shard of which tests are
- * unknown, and one without an outcome for each such test. */
+/* merge_plan_find_missing adds a result for each shard with unknown tests, and
+ * one without an outcome for each test that is missing. */
 void merge_plan_find_missing(struct merge *);
 
 /* ---- test_names.c ---- */
@@ -97,11 +97,12 @@ void merge_plan_find_missing(struct merge *);
 /* merge_test_key identifies a test of a lane. */
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name);
 
-/* merge_did_run tells whether a test ran: one of an interrupted or killed run
+/* merge_did_run tells whether a test ran; in an interrupted or killed run, it
  * may not have. */
 bool merge_did_run(const struct test_log_result *);
 
-/* merge_name makes a name of one part of a path: a run.json can have any. */
+/* merge_name makes a name a single part of a path, because a run.json may
+ * contain any name. */
 void merge_name(char *name);
 
 /* ---- tests.c ---- */
@@ -130,10 +131,10 @@ int merge_durations_write(struct merge *);
 
 /* ---- clocks.c ---- */
 
-/* merge_clock_note notes what a recording of a source tells of its host's
- * clocks. merge_clocks_align finds offsets by the span; -1 if it has printed
- * why it cannot. merge_clocks_apply puts all times on one clock, and writes
- * the file for recordings; -1 with errno. merge_clocks_print prints offsets. */
+/* merge_clock_note notes the clocks of a host from a recording of the source.
+ * merge_clocks_align finds offsets by the span; -1 if it has printed why it
+ * cannot. merge_clocks_apply puts all times on one clock, and writes the file
+ * for recordings; -1 with errno. merge_clocks_print prints offsets. */
 void merge_clock_note(struct merge_source *, const struct trace_reader *);
 int merge_clocks_align(struct merge *);
 int merge_clocks_apply(struct merge *);

@@ -17,7 +17,7 @@ int merge_durations_read(struct merge *merge)
     return test_log_durations_read(&merge->before, merge->history, "--history");
 }
 
-/* Returns the program's own name, without what tells it from others. */
+/* Returns the program's own name, without the suffix that distinguishes it. */
 static char *program_of(const struct merge *merge,
                         const struct test_log_result *result)
 {

@@ -49,7 +49,7 @@ static int refuse(const struct merge_plan *plan,
     return -1;
 }
 
-/* A plan that is equal to a known one is not parsed. */
+/* A plan equal to a known one is not parsed again. */
 static int add_program(struct merge *merge, const struct merge_source *source,
                        const char *text, size_t size)
 {
@@ -330,7 +330,7 @@ static void check_shard(struct merge *merge, size_t index, size_t total,
     trace_text_free(&missing.names);
 }
 
-/* Runs without shards tell only that they did not end. */
+/* A run without shards can only show that it did not end. */
 static void check_others(struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
@@ -350,7 +350,8 @@ static void check_others(struct merge *merge)
     }
 }
 
-/* The totals into which sources are divided; few, mostly one. */
+/* How many shards the sources are divided into; usually all have the same
+ * number. */
 static bool is_first_of_total(const struct merge *merge, size_t number)
 {
     size_t total = merge->sources[number].part.shard.total;

@@ -1,4 +1,4 @@
-/* sources.c: reads what the runs to merge tell of themselves. */
+/* sources.c: reads the facts of the runs to merge. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static bool has_file(const struct merge_source *source, const char *name)
            !access(path, F_OK);
 }
 
-/* Prints why a folder cannot be merged, if so. */
+/* If a folder cannot be merged, prints why. */
 static bool is_good(struct merge_source *source, const char *word)
 {
     struct stat status;
@@ -59,8 +59,8 @@ static bool is_good(struct merge_source *source, const char *word)
         return false;
     }
     if (test_log_old_runs_in_progress(AT_FDCWD, source->path)) {
-        test_log_notice("merge: %s is still in progress; wait for its end",
-                        word);
+        test_log_notice(
+            "merge: %s is still in progress; wait until it has ended", word);
         return false;
     }
     return true;
@@ -73,7 +73,7 @@ static int find(struct merge *merge, struct merge_source *source,
 
     errno = 0;
     if (!runners_find_run(dir, word, path) || !realpath(path, real)) {
-        if (errno == EBADMSG) /* of a pack; it has printed why */
+        if (errno == EBADMSG) /* a bad pack; runners_find_run has printed why */
             return -1;
         test_log_notice("merge: there is no run %s; name its folder, or a "
                         "name in testlog list",
@@ -312,7 +312,7 @@ static void free_source(struct merge_source *source)
     free(source->clock.origins);
 }
 
-/* Removes copies of runs: they have the same identity. */
+/* Removes copies of runs, which have the same identity. */
 static void remove_copies(struct merge *merge)
 {
     struct trace_table known = {0};
@@ -339,7 +339,7 @@ static void remove_copies(struct merge *merge)
 
 /* ---- Lanes ---- */
 
-/* The shard of a run that was killed is the one that has its first test. */
+/* A run that was killed belongs to the shard that has its first test. */
 static void find_shard(const struct merge *merge, struct merge_source *source)
 {
     struct recordings found = {0};
@@ -366,7 +366,8 @@ static void find_lane(const struct merge *merge, struct merge_source *source)
     source->lane = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 }
 
-/* Names the runs that count as later tries: shards of two systems look alike.
+/* Prints which runs count as later tries, because shards of two systems look
+ * the same.
  */
 static void say_tries(const struct merge *merge)
 {
@@ -430,7 +431,7 @@ static int find_all(struct merge *merge, char **words, size_t count)
     return status;
 }
 
-/* The run owns the texts of its parts, which sources go on to use. */
+/* The run owns the texts of its parts; sources continue to use them. */
 static int make_parts(struct merge *merge)
 {
     struct test_log_run *run = &merge->run;

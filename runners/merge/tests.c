@@ -15,7 +15,7 @@
 
 /* ---- Tries of one test ---- */
 
-/* Makes an earlier result and its tries tries of a later one. */
+/* Turns an earlier result, with its tries, into tries of a later one. */
 static bool take_tries(struct test_log_result *later,
                        struct test_log_result *earlier)
 {
@@ -77,7 +77,7 @@ static void read_folder(char **folder)
         (*folder)[0] = '\0';
 }
 
-/* A plan has the names of tests, without repetitions and ranks. */
+/* A plan has the names of tests without repetitions and ranks. */
 static bool add_base_name(struct reading *reading, size_t number)
 {
     struct merge *merge = reading->merge;
@@ -143,7 +143,7 @@ static void read_file(void *context, struct run_file *file)
 
 /* ---- Runs that were killed ---- */
 
-/* Reads what programs told until the end. */
+/* Reads the results that programs sent before the end. */
 static void read_lines(struct reading *reading,
                        const struct merge_source *source)
 {
@@ -211,13 +211,13 @@ static void read_killed(struct reading *reading,
                         const struct merge_source *source)
 {
     read_lines(reading, source);
-    merge_source_each_program(source, read_file, reading); /* they tell more */
+    merge_source_each_program(source, read_file, reading); /* with more facts */
     read_recordings(reading, source);
 }
 
 /* ---- Names that tell tests apart ---- */
 
-/* Finds programs that have a test in several lanes. */
+/* Finds programs with a test in several lanes. */
 static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
 {
     const struct test_log_run *run = &merge->run;
@@ -256,7 +256,7 @@ static bool add_label(struct merge *merge, struct test_log_result *result)
     return true;
 }
 
-/* Several runs with all tests may be meant, as those of a matrix, or be shards
+/* Several runs with all tests may be intended, as in a matrix, or may be shards
  * that found no scheduler's variable. */
 static void print_repeated(const struct merge *merge)
 {
@@ -302,7 +302,7 @@ static bool tell_apart(struct merge *merge)
 
 /* ---- All ---- */
 
-/* A filter of the merged run is that of all runs, if they agree. */
+/* The merged run gets the filter of its runs if they have the same. */
 static void merge_filter(char **own, const cJSON *head, const char *name,
                          bool first)
 {

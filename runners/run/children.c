@@ -74,7 +74,7 @@ int runners_start(struct child *child, char *path, char **argv)
 
 /* ---- Waiting ---- */
 
-/* Sleeps until there is something to do; without memory, for a moment. */
+/* Sleeps until there is something to do; without memory, for a short time. */
 static void sleep_until_some(int fd, int milliseconds)
 {
     const int signals = runners_signals_fd();
@@ -116,7 +116,8 @@ static bool has_ended(struct child *child)
     return true;
 }
 
-/* A program may have sent more just before its end, so it is read again. */
+/* A program may have sent more just before its end, so its pipes are read
+ * again. */
 static void reap(void)
 {
     for (struct child **at = &runners_children; *at;) {
@@ -137,7 +138,7 @@ void runners_wait(int fd, int milliseconds)
     if (!runners_child_ended())
         sleep_until_some(fd, milliseconds);
     runners_pass_on_signals();
-    runners_child_ended(); /* now it is looked at */
+    runners_child_ended(); /* it is being handled now */
     reap();
 }
 

@@ -170,12 +170,11 @@ static int take(struct programs *programs, const cJSON *test,
 static void say_left_out(const struct left_out *left)
 {
     if (left->others)
-        test_log_notice("--ctest: %zu %s only for ctest, such as %s: no "
-                        "program with testlog, or with fixtures or rules of "
-                        "its own",
-                        left->others,
-                        left->others == 1 ? "test is" : "tests are",
-                        left->first);
+        test_log_notice(
+            "--ctest: %zu %s only for ctest, such as %s: not a program with "
+            "testlog, or with its own fixtures or rules",
+            left->others, left->others == 1 ? "test is" : "tests are",
+            left->first);
     if (left->disabled)
         test_log_notice("--ctest: %zu %s disabled", left->disabled,
                         left->disabled == 1 ? "test is" : "tests are");
@@ -200,7 +199,7 @@ int runners_ctest_begin(struct programs *programs)
     say_left_out(&left);
     if (programs->count)
         return 0;
-    test_log_notice("--ctest: no test of %s is a program with testlog%s",
+    test_log_notice("--ctest: no test of %s runs a program with testlog%s",
                     programs->ctest_folder,
                     programs->preload ? " or Criterion"
                                       : "; --preload takes Criterion's");

@@ -1,8 +1,8 @@
 /* jobserver.c: a client of GNU make's jobserver, a pipe with a byte, called a
- * token, for each job that may be added.
+ * token, for each additional job.
  *
- * A process of its own knows which tokens we have. It gives them back when the
- * pipe to it is closed: by us, or by the kernel if we are killed.
+ * A separate process, the keeper, counts the tokens that we have. It gives them
+ * back when we, or the kernel after our death, close the pipe to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@
 enum { TOKENS_MOST = 4096 };
 
 static int server; /* tokens are read here; 0: there is no jobserver */
-static int keeper; /* tells the keeper of tokens what we have */
+static int keeper; /* to the keeper of tokens */
 static pid_t keeper_pid;
 static char tokens[TOKENS_MOST];
 static size_t count;
 
-/* What we write to the keeper: each a token that we took or give back. */
+/* What we write to the keeper: a token that we took or give back. */
 struct note {
     char verb, token;
 };
@@ -38,7 +38,7 @@ static void give_back(int to, char token)
         ;
 }
 
-/* Nothing but the end of the pipe ends it. */
+/* Only the end of the pipe ends the keeper. */
 _Noreturn static void keep(int from, int to)
 {
     unsigned kept[256] = {0};
@@ -83,8 +83,8 @@ static int start_keeper(int to)
 
 /* ---- Finding it ---- */
 
-/* Returns the value of the last option of a name. The variables that make was
- * given follow " -- ". */
+/* Returns the value of the last option of a name. Variables from make's command
+ * line follow " -- ". */
 static const char *find_option(const char *flags, const char *name)
 {
     const char *variables = strstr(flags, " -- "), *found = NULL;
@@ -108,7 +108,7 @@ static bool is_fifo(const char *path)
     return !stat(path, &status) && S_ISFIFO(status.st_mode);
 }
 
-/* A descriptor of the same pipe that is our own: make's must not become
+/* Opens the same pipe again, because make's descriptor must not become
  * non-blocking. */
 static int open_again(int fd, int flags)
 {

@@ -1,9 +1,9 @@
 /* launch.c: testlog run --launch: starts each test by a launcher, such as
  * mpirun, as several ranks.
  *
- * MPI can be initialized once in each process that mpirun started and those
- * below it. A program has a process for each test, so each test gets an mpirun
- * of its own.
+ * MPI can be initialized only once among a process that mpirun started and its
+ * descendants. A program has a process for each test, so each test gets an
+ * mpirun of its own.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ int runners_launch_read(struct programs *programs, const char *command)
     size_t room = 0;
 
     programs->launch = rest;
-    /* Open MPI kills the other ranks a second after one has failed; on a busy
-     * machine they need more for their results. */
+    /* Open MPI kills the other ranks a second after one has failed. On a busy
+     * machine, they need more time for their results. */
     setenv("OMPI_MCA_odls_base_sigkill_timeout", "3", 0);
     while (rest && (word = strsep(&rest, " "))) {
         if (!*word)
@@ -214,7 +214,8 @@ static void note_rank(struct ranks *ranks, const cJSON *json)
         ranks->found[index] = true;
 }
 
-/* Merges the file of a rank, and removes it: the next test has one, too. */
+/* Merges the file of a rank and removes it, because the next test has one,
+ * too. */
 static void read_rank(struct ranks *ranks, const char *name)
 {
     char part[PATH_MAX];

@@ -1,6 +1,6 @@
 /* output.c: captures what programs print, and prints it whole when they end.
  *
- * More than a little is kept in a temporary file.
+ * Large output is kept in a temporary file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ int runners_output_begin(struct output *output)
     return 0;
 }
 
-/* Programs that run side by side cannot share what is typed. */
+/* Programs that run side by side cannot share keyboard input. */
 static void close_stdin(void)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ void runners_output_poll(const struct output *output, struct pollfd *ends)
     }
 }
 
-/* Moves text to the file. What the file cannot take stays in memory. */
+/* Moves text to the file. Text that the file cannot take stays in memory. */
 static void spill(struct stream *stream)
 {
     if (!stream->file && !stream->full) {
@@ -110,8 +110,8 @@ static void spill(struct stream *stream)
     trace_text_clear(&stream->text);
 }
 
-/* By then all output of the program itself is read, but a process
- * that it left behind may write for ever. */
+/* Reads all output of the program itself, but a process that it left behind may
+ * never stop writing. */
 static void drain(int *fd, struct stream *stream)
 {
     char bytes[65536];

@@ -1,8 +1,8 @@
 /* pass_durations.c: passes the durations of earlier runs to the programs of a
  * run, so that each can balance its shards against those of the others.
  *
- * All programs of all shards must get the same. They read a file in memory,
- * which needs no folder, and which no other run changes meanwhile.
+ * All programs of all shards must get the same durations. They read a file in
+ * memory, which needs no folder, and which no other run changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct selection {
     const struct test_log_options *options;
 };
 
-/* Whether a test is probably one of those that run. */
+/* Whether a test will probably run. */
 static bool is_selected(const struct test_log_duration *test,
                         const void *context)
 {

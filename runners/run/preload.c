@@ -1,6 +1,6 @@
 /* preload.c: testlog run --preload: loads testlog into programs that are linked
- * with Criterion only. Criterion's main is in its shared library, so ours takes
- * its place.
+ * with Criterion only. Criterion's main is in its shared library, so ours
+ * replaces it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ static bool read_segment(const struct linked *linked, size_t i,
     return at && header->e_phentsize == sizeof(*segment);
 }
 
-/* The offset in the file of what is loaded at an address; 0: nothing is. */
+/* The offset in the file of the data that is loaded at an address; 0: none. */
 static uint64_t offset_of(const struct linked *linked, uint64_t address)
 {
     ElfW(Phdr) segment;
@@ -116,7 +116,7 @@ static const char *find_sanitizer(const struct linked *linked)
     return found;
 }
 
-/* Programs that contain testlog have a name of its protocol. */
+/* Programs that contain testlog have a name of its protocol in their file. */
 static bool has_testlog(const struct linked *linked)
 {
     static const char name[] = "TESTLOG_SESSION";
@@ -138,7 +138,7 @@ bool runners_preload_suits(const char *path, bool preload)
     return suits;
 }
 
-/* A file that cannot be read may be a script that starts the program. */
+/* A file that cannot be parsed may be a script that starts the program. */
 static int choose(struct program *program, const char *library)
 {
     struct linked linked;
@@ -185,7 +185,7 @@ int runners_preload_begin(struct programs *programs)
     return 0;
 }
 
-/* ---- Those for which it was in vain ---- */
+/* ---- Programs without effect ---- */
 
 static const char *silent; /* the path of the first one */
 static size_t silent_count;

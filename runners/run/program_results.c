@@ -52,7 +52,7 @@ static void start_unseen(struct test_log_run *run, const cJSON *unseen)
     }
 }
 
-/* A directive is unseen if no program has a call site for it. */
+/* A directive counts as unseen if no program has a call site for it. */
 static void merge_unseen(struct test_log_run *run, const cJSON *filters,
                          bool first)
 {

@@ -1,7 +1,7 @@
 /* run.c: testlog run: runs several programs as one run.
  *
- * Programs send their results; the files of the whole run are then written by
- * the code that writes those of a single program.
+ * Programs send their results; the code for a single program's files then
+ * writes those of the whole run.
  */
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,8 @@ static int run_program(const struct programs *programs,
     return status;
 }
 
-/* When no test matched, each program suggests the one that may be meant. */
+/* When no test matches, each program suggests the one that was probably
+ * meant. */
 static void suggest(const struct programs *programs)
 {
     test_log_session_export(&(struct test_log_session){
@@ -48,7 +49,7 @@ static void suggest(const struct programs *programs)
         run_program(programs, &programs->all[i]);
 }
 
-/* Runs each program on its own, where there is nothing to merge. */
+/* Runs each program on its own, if there is nothing to merge. */
 static int run_apart(const struct programs *programs)
 {
     int code = TEST_LOG_NO_TEST;
@@ -109,14 +110,14 @@ static bool names_tests(const struct test_log_run *run)
     return false;
 }
 
-/* The tests of a program follow each other. */
+/* A program's tests are adjacent. */
 static bool is_first_of_path(const struct programs *programs, size_t number)
 {
     return !number ||
            programs->all[number - 1].path != programs->all[number].path;
 }
 
-/* The flags without which the programs would run in another way. */
+/* The flags that change how the programs run. */
 static void add_start(struct trace_text *text, const struct programs *programs)
 {
     struct trace_text words = {0};
@@ -256,8 +257,8 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     free(program);
 }
 
-/* A run that was removed right after it was made still has a path; programs
- * make its folders again. */
+/* If the run was removed right after it was made, its path is still valid:
+ * programs make the folders again. */
 static int make_absolute(const char *path, char *absolute)
 {
     char here[PATH_MAX];
@@ -377,25 +378,25 @@ static void usage(void)
         "Usage: testlog run [FLAG...] PROGRAM... [-- [FLAG...] [WORD...]]\n"
         "       testlog run [FLAG...] --ctest[=FOLDER] [-- [FLAG...] "
         "[WORD...]]\n\n"
-        "Runs test programs side by side as one run, with one summary.\n"
-        "FLAGs after -- are passed to each program; PROGRAM --help lists "
-        "them.\nA WORD selects the tests whose names contain it.\n-j N limits "
-        "how many tests run at once, over all programs; the\ndefault is two "
-        "for each processor. -j1 and --nocapture run one program after\n"
-        "another.\n\n"
+        "Runs test programs side by side as one run, with one summary.\nFLAGs "
+        "after -- are passed to each program; PROGRAM --help lists them.\nA "
+        "WORD selects the tests whose names contain it.\n-j N limits how many "
+        "tests run at once, over all programs; the\ndefault is two for each "
+        "processor. -j1 and --nocapture run one program after\nanother.\n\n"
         "      --serial GLOB     run matching programs alone, such as 'net_*'\n"
         "      --preload         log and trace all tests of programs that are "
-        "not linked\n                        with testlog\n"
+        "not linked\n"
+        "                        with testlog\n"
         "      --ctest[=FOLDER]  run the programs that ctest lists in a build "
         "folder\n"
-        "      --launch COMMAND  start each test by this, such as "
-        "'mpirun -n 4'\n"
+        "      --launch COMMAND  start each test with COMMAND, such as 'mpirun "
+        "-n 4'\n"
         "      --races[=helgrind|drd]\n"
         "                        find data races with valgrind\n"
         "  -h, --help            print this");
 }
 
-/* What is read of the arguments before "--". */
+/* The arguments before "--". */
 struct arguments {
     char **paths, **globs;
     size_t path_count, glob_count;
@@ -405,8 +406,8 @@ struct arguments {
     char *races; /* the flag for the programs; NULL: none */
 };
 
-/* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments it is, 0 if it
- * is something else. */
+/* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments these are, 0
+ * if it is something else. */
 static int read_flag(const char *name, char **argv, char **value)
 {
     size_t size = strlen(name);
@@ -423,7 +424,7 @@ static int read_flag(const char *name, char **argv, char **value)
     return *value == argv[1] ? 2 : 1;
 }
 
-/* Takes a flag of testlog run; returns how many arguments it is. */
+/* Takes a flag of testlog run; returns how many arguments these are. */
 static int read_own(struct arguments *arguments, char **argv)
 {
     char *value;
@@ -486,7 +487,7 @@ static int read_words(struct arguments *arguments, int argc, char **argv)
     return i;
 }
 
-/* Prints why a program cannot be run, if so. */
+/* If a program cannot be run, prints why. */
 static bool is_program(const char *path)
 {
     bool in_path = !strchr(path, '/');
@@ -498,8 +499,8 @@ static bool is_program(const char *path)
     else if (!access(path, F_OK))
         test_log_notice("run: %s is not in PATH; write ./%s", path, path);
     else
-        test_log_notice("run: there is no program %s; write words that select "
-                        "tests after --",
+        test_log_notice("run: there is no program %s; if it is a part of a "
+                        "test's name, write it after --",
                         path);
     return false;
 }

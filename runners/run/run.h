@@ -32,22 +32,22 @@ bool runners_end_scratch(struct test_log_run *,
  * run. */
 struct handover {
     int from, to;           /* the ends of a pipe; 0: there is none */
-    struct trace_text text; /* all lines so far */
-    size_t passed_on;       /* bytes of it that are lines in results.jsonl */
+    struct trace_text text; /* all received lines */
+    size_t passed_on;       /* bytes of it that are in results.jsonl */
     size_t tests;           /* lines of tests among these */
 };
 
-/* runners_handover_begin makes the pipe, `to` being the program's end. Without
- * a pipe, results are read from files only.
- * runners_handover_give, in the program's process, keeps its end open. */
+/* runners_handover_begin makes the pipe; `to` is the program's end. Without a
+ * pipe, results are read from files only. runners_handover_give, in the
+ * program's process, keeps its end open. */
 void runners_handover_begin(struct handover *);
 void runners_handover_give(const struct handover *);
 
-/* runners_handover_read reads what has been sent and writes lines of tests to
+/* runners_handover_read reads the received lines and writes those of tests to
  * results.jsonl. */
 void runners_handover_read(struct handover *);
 
-/* runners_handover_is_test tells whether a line is one of a test. */
+/* runners_handover_is_test tells whether a line is about a test. */
 bool runners_handover_is_test(const char *line);
 void runners_handover_end(struct handover *);
 
@@ -61,18 +61,18 @@ enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
 enum told runners_merge(struct test_log_run *, const char *folder,
                         const struct handover *, bool *first);
 
-/* runners_merge_json does so with a parsed run.json of a program. */
+/* runners_merge_json does the same with a program's parsed run.json. */
 void runners_merge_json(struct test_log_run *, const struct cJSON *,
                         bool *first);
 
-/* runners_merge_head adds what the run.json of a program or run tells except
+/* runners_merge_head adds the contents of a program's or run's run.json, except
  * its tests; `first` as above. */
 void runners_merge_head(struct test_log_run *, const struct cJSON *,
                         bool *first);
 
 /* ---- output.c: captured output, printed program by program ---- */
 
-/* What was read of stdout or stderr and is not printed yet. */
+/* Text from stdout or stderr that is not printed yet. */
 struct stream {
     FILE *file;   /* the beginning of it, or NULL */
     size_t moved; /* bytes of the file */
@@ -94,16 +94,15 @@ int runners_output_begin(struct output *);
 void runners_output_give(const struct output *);
 void runners_output_given(struct output *);
 
-/* runners_output_poll puts what to wait for into two places;
- * runners_output_read reads what there is. */
+/* runners_output_poll sets the two entries to poll; runners_output_read reads
+ * the available text. */
 void runners_output_poll(const struct output *, struct pollfd *);
 void runners_output_read(struct output *);
 
-/* runners_output_waits reads, too, and tells whether there is something to
- * print. runners_output_show prints what there is so far; runners_output_end,
- * once the program has ended, prints the rest. runners_output_keep writes the
- * rest to a file, which must be readable too, and prints only testlog's own
- * lines. */
+/* runners_output_waits reads, too, and tells whether there is text to print.
+ * runners_output_show prints the text so far; runners_output_end, once the
+ * program has ended, prints the rest. runners_output_keep writes the rest to a
+ * file, which must be readable too, and prints only testlog's own lines. */
 bool runners_output_waits(struct output *);
 void runners_output_show(struct output *);
 void runners_output_end(struct output *);
@@ -124,12 +123,12 @@ struct child {
 };
 
 /* runners_start starts a program; returns 0, or -errno if it cannot be run. The
- * child must stay where it is until it has ended. */
+ * struct must not move until the child has ended. */
 int runners_start(struct child *, char *path, char **argv);
 
-/* runners_wait sleeps until there is something new of a child, `fd` (0: none)
- * can be read, or the time is over (-1: never); then it passes signals on,
- * reads from children, and marks those that have ended. */
+/* runners_wait sleeps until a child has ended or written, `fd` (0: none) is
+ * readable, or the time is over (-1: never). Then it passes signals on, reads
+ * from children, and marks those that have ended. */
 void runners_wait(int fd, int milliseconds);
 
 /* runners_take_signals blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1; they are
@@ -138,8 +137,8 @@ void runners_wait(int fd, int milliseconds);
 void runners_take_signals(void);
 int runners_interrupted(void);
 
-/* runners_hand_on_signals does so for a program that is not built for testlog:
- * it gets every signal, and it alone decides when to end. */
+/* runners_hand_on_signals does the same for a program that was not built for
+ * testlog: it gets every signal, and only the program decides when to end. */
 void runners_hand_on_signals(void);
 
 /* runners_spawn runs a program to its end, like a child that has not started
@@ -149,7 +148,7 @@ int runners_spawn(char *path, char **argv, const struct child *like);
 
 /* ---- signals.c: signals on their way to programs ---- */
 
-enum { RUNNERS_TICK = 100 }; /* ms between looks if nothing can wake us */
+enum { RUNNERS_TICK = 100 }; /* ms between checks if nothing can wake us */
 
 /* The programs that run. */
 extern struct child *runners_children;
@@ -159,7 +158,8 @@ extern struct child *runners_children;
 void runners_pass_on_signals(void);
 bool runners_child_ended(void);
 
-/* runners_signals_fd can be read when a signal is pending; 0: there is none. */
+/* runners_signals_fd returns a descriptor that is readable when a signal is
+ * pending; 0: there is none. */
 int runners_signals_fd(void);
 
 /* runners_restore_signals, in a new process, unblocks them. */
@@ -168,7 +168,7 @@ void runners_restore_signals(void);
 /* runners_wait_to_write passes signals on until `fd` can be written to. */
 void runners_wait_to_write(int fd);
 
-/* runners_asked tells, once, whether SIGUSR1 asked what is running. */
+/* runners_asked tells, once, whether SIGUSR1 has asked what is running. */
 bool runners_asked(void);
 
 /* ---- jobserver.c: GNU make's ---- */
@@ -179,12 +179,12 @@ bool runners_asked(void);
 void runners_jobserver_find(void);
 
 /* runners_jobserver_hold takes tokens, or gives them back, so that `jobs` can
- * run at once, the first of them without a token. Returns how many can: fewer
- * if there are no tokens now, `jobs` without a jobserver. */
+ * run at once, the first one without a token. Returns how many can run: fewer
+ * if tokens are missing, `jobs` without a jobserver. */
 size_t runners_jobserver_hold(size_t jobs);
 
-/* runners_jobserver_fd can be read when there are tokens; 0 without a
- * jobserver. */
+/* runners_jobserver_fd returns a descriptor that is readable when there are
+ * tokens; 0 without a jobserver. */
 int runners_jobserver_fd(void);
 
 /* runners_jobserver_end gives all tokens back. They also go back if this
@@ -193,8 +193,8 @@ void runners_jobserver_end(void);
 
 /* ---- serial.c ---- */
 
-/* runners_is_serial tells whether a program says that it must run alone: it has
- * the note of TEST_LOG_SERIAL. */
+/* runners_is_serial tells whether a program must run alone: it has the note of
+ * TEST_LOG_SERIAL. */
 bool runners_is_serial(const char *path);
 
 /* ---- programs.c ---- */
@@ -211,13 +211,13 @@ struct program {
     char *name;    /* of all its files and results: "name", "name~2" */
     char *test;    /* "suite/test" that a launcher starts; NULL: all run */
     char *folder;  /* in the run, once it has started */
-    char *preload; /* libraries that it is started with; NULL: none */
-    char *timeout; /* the flag for ctest's; NULL: none */
-    const struct cJSON *ctest; /* the test of ctest that it is; NULL: none */
-    bool serial;               /* runs with no other beside it */
-    bool failed;   /* one of its tests, which has not passed since */
-    size_t tests;  /* that are in its history; 0: it has none */
-    uint64_t time; /* ns that they took */
+    char *preload; /* libraries to start it with; NULL: none */
+    char *timeout; /* the flag for ctest's timeout; NULL: none */
+    const struct cJSON *ctest; /* its test in ctest; NULL: none */
+    bool serial;               /* runs alone */
+    bool failed;               /* a test failed and has not passed since */
+    size_t tests;              /* that are in its history; 0: it has none */
+    uint64_t time;             /* ns that they took */
     enum program_state state;
     size_t jobs;        /* while it runs */
     uint64_t started;   /* ns, monotonic */
@@ -232,7 +232,7 @@ struct programs {
     size_t count;
     char **flags; /* for each of them */
     int flag_count;
-    bool preload; /* testlog, into those that are not linked with it */
+    bool preload;             /* load testlog into programs that lack it */
     const char *ctest_folder; /* NULL: the programs are not ctest's */
     struct cJSON *ctest;      /* what it listed */
     char *launch;             /* words of the launcher, which point into it */
@@ -249,13 +249,13 @@ void runners_programs_free(struct programs *);
 struct program *runners_programs_add(struct programs *, char *path,
                                      const char *name);
 
-/* runners_programs_mark_serial marks programs that match a glob, or that say so
- * themselves; returns how many matched. */
+/* runners_programs_mark_serial marks programs that match a glob, or that are
+ * serial by themselves; returns how many matched. */
 size_t runners_programs_mark_serial(struct programs *, const char *glob);
 void runners_programs_find_serial(struct programs *);
 
-/* runners_programs_recall notes what the history knows of each program, and
- * with `failed` leaves out those of which nothing failed. */
+/* runners_programs_recall notes each program's history, and with `failed`
+ * leaves out programs without a failure. */
 void runners_programs_recall(struct programs *, const struct test_log_history *,
                              bool failed);
 size_t runners_programs_in(const struct programs *, enum program_state);
@@ -344,14 +344,15 @@ struct schedule {
     bool in_turn;               /* one program after another */
     bool tokens;                /* jobs are taken from make's jobserver */
     bool first;                 /* no results are merged yet */
-    char gpu_library[PATH_MAX]; /* for programs that find none; "": none */
-    uint64_t show_at; /* when what was asked for is printed; 0: nothing was */
+    char gpu_library[PATH_MAX]; /* for programs that find none themselves; "":
+                                   none */
+    uint64_t show_at; /* when to print what SIGUSR1 asked for; 0: nothing */
     int code;
 };
 
 /* runners_next returns the program to start next, NULL if none is waiting:
- * those that took longest last time first, serial ones last; before all, with
- * --failed-first, those with failed tests. */
+ * those that took longest last time first, serial ones last; with
+ * --failed-first, those with failed tests come before all others. */
 struct program *runners_next(const struct schedule *);
 
 /* runners_share returns how many tests at once a program may run that starts

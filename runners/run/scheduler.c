@@ -22,14 +22,14 @@
 
 enum {
     PROGRAMS_MOST = 64, /* at once: each takes a few descriptors */
-    TICK = 100,         /* ms between looks at the status line */
-    ANSWER = 300000000, /* ns that programs have to tell what is running */
-    TESTS_EACH = 2,     /* for a processor: many tests wait for something */
+    TICK = 100,         /* ms between updates of the status line */
+    ANSWER = 300000000, /* ns for programs to print what is running */
+    TESTS_EACH = 2, /* per processor, because many tests wait for something */
 };
 
-/* ---- Which program, and how much of the machine ---- */
+/* ---- Choosing a program and its share ---- */
 
-/* Unknown ones may be long. */
+/* Programs without known durations may be long. */
 static uint64_t expected_time(const struct program *program)
 {
     return program->tests ? program->time : UINT64_MAX;
@@ -62,7 +62,7 @@ struct program *runners_next(const struct schedule *schedule)
     return next;
 }
 
-/* The average stands for what is not known. */
+/* Programs without known durations count as average. */
 static double weight(const struct programs *programs,
                      const struct program *program)
 {
@@ -77,7 +77,7 @@ static double weight(const struct programs *programs,
     return known > 0 ? sum / known + 1 : 1;
 }
 
-/* The part of all tests at once that a program's part of the time is. */
+/* A program gets its share of the jobs in proportion to its time. */
 static size_t fair_share(const struct schedule *schedule,
                          const struct program *program)
 {
@@ -269,8 +269,8 @@ static enum told merge(struct schedule *schedule, struct program *program,
     return told;
 }
 
-/* Where the output of a program goes whose tests captured none although all of
- * them passed; -1: it is printed. */
+/* Opens the file for the output of a program whose tests all passed, but
+ * captured nothing; -1: print it. */
 static int open_kept(const struct schedule *schedule, struct program *program,
                      const char *folder)
 {
@@ -340,7 +340,7 @@ static bool end_some(struct schedule *schedule)
     return some;
 }
 
-/* Prints the answers of programs to SIGUSR1 before they end. */
+/* Prints the programs' answers to SIGUSR1 before they end. */
 static void show_answers(struct schedule *schedule)
 {
     uint64_t now = test_log_now();
@@ -374,7 +374,7 @@ static void run_all(struct schedule *schedule)
 
 /* ---- The whole ---- */
 
-/* Puts results in the order in which the programs were given. */
+/* Sorts results in the order of the programs on the command line. */
 static void sort_results(struct test_log_run *run,
                          const struct programs *programs)
 {

@@ -5,7 +5,7 @@
 #include "harness/runner/program/elf_file.h"
 #include "run.h"
 
-/* As TEST_LOG_SERIAL has it (test_log.h). */
+/* As in TEST_LOG_SERIAL (test_log.h). */
 static const char ours[8] = "testlog";
 
 enum {

@@ -1,6 +1,6 @@
 /* signals.c: takes signals and passes them on to the programs that run.
  *
- * The signals are blocked, and are taken while we wait: there is no handler.
+ * The signals are blocked, and taken while we wait; there is no handler.
  */
 #include <poll.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ static void die(int number)
     _exit(128 + number);
 }
 
-/* The first interrupt is for the programs, the second ends everything. */
+/* The first interrupt goes to the programs, the second one ends everything. */
 static void hand_on(int number)
 {
     if (number == SIGUSR1)
@@ -96,7 +96,7 @@ static void hand_on(int number)
     kill_all(number);
 }
 
-/* A terminal sends its signals to the program as well. */
+/* A terminal sends its signals to the program, too. */
 static void pass_on(const siginfo_t *signal)
 {
     if (!patient)
@@ -117,8 +117,8 @@ void runners_pass_on_signals(void)
             pass_on(&signal);
 }
 
-/* A signal may be pending that came while nothing was waited for. It is taken,
- * or it would count twice; but each one is for a patient program. */
+/* A signal may have been pending since before we waited. It is taken, because
+ * otherwise it would count twice. A patient program gets each signal. */
 int runners_interrupted(void)
 {
     sigset_t pending;

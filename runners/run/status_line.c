@@ -1,7 +1,7 @@
 /* status_line.c: "[120/800, 1 failed, 40/175 programs] about 12 s left:
  * net_test 1.2 s", while programs run side by side.
  *
- * A program that has the terminal for itself paints a line of its own.
+ * A program that has the terminal to itself paints its own line.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ bool runners_status_shown(void)
     return shown;
 }
 
-/* What is left of a program that runs, and of one that waits. */
+/* The time left for a running program, and for a waiting one. */
 static uint64_t time_left(const struct program *program, uint64_t now)
 {
     uint64_t spent = 0;

@@ -1,7 +1,7 @@
 /* caller.c: finds what called an address that has no code.
  *
- * Nothing has run there, so the return address is where the call has put it,
- * and the other registers are still the caller's.
+ * Nothing has run there, so the return address is still where the call put it,
+ * and the other registers are the caller's.
  */
 #include <stddef.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool read_registers(struct stacks_caller *caller, pid_t process,
     return true;
 }
 
-/* Makes the registers those after the call. */
+/* Sets the registers as they are after the call. */
 static bool take_return_address(struct stacks_caller *caller, pid_t process)
 {
     if (!stacks_copy(process, caller->registers[RSP], &caller->returns_to,
@@ -55,8 +55,8 @@ static bool take_return_address(struct stacks_caller *caller, pid_t process)
 
 /* ---- Calls ---- */
 
-/* A call through a register or memory: [prefix] 0xff, the operand's kind, and
- * what that has of an index byte and of a displacement. */
+/* A call through a register or memory: [prefix] 0xff, the operand's kind, and,
+ * depending on that, an index byte and a displacement. */
 struct operand {
     int mode, base, index, scale; /* registers by DWARF's numbers; -1: none */
     int64_t displacement;
@@ -152,7 +152,7 @@ static uint64_t direct_target(const struct stacks_caller *caller, pid_t process,
                                     (uint64_t)displacement_of(end - 4, 4));
 }
 
-/* Finds the call before the return address, and where it went. */
+/* Finds the call before the return address, and the call's target. */
 static bool find_call(struct stacks_caller *caller, pid_t process)
 {
     uint8_t code[2 * LONGEST_CALL] = {0};
@@ -251,7 +251,7 @@ static enum stacks_call judge(const struct stacks_caller *caller,
                                             : STACKS_CALL_UNSURE;
 }
 
-/* What a process leaves has its registers. */
+/* The stack that a process left includes its registers. */
 static bool know_registers(struct stacks_caller *caller,
                            const struct stacks_fault *fault, pid_t process)
 {

@@ -6,8 +6,8 @@
 
 enum { PAGE = 4096, TEXT_MAX = 1024 };
 
-/* Reads a string of a process, without control characters and with dots for
- * what is too long; "" if it cannot be read. */
+/* Reads a string of a process, without control characters, and cut with dots if
+ * it is too long; "" if it cannot be read. */
 static void read_string(pid_t process, uint64_t address, char text[TEXT_MAX])
 {
     size_t size = 0;

@@ -20,8 +20,8 @@ static bool is_writable(pid_t process, uint64_t address)
            mapping.access[1] == 'w';
 }
 
-/* The stack grew out of its mapping, into its guard pages or beyond. An address
- * above a stack pointer that is still in the stack is another page. */
+/* The stack grew out of its mapping, into its guard pages or beyond. If the
+ * stack pointer is still in the stack, an address above it is another page. */
 static bool is_overflow(const struct stacks_fault *fault, pid_t process)
 {
     uint64_t from =
@@ -42,7 +42,7 @@ static void put_null(const char *what, uint64_t address, char *text,
         snprintf(text, size, "%s", what);
 }
 
-/* Without a return address, it may have been a return as well. */
+/* Without a return address, it may also have been a return. */
 static void put_jump(uint64_t address, bool called, pid_t process, char *text,
                      size_t size)
 {

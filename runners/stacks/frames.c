@@ -77,7 +77,7 @@ static const char *function_name(Dwarf_Die *function)
     return symbol ? demangled(symbol) : dwarf_diename(function);
 }
 
-/* Where the function was called that was inlined. */
+/* The place where an inlined function was called. */
 static void place_call(struct stacks_frame *frame, Dwarf_Die *inlined,
                        Dwarf_Die *unit)
 {
@@ -100,8 +100,8 @@ struct search {
     Dwfl_Module *module;
 };
 
-/* Variables without a value are mapped behind their module's file, which is
- * where libdwfl ends the module. */
+/* Uninitialized variables are mapped after their module's file, where libdwfl
+ * ends the module. */
 static int take_last_below(Dwfl_Module *module, void **data, const char *name,
                            Dwarf_Addr start, void *context)
 {
@@ -203,7 +203,7 @@ static void find_line(struct stacks_frame *frame, Dwarf_Die *unit,
     dwarf_lineno(line, &frame->line);
 }
 
-/* `address` is in the instruction that made the call, not behind it. */
+/* `address` is inside the call instruction, not after it. */
 static void describe(struct stacks_stack *stack, struct stacks_frame *frame,
                      Dwfl_Module *module, Dwarf_Addr address)
 {
@@ -217,8 +217,8 @@ static void describe(struct stacks_stack *stack, struct stacks_frame *frame,
     frame->offset = frame->address - start;
     frame->function = demangled(dwfl_module_addrinfo(
         module, address, &offset, &symbol, NULL, NULL, NULL));
-    /* Distributions compress what they know of lines in their libraries: to
-     * read that takes ten times as long as all else. */
+    /* Distributions compress the line tables of their libraries; reading these
+     * takes ten times as long as all the rest. */
     unit = frame->module && test_log_is_system_module(frame->module)
                ? NULL
                : find_unit(module, address, &bias);
@@ -232,7 +232,7 @@ struct unwinding {
     struct Dwfl *dwfl;
     struct stacks_stack *stack;
     size_t from;    /* the first frame */
-    bool ends_here; /* at the signal: what it interrupted is no code */
+    bool ends_here; /* at the signal, which interrupted no code */
 };
 
 static int on_frame(Dwfl_Frame *state, void *context)
@@ -247,7 +247,7 @@ static int on_frame(Dwfl_Frame *state, void *context)
     if (!dwfl_frame_pc(state, &pc, &exact))
         return DWARF_CB_ABORT;
     frame.address = pc;
-    /* The frame before one that made no call is the kernel's. */
+    /* The frame before one without a call is the kernel's. */
     if (exact && !first) {
         stack->frames[stack->count - 1].signal = true;
         if (unwinding->ends_here)

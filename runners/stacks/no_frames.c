@@ -1,4 +1,4 @@
-/* no_frames.c: in place of frames.c where there is no libdw. */
+/* no_frames.c: replaces frames.c if libdw is missing. */
 #include "stacks.h"
 
 struct Dwfl *stacks_open(pid_t thread)

@@ -91,13 +91,14 @@ struct stacks_thread {
     pid_t process, id;
     struct stacks_status status; /* before it was stopped */
     bool held;
-    int signal; /* stopped when this one arrived; it gets it later */
+    int signal; /* a signal that arrived during the stop; the thread gets it
+                   later */
 };
 
 /* stacks_hold stops the threads of a process, for one second at most, and
  * returns how many it lists, at most `room`. The thread `first` is the first
- * one if the process has it. A thread that sleeps in the kernel does not stop:
- * then it is not held. stacks_release lets them go on as they were. */
+ * one if the process has it. A thread that sleeps in the kernel does not stop,
+ * and is not held. stacks_release resumes them. */
 size_t stacks_hold(pid_t process, pid_t first, struct stacks_thread *threads,
                    size_t room);
 void stacks_release(const struct stacks_thread *threads, size_t count);
@@ -128,11 +129,11 @@ enum stacks_call {
     STACKS_CALL_UNKNOWN,   /* there is no return address */
     STACKS_CALL_SURE,      /* the call goes to that address */
     STACKS_CALL_PASSED_ON, /* it goes to a function that made a tail call */
-    STACKS_CALL_UNSURE,    /* where it went is unknown */
+    STACKS_CALL_UNSURE,    /* the call's target is unknown */
 };
 
 struct stacks_caller {
-    bool jumped; /* the fault's instruction is where no code is */
+    bool jumped; /* there is no code at the fault's instruction */
     enum stacks_call call;
     uint64_t returns_to, target;
     uint64_t registers[STACKS_REGISTERS]; /* after it; by DWARF's numbers */
@@ -206,8 +207,8 @@ struct stacks_mapping {
 bool stacks_find_mapping(pid_t process, uint64_t address,
                          struct stacks_mapping *);
 
-/* stacks_place describes an address by its mapping alone, which may then hold
- * the name of the frame's module. */
+/* stacks_place describes an address by its mapping alone; the mapping then
+ * holds the name of the frame's module. */
 struct stacks_frame stacks_place(pid_t process, uint64_t address,
                                  struct stacks_mapping *);
 

@@ -2,8 +2,8 @@
  * [--exception=TYPE,TEXT] [--first=TID] [--only] PID,
  * or testlog-stacks --left <FILE
  *
- * The caller ends it if it takes too long: everything is printed as soon as it
- * is known.
+ * The caller kills it if it takes too long, so it prints everything as soon as
+ * possible.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #include "stacks.h"
 
-/* What the arguments ask for. */
+/* The arguments. */
 struct request {
     struct stacks_fault fault;
     struct stacks_caller caller;
@@ -23,8 +23,8 @@ struct request {
     pid_t root;
 };
 
-/* The thread that crashed is in the handler now; where it was is known even if
- * its stack is not. */
+/* The thread that crashed is in the handler now. The place of the crash is
+ * known even if the stack is not. */
 static void put_crashed(const struct stacks_thread *thread,
                         const struct request *request)
 {

@@ -1,7 +1,7 @@
 /* threads.c: stops the threads of a process with ptrace, and lets them go on.
  *
- * PTRACE_SEIZE leaves no trace: a process that a signal has stopped stays
- * stopped, and one that runs goes on in its system call.
+ * PTRACE_SEIZE has no lasting effect: a stopped process stays stopped, and a
+ * running one continues its system call.
  */
 #include <stdio.h>
 #include <sys/ptrace.h>
@@ -25,7 +25,7 @@ static bool interrupt(const struct stacks_thread *thread)
            !ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL);
 }
 
-/* A thread may have stopped for a signal before the interruption. */
+/* A thread may have stopped for a signal before we interrupted it. */
 static void await(struct stacks_thread *thread, int *patience)
 {
     int status;

@@ -228,8 +228,8 @@ static void put_call(const struct stacks_thread *thread,
         snprintf(text, size, "%s", known[i].word);
 }
 
-/* A thread that cannot be stopped has no system call that can be read on every
- * kernel, but the kernel's function where it sleeps. */
+/* If a thread cannot be stopped, not every kernel shows its system call, but
+ * all show the kernel function in which it sleeps. */
 static void put_channel(const struct stacks_thread *thread, char *text,
                         size_t size)
 {

@@ -4,9 +4,9 @@
  * The walk goes back from the end of the main thread, as CRISP does in traces
  * of services (Zhang, Z. et al., "CRISP: Critical Path Analysis of Large-Scale
  * Microservice Architectures", USENIX ATC 2022) and HTA in traces of GPUs
- * ("Critical Path Analysis", Holistic Trace Analysis, hta.readthedocs.io).
- * At each moment it asks what ended last of all that the thread could have
- * waited for, and goes on there.
+ * ("Critical Path Analysis", Holistic Trace Analysis, hta.readthedocs.io). At
+ * each moment it finds the last end that the thread could have waited for, and
+ * continues there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static uint32_t caused(const struct walk *walk)
                                                                 : SLICES_NONE;
 }
 
-/* Returns where the path comes from: a moment up to now. On this track, nothing
- * has ended after `since`. */
+/* Returns the moment, at most now, that the path comes from. On this track,
+ * nothing has ended after `since`. */
 static struct slice_moment find_before(const struct walk *walk, uint32_t around,
                                        uint64_t since)
 {
@@ -62,7 +62,7 @@ static struct slice_moment find_before(const struct walk *walk, uint32_t around,
     return before;
 }
 
-/* Pieces come from the end; parts of a slice that meet are one piece. */
+/* Pieces are added from the end; adjacent parts of a slice are one piece. */
 static bool add_piece(struct critical *critical, struct piece piece)
 {
     struct piece *last =

@@ -18,8 +18,8 @@ struct slice {
     uint64_t begin, end;           /* ns; it ends with the slice around it */
     uint32_t track;
     uint32_t around; /* the slice in which it is nested, or SLICES_NONE */
-    /* When another thread made its span, or its launch was submitted; and the
-     * moment up to which that thread then prepared the slice. */
+    /* When another thread created its span or submitted its launch, and until
+     * when that thread then prepared the slice. */
     uint32_t cause_track; /* SLICES_NONE: the cause is unknown */
     uint64_t cause, prepared;
     uint32_t span, parent;                 /* places; 0: none */
@@ -112,8 +112,8 @@ struct critical_table {
 };
 
 /* runners_critical_put prints the path of a test, or adds its row.
- * runners_critical_end prints what remains about the run at `where`, and frees
- * the table. */
+ * runners_critical_end prints the rest about the run at `where`, and frees the
+ * table. */
 void runners_critical_put(struct critical_table *, const struct recording *,
                           const struct slices *, const struct critical *);
 void runners_critical_end(struct critical_table *, const char *where);

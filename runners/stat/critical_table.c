@@ -117,7 +117,7 @@ static struct longest find_longest(const struct critical *critical)
     return longest;
 }
 
-/* Returns whether a piece is shown; each one is asked once. */
+/* Returns whether a piece is shown. Call it once for each piece. */
 static bool is_shown(struct longest *longest, const struct piece *piece)
 {
     if (length_of(piece) != longest->length)

@@ -37,8 +37,8 @@ static void usage(void)
          "or tests\n"
          "      --tree    print spans below those that enclose them\n"
          "      --critical\n"
-         "                print the critical path of a test: what its end "
-         "waited for\n"
+         "                print the critical path of a test: the work that "
+         "delayed its end\n"
          "      --csv     print CSV, with times in ns\n"
          "      --json    print one JSON object, with times in ns\n"
          "  -h, --help    print this");
@@ -54,7 +54,7 @@ static struct trace_reader *open_recording(const struct recording *recording,
 
     if (reader)
         runners_losses_note(losses, recording, reader);
-    else if (errno != EBADMSG) /* of damage, runners_open has printed */
+    else if (errno != EBADMSG) /* runners_open has reported damage */
         test_log_notice("stat: cannot read %s: %s; the table lacks this test",
                         recording->path, strerror(errno));
     return reader;
@@ -224,11 +224,11 @@ int runners_stat(int argc, char **argv)
             return TEST_LOG_USAGE;
     }
     if (settings.tree && settings.by) {
-        test_log_notice("stat: --tree is about spans; leave out --by");
+        test_log_notice("stat: --tree shows spans only; leave out --by");
         return TEST_LOG_USAGE;
     }
     if (settings.critical && (settings.tree || settings.by)) {
-        test_log_notice("stat: --critical is a table of its own; leave out %s",
+        test_log_notice("stat: --critical prints its own table; leave out %s",
                         settings.by ? "--by" : "--tree");
         return TEST_LOG_USAGE;
     }

@@ -21,7 +21,7 @@ static uint64_t key_of(size_t parent, const char *const texts[STAT_TEXTS])
 
     for (int i = 0; i < STAT_TEXTS; i++)
         hash = texts[i] ? trace_hash(hash, texts[i], strlen(texts[i]) + 1)
-                        : trace_hash(hash, "\377", 1); /* is in no UTF-8 */
+                        : trace_hash(hash, "\377", 1); /* occurs in no UTF-8 */
     return hash;
 }
 
@@ -113,7 +113,7 @@ static size_t find_path(struct sums *sums, const struct trace_reader *reader,
     return sum;
 }
 
-/* Calls of a device's driver take time from spans, too. */
+/* Calls of a device's driver count as nested in spans, too. */
 static int add_span(struct sums *sums, struct trace_reader *reader,
                     const struct trace_entry *entry)
 {
@@ -144,7 +144,7 @@ static const char *const shapes[] = {
 #undef STAT_X
 };
 
-/* Adds a value to the text that has its part of the shape. */
+/* Adds a value to the text of its part of the shape. */
 static void take_shape(const char *name, const struct trace_value *value,
                        struct trace_text texts[STAT_TEXTS])
 {

@@ -45,7 +45,7 @@ module.exports = {
         const page = await open('mixed', `${TEST}&filter=info,!net`);
 
         assert.match(await page.locator('.problem').innerText(),
-            /testlog log reads !net/);
+            /testlog log supports !net/);
     },
 
     async tells_mistakes_from_directives_that_it_does_not_read(open) {

@@ -353,7 +353,7 @@ Test(e2e_pack, refuses_a_run_in_progress)
     run();
     expect_refusal(
         e2e_run("exec 3<testlog-runs/latest/; flock -s 3; " TESTLOG "pack"), 2,
-        " is in progress; pack it when it has ended");
+        " is in progress; wait until it has ended");
 }
 
 static const char *const commands[] = {

@@ -340,7 +340,7 @@ Test(e2e_record, leaves_surviving_processes_alone)
     const char *name = e2e_text(entry_of(0), "name");
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, " still runs; testlog log shows");
+    e2e_expect_has(result->err, " is still running; testlog log shows");
     e2e_expect_code(e2e_run("kill %s", name + strlen("process/")), 0);
 }
 

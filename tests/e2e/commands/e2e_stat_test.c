@@ -443,10 +443,10 @@ Test(e2e_stat, refuses_bad_arguments)
     } rows[] = {
         {"--by=name", "testlog: --by: unknown value \"name\"; write span, "
                       "kernel, target or test\n"},
-        {"--by=test --tree", "testlog: stat: --tree is about spans; leave out "
-                             "--by\n"},
-        {"--critical --tree", "testlog: stat: --critical is a table of its "
-                              "own; leave out --tree\n"},
+        {"--by=test --tree",
+         "testlog: stat: --tree shows spans only; leave out --by\n"},
+        {"--critical --tree", "testlog: stat: --critical prints its own table; "
+                              "leave out --tree\n"},
         {"--by", "testlog: stat: --by needs a value"},
         {"--jsom", "testlog: stat: unknown flag --jsom; did you mean --json?"},
         {"nowhere", "testlog: stat: cannot find nowhere: "},

@@ -369,9 +369,10 @@ Test(e2e_nvtx, says_that_nothing_was_recorded_beside_a_tool)
                 tool());
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "nothing was recorded: NVTX is another tool's "
-                                "(NVTX_INJECTION64_PATH=./nvtx_tool.so), and "
-                                "no process used CUDA");
+    e2e_expect_has(
+        result->err,
+        "nothing was recorded: NVTX belongs to another tool "
+        "(NVTX_INJECTION64_PATH=./nvtx_tool.so), and no process used CUDA");
 }
 
 /* The tool gets the program's own annotations, and we do not. */

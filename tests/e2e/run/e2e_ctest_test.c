@@ -125,7 +125,7 @@ Test(e2e_ctest, refuses_what_it_cannot_list)
                    "there is no ctest in PATH; install cmake\n");
     configure("add_test(NAME shell COMMAND sh -c \"exit 1\")");
     e2e_expect_has(e2e_run(TESTLOG " run --ctest=build")->err,
-                   "no test of build is a program with testlog; --preload "
+                   "no test of build runs a program with testlog; --preload "
                    "takes Criterion's\n");
 }
 

@@ -235,7 +235,7 @@ Test(e2e_scratch, keeps_a_killed_run_of_another_machine)
     result = e2e_run(TESTLOG "log " LATEST);
     e2e_expect_code(result, 2);
     e2e_expect_has(result->err, "is recorded in elsewhere:/");
-    e2e_expect_has(result->err, "look at it there");
+    e2e_expect_has(result->err, "open it there");
     e2e_run("%s --trace-dir=runs --scratch=tmp --keep=1", program("small"));
     e2e_expect_code(e2e_run("ls runs/20*/scratch"), 0);
     e2e_expect_is(e2e_run("ls tmp | wc -l")->out, "1\n");
@@ -248,7 +248,7 @@ Test(e2e_scratch, says_that_the_scratch_folder_is_gone)
     e2e_run(START KILL "rm -r tmp/*", program("slow"));
     result = e2e_run(TESTLOG "log " LATEST);
     e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, ", which is not there any more");
+    e2e_expect_has(result->err, ", which no longer exists");
     e2e_expect_code(
         e2e_run("%s --trace-dir=runs --scratch=tmp", program("small")), 0);
     expect_moved();

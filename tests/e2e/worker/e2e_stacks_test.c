@@ -503,8 +503,8 @@ Test(e2e_stacks, name_the_program_that_is_missing)
 {
     const struct e2e *run = crash_without("/missing");
 
-    e2e_expect_has(run->err, "testlog: no stacks, because there is no program "
-                             "testlog-stacks ");
+    e2e_expect_has(run->err, "testlog: no stacks: cannot find "
+                             "testlog-stacks beside ");
     e2e_expect_has(run->err, "crashing/thread: crashed: SIGSEGV at 0x10, "
                              "below programs/crashing.c:");
     e2e_expect_code(run, 1);

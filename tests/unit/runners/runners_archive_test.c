@@ -155,7 +155,7 @@ static const struct {
     {"night", '0', "x", "night is not in the folder of a run"},
     {"nightly", '0', "x", "nightly is not in the folder of a run"},
     {"nightly/scratch/x", '0', "x", "nightly/scratch/x names another folder"},
-    {"nightly/run.json", '0', "x", "nightly/run.json is there twice"},
+    {"nightly/run.json", '0', "x", "nightly/run.json exists twice"},
     {"nightly/run.json/x", '0', "x", "nightly/run.json/x Not a directory"},
     {"nightly/a\x1b[31mb", '3', "", "nightly/a?[31mb is a device or a socket"},
     {"nightly/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/"
