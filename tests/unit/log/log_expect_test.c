@@ -276,7 +276,7 @@ Test(log_expect, judges_while_another_thread_records)
 
     test_record_limit(TRACE_LIMIT_DEFAULT);
     cr_assert_eq(pthread_create(&thread, NULL, work_on, NULL), 0);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 10; i++) {
         log_info("number %d", i);
         cr_expect_neq(judge(COUNT, i + 1, "number "), LOG_NOT_MET, "%s",
                       why.data);

@@ -326,7 +326,7 @@ static void put_any(void)
 
 static void record_all_kinds(void)
 {
-    test_record();
+    test_record_limit(TRACE_LIMIT_LEAST * 4);
     test_rich();
     put_launch();
     trace_close();
