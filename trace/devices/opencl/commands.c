@@ -253,7 +253,7 @@ static void add_wait(const struct opencl_call *call, uint32_t device)
     opencl_call_end(&wait, TRACE_ACTIVITY_SYNC, OPENCL_SUCCESS, device, 0);
 }
 
-void opencl_command_end(struct opencl_command *command, cl_int result)
+bool opencl_command_end(struct opencl_command *command, cl_int result)
 {
     struct opencl_call *call = &command->call;
     cl_event event;
@@ -261,7 +261,7 @@ void opencl_command_end(struct opencl_command *command, cl_int result)
     if (!command->correlation) {
         opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result,
                         TRACE_OPENCL_DEVICES, 0);
-        return;
+        return false;
     }
     call->end = opencl.host->now();
     opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result, command->place.device,
@@ -269,13 +269,12 @@ void opencl_command_end(struct opencl_command *command, cl_int result)
     if (command->blocking && !result)
         add_wait(call, command->place.device);
     if (result || (!command->own && !command->given))
-        return;
+        return false;
     if (command->kind == TRACE_ACTIVITY_KERNEL)
         opencl_count(&opencl.counts.launches, 1);
     event = command->own ? command->event : *command->given;
     follow(command, event);
-    if (command->blocking)
-        opencl_rings_read();
+    return command->blocking;
 }
 
 /* ---- Waiting ---- */

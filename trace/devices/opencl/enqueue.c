@@ -32,6 +32,13 @@ static uint64_t sum(const size_t *sizes, cl_uint count)
     return all;
 }
 
+/* After a blocking call, perhaps no command runs. */
+static void end(struct opencl_command *command, cl_int result)
+{
+    if (opencl_command_end(command, result))
+        opencl_rings_read();
+}
+
 /* ---- Copies and the like ---- */
 
 /* X(name, kind, name of the activity, bytes, blocking, parameters behind the
@@ -126,7 +133,7 @@ static uint64_t sum(const size_t *sizes, cl_uint count)
         if (command.correlation && !result)                                    \
             command.bytes = bytes_;                                            \
         command.blocking = blocks;                                             \
-        opencl_command_end(&command, result);                                  \
+        end(&command, result);                                                 \
         return result;                                                         \
     }
 COMMANDS(TRACE_X)
@@ -150,7 +157,7 @@ void *opencl_EnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
         *error = result;
     command.bytes = size;
     command.blocking = blocking;
-    opencl_command_end(&command, result);
+    end(&command, result);
     return mapped; /* cppcheck-suppress returnDanglingLifetime */
 }
 
@@ -172,7 +179,7 @@ void *opencl_EnqueueMapImage(cl_command_queue queue, cl_mem image,
     if (command.correlation && !result)
         command.bytes = image_bytes(image, region);
     command.blocking = blocking;
-    opencl_command_end(&command, result);
+    end(&command, result);
     return mapped; /* cppcheck-suppress returnDanglingLifetime */
 }
 
@@ -207,7 +214,7 @@ cl_int opencl_EnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
         command.name = opencl_kernel_launched(kernel, &command.first);
         add_sizes(&command, dimensions, global, local);
     }
-    opencl_command_end(&command, result);
+    end(&command, result);
     return result;
 }
 
@@ -222,7 +229,7 @@ cl_int opencl_EnqueueTask(cl_command_queue queue, cl_kernel kernel, OPENCL_WAIT)
         command.name = opencl_kernel_launched(kernel, &command.first);
         add_sizes(&command, 0, NULL, NULL);
     }
-    opencl_command_end(&command, result);
+    end(&command, result);
     return result;
 }
 
@@ -236,7 +243,7 @@ cl_int opencl_EnqueueMarker(cl_command_queue queue, cl_event *event)
     cl_int result = opencl.next.EnqueueMarker(queue, event);
 
     command.own = false;
-    opencl_command_end(&command, result);
+    end(&command, result);
     return result;
 }
 
@@ -248,7 +255,7 @@ cl_int opencl_EnqueueMarker(cl_command_queue queue, cl_event *event)
         cl_int result = opencl.next.Enqueue##name_(queue, count, list,         \
                                                    event_of(&command));        \
                                                                                \
-        opencl_command_end(&command, result);                                  \
+        end(&command, result);                                                 \
         return result;                                                         \
     }
 WITH_WAIT_LIST(MarkerWithWaitList, "Marker")
@@ -267,6 +274,6 @@ cl_int opencl_EnqueueSVMFree(cl_command_queue queue, cl_uint number,
 
     for (cl_uint i = 0; !result && !function && i < number; i++)
         opencl_memory_released(pointers[i]);
-    opencl_command_end(&command, result);
+    end(&command, result);
     return result;
 }

@@ -6,11 +6,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static bool loaded; /* atomic */
-
 EXPORT bool trace_opencl_loaded(void)
 {
-    return __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&opencl.loaded, __ATOMIC_ACQUIRE);
 }
 
 /* ---- The tables ---- */
@@ -105,7 +103,7 @@ cl_int clInitLayer(cl_uint entries, const void *target, cl_uint *entries_ret,
         return OPENCL_SUCCESS;
     fill_next(target, entries);
     *layer = replacements();
-    if (!__atomic_exchange_n(&loaded, true, __ATOMIC_ACQ_REL)) {
+    if (!__atomic_exchange_n(&opencl.loaded, true, __ATOMIC_ACQ_REL)) {
         opencl_objects_begin();
         opencl_retry();
     }

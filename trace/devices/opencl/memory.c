@@ -1,136 +1,19 @@
 /* memory.c: records when memory objects and shared virtual memory begin, and
  * when the program has released them. The driver may keep an object longer, for
  * commands that use it. */
-#include <stdlib.h>
-
 #include "opencl.h"
-#include "trace/base/containers.h"
-
-enum { DEVICES = 32 };
-
-static uint64_t totals[DEVICES]; /* atomic: bytes in use */
-
-/* ---- Activities ---- */
-
-static void put(unsigned kind, const void *address, const uint64_t *bytes,
-                const char *memory, uint32_t device, const uint64_t *in_use)
-{
-    char room[OPENCL_DEVICE_ROOM];
-    struct opencl_fields fields;
-
-    fields.value_count = 0;
-    fields.activity = (struct trace_activity){
-        .at = {.begin = opencl.host->now(),
-               .thread = opencl_thread(),
-               .device = device,
-               .kind = (uint16_t)kind},
-        .span = opencl.host->current(),
-        .name = kind == TRACE_ACTIVITY_ALLOCATE ? "Allocate" : "Release",
-    };
-    fields.activity.end = fields.activity.at.begin;
-    opencl_add_number(&fields, "bytes", *bytes);
-    opencl_add(&fields, "address", trace_pointer_(address));
-    opencl_add(&fields, "memory", opencl_display(memory));
-    opencl_add_number(&fields, "in_use", *in_use);
-    opencl_add_device(&fields, device, room);
-    opencl_put(&fields);
-}
-
-static void allocated(const void *address, uint64_t bytes, const char *memory,
-                      uint32_t device)
-{
-    uint64_t in_use =
-        __atomic_add_fetch(&totals[device % DEVICES], bytes, __ATOMIC_RELAXED);
-
-    put(TRACE_ACTIVITY_ALLOCATE, address, &bytes, memory, device, &in_use);
-}
-
-static void released(const void *address, uint64_t bytes, const char *memory,
-                     uint32_t device)
-{
-    uint64_t in_use =
-        __atomic_sub_fetch(&totals[device % DEVICES], bytes, __ATOMIC_RELAXED);
-
-    if (opencl_is_on())
-        put(TRACE_ACTIVITY_RELEASE, address, &bytes, memory, device, &in_use);
-}
-
-/* ---- What the program has ---- */
-
-struct memory {
-    uint64_t bytes;
-    uint32_t device, references;
-    bool shared; /* virtual memory */
-};
-
-static struct trace_table memories; /* struct memory, by handle or address */
-
-static const char *kind_of(const struct memory *memory)
-{
-    return memory->shared ? "managed" : "device";
-}
-
-static void begin(const void *address, const struct memory *memory)
-{
-    struct memory *kept = malloc(sizeof(*kept));
-    uintptr_t old;
-    bool ok;
-
-    if (!kept)
-        return;
-    *kept = *memory;
-    opencl_lock();
-    if (trace_table_find(&memories, (uintptr_t)address, &old))
-        free((void *)old);
-    ok = trace_table_set(&memories, (uintptr_t)address, (uintptr_t)kept);
-    opencl_unlock();
-    if (ok)
-        allocated(address, memory->bytes, kind_of(memory), memory->device);
-    else
-        free(kept);
-}
-
-static void retain(const void *address)
-{
-    uintptr_t at;
-
-    opencl_lock();
-    if (trace_table_find(&memories, (uintptr_t)address, &at))
-        ((struct memory *)at)->references++;
-    opencl_unlock();
-}
-
-static void release(const void *address)
-{
-    struct memory *memory = NULL;
-    uintptr_t at;
-
-    opencl_lock();
-    if (trace_table_find(&memories, (uintptr_t)address, &at) &&
-        !--((struct memory *)at)->references) {
-        memory = (struct memory *)at;
-        trace_table_remove(&memories, (uintptr_t)address);
-    }
-    opencl_unlock();
-    if (memory)
-        released(address, memory->bytes, kind_of(memory), memory->device);
-    free(memory);
-}
 
 /* ---- Memory objects ---- */
 
 static cl_mem created(cl_mem object, cl_context context)
 {
-    struct memory memory = {.references = 1};
     size_t bytes = 0;
 
     if (!object || !opencl_is_on())
         return object;
     opencl.next.GetMemObjectInfo(object, OPENCL_MEM_SIZE, sizeof(bytes), &bytes,
                                  NULL);
-    memory.bytes = bytes;
-    memory.device = opencl_device_of(context);
-    begin(object, &memory);
+    opencl_memory_begin(object, bytes, context, false);
     return object;
 }
 
@@ -139,41 +22,16 @@ cl_int opencl_RetainMemObject(cl_mem object)
     cl_int result = opencl.next.RetainMemObject(object);
 
     if (!result)
-        retain(object);
+        opencl_memory_reference(object);
     return result;
-}
-
-static bool is_last(const void *object)
-{
-    uintptr_t at;
-    bool last;
-
-    opencl_lock();
-    last = trace_table_find(&memories, (uintptr_t)object, &at) &&
-           ((const struct memory *)at)->references == 1;
-    opencl_unlock();
-    return last;
-}
-
-/* Under the lock, the program cannot release it. */
-bool opencl_memory_retain(void *object)
-{
-    uintptr_t at;
-    bool ok;
-
-    opencl_lock();
-    ok = trace_table_find(&memories, (uintptr_t)object, &at) &&
-         !opencl.next.RetainMemObject((cl_mem)object);
-    opencl_unlock();
-    return ok;
 }
 
 /* Forgets the object first: another thread may get its address at once. */
 cl_int opencl_ReleaseMemObject(cl_mem object)
 {
-    if (is_last(object))
+    if (opencl_memory_is_last(object))
         opencl_rings_released(object);
-    release(object);
+    opencl_memory_released(object);
     return opencl.next.ReleaseMemObject(object);
 }
 
@@ -223,22 +81,14 @@ void *opencl_SVMAlloc(cl_context context, cl_bitfield flags, size_t size,
                       cl_uint alignment)
 {
     void *address = opencl.next.SVMAlloc(context, flags, size, alignment);
-    struct memory memory = {.bytes = size, .references = 1, .shared = true};
 
-    if (!address || !opencl_is_on())
-        return address;
-    memory.device = opencl_device_of(context);
-    begin(address, &memory);
+    if (address && opencl_is_on())
+        opencl_memory_begin(address, size, context, true);
     return address;
-}
-
-void opencl_memory_released(const void *address)
-{
-    release(address);
 }
 
 void opencl_SVMFree(cl_context context, void *memory)
 {
-    release(memory);
+    opencl_memory_released(memory);
     opencl.next.SVMFree(context, memory);
 }

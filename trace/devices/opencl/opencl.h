@@ -30,8 +30,11 @@ struct opencl_counts {
 
 struct opencl {
     const struct trace_device_host *host; /* NULL: nothing is recorded */
+    bool loaded;                          /* atomic: a loader calls us */
     bool on;                              /* atomic: calls are recorded */
-    uint32_t recording; /* atomic: the number of recordings so far */
+    bool ended;               /* the process ends, and all was flushed */
+    void (*flush)(bool last); /* the back end's; NULL: not attached yet */
+    uint32_t recording;       /* atomic: the number of recordings so far */
     struct opencl_counts counts;
     struct opencl_functions next; /* of the driver or the next layer */
 };
@@ -198,11 +201,12 @@ struct opencl_command {
 };
 
 /* opencl_command_begin prepares a command; pass `given` to the driver.
- * opencl_command_end records the call, and the command once it has ended. */
+ * opencl_command_end records the call, and the command once it has ended;
+ * whether it was recorded, and has ended before the call. */
 struct opencl_command opencl_command_begin(const char *function,
                                            cl_command_queue, cl_event *given,
                                            unsigned kind, const char *name);
-void opencl_command_end(struct opencl_command *, cl_int result);
+bool opencl_command_end(struct opencl_command *, cl_int result);
 
 /* opencl_commands_wait waits until all commands have ended, or until none has
  * ended for a while. */
@@ -219,12 +223,20 @@ bool opencl_commands_run(void);
 void opencl_rings_read(void);
 void opencl_rings_released(const void *buffer);
 
-/* ---- memory.c ---- */
+/* ---- memory_table.c: memory that the program has ---- */
 
-/* opencl_memory_released records that the program gave shared memory back.
- * opencl_memory_retain retains a memory object unless the program has released
- * it. */
+/* opencl_memory_begin records that the program has got memory, or `shared`
+ * virtual memory, opencl_memory_reference that it refers to it once more, and
+ * opencl_memory_released once less, which may be the end of it. */
+void opencl_memory_begin(const void *address, uint64_t bytes, cl_context,
+                         bool shared);
+void opencl_memory_reference(const void *address);
 void opencl_memory_released(const void *address);
+
+/* opencl_memory_is_last tells whether the program refers to a memory object
+ * once. opencl_memory_retain retains the object in the driver unless the
+ * program has released it. */
+bool opencl_memory_is_last(const void *object);
 bool opencl_memory_retain(void *object);
 
 /* ---- The replacements ---- */
