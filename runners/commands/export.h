@@ -1,4 +1,4 @@
-/* export.h: what testlog export writes. Private. */
+/* export.h: the formats of testlog export. Private. */
 #ifndef TESTLOG_EXPORT_H
 #define TESTLOG_EXPORT_H
 

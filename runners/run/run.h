@@ -344,8 +344,7 @@ struct schedule {
     bool in_turn;               /* one program after another */
     bool tokens;                /* jobs are taken from make's jobserver */
     bool first;                 /* no results are merged yet */
-    char gpu_library[PATH_MAX]; /* for programs that find none themselves; "":
-                                   none */
+    char gpu_library[PATH_MAX]; /* for programs without one; "": none */
     uint64_t show_at; /* when to print what SIGUSR1 asked for; 0: nothing */
     int code;
 };

@@ -1,11 +1,12 @@
-/* process_memory.c: reads the memory of a process, or what is known of it. */
+/* process_memory.c: reads the memory of a process, or the part that a dead one
+ * left. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "stacks.h"
 
-/* A process leaves no code, which is in its file. */
+/* A dead process leaves no code, but its file has it. */
 static bool copy_code(uint64_t address, void *to, size_t size)
 {
     struct stacks_mapping mapping;

@@ -51,10 +51,9 @@ void stacks_put_frame(const struct stacks_frame *);
 /* ---- left.c ---- */
 
 /* stacks_read_left reads the crash of a process from standard input; NULL if it
- * is damaged. From then on, a process is what it left: stacks_left returns the
- * crash; NULL: the process is alive. stacks_copy_left copies a part of its
- * stack; false if that is not known. stacks_left_mappings opens the text of its
- * mappings. */
+ * is damaged. From then on, stacks_left returns that crash; NULL: the process
+ * is alive. stacks_copy_left copies a part of its stack; false if it left none.
+ * stacks_left_mappings opens the text of its mappings. */
 const struct trace_crash *stacks_read_left(void);
 const struct trace_crash *stacks_left(void);
 bool stacks_copy_left(uint64_t address, void *bytes, size_t size);
@@ -91,8 +90,7 @@ struct stacks_thread {
     pid_t process, id;
     struct stacks_status status; /* before it was stopped */
     bool held;
-    int signal; /* a signal that arrived during the stop; the thread gets it
-                   later */
+    int signal; /* a signal that the thread gets later */
 };
 
 /* stacks_hold stops the threads of a process, for one second at most, and
@@ -221,7 +219,7 @@ void stacks_put_fault(const struct stacks_fault *, const struct stacks_caller *,
 
 /* ---- put_left.c ---- */
 
-/* stacks_put_left prints what is on standard input, and returns the exit
+/* stacks_put_left prints the stack on standard input, and returns the exit
  * status. */
 int stacks_put_left(void);
 

@@ -1,5 +1,5 @@
 /* slice_causes.c: reads the slices of a recording by thread and stream, with
- * what each one began after and may have waited for.
+ * the causes and possible waits of each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "trace/base/strings.h"
 #include "trace/read/slices.h"
 
-/* Clocks of a device and of the host disagree a little about one moment. */
+/* The clocks of a device and of the host differ a little. */
 enum { SKEW_NS = 1000 };
 
 enum {
-    SOON = 10, /* what a thread joins ends in the last tenth of its wait */
-    AROUND_MOST = 64, /* spans around a slice that are looked at */
+    SOON = 10,        /* joined work ends in the last tenth of the wait */
+    AROUND_MOST = 64, /* how many spans around a slice are checked */
 };
 
 /* Things that a slice may wait for; the parts are those of `key_of`. */
@@ -31,10 +31,10 @@ struct reading {
     struct slices *slices;
     struct trace_reader *reader;
     struct trace_slices open; /* numbered by their places in their tracks */
-    struct trace_table made;  /* the place of a span to its number in `at` */
+    struct trace_table made;  /* from a span's place to its number in `at` */
     struct slice_moment *at;
     size_t at_count, at_capacity;
-    struct trace_table calls; /* correlation to the number of the first */
+    struct trace_table calls; /* from a correlation to its first call */
 };
 
 static uint64_t key_of(enum end_kind kind, uint32_t a, uint32_t b)
@@ -95,7 +95,7 @@ static bool add_main(struct reading *reading)
 
 /* ---- Slices ---- */
 
-/* Notes who made a span that other threads may enter. */
+/* Notes the thread that created a span, because others may enter it. */
 static bool note_made(struct reading *reading, const struct trace_entry *span)
 {
     uint32_t track;
@@ -266,8 +266,8 @@ uint32_t runners_slices_around(const struct slices *slices,
 
 /* ---- Causes ---- */
 
-/* Keeps the first call of each correlation: one that was made by another call
- * has the same. */
+/* Keeps the first call of each correlation; calls that it makes have the same
+ * correlation. */
 static bool note_calls(struct reading *reading)
 {
     const struct slices *slices = reading->slices;
@@ -288,7 +288,8 @@ static bool note_calls(struct reading *reading)
     return true;
 }
 
-/* Work is submitted when its call ends, or when it begins if that is before. */
+/* Work is submitted when its call ends, or when the work begins, if that is
+ * earlier. */
 static void find_launch(const struct reading *reading, struct slice *slice)
 {
     uintptr_t number;
@@ -303,8 +304,8 @@ static void find_launch(const struct reading *reading, struct slice *slice)
     slice->prepared = slice->cause;
 }
 
-/* The thread that made a span prepares it until the slice ends in which it made
- * it. */
+/* The thread that creates a span prepares it until the thread's current slice
+ * ends. */
 static void find_preparation(const struct slices *slices, struct slice *slice)
 {
     struct slice_moment made = {slice->cause_track, slice->cause + 1};
@@ -360,7 +361,7 @@ static bool add_ends(struct slices *slices, const struct slice *slice)
     if (slice->again)
         add_end(slices, slice, key_of(AGAIN, slice->span, 0));
     if (!slice->on_device || slice->activity == TRACE_ACTIVITY_ZONE)
-        return true; /* nobody waits for a part of a kernel */
+        return true; /* no thread waits for a part of a kernel */
     if (slice->correlation)
         add_end(slices, slice, key_of(CALL, slice->correlation, 0));
     add_end(slices, slice, key_of(STREAM, slice->context, slice->stream));
@@ -449,9 +450,9 @@ static void find_below(const struct slices *slices, const struct slice *slice,
         find_end(slices, key_of(AGAIN, slice->span, 0), 0, now, last);
 }
 
-/* A span in which a thread joins others is beside what these do for the spans
- * around it, which that thread entered first. It ends soon after that;
- * otherwise both just overlap. */
+/* A thread may join others in a span of its own, beside the work that they do
+ * for the spans around it. The join then ends soon after that work; otherwise
+ * both only overlap. */
 static void find_beside(const struct slices *slices, const struct slice *slice,
                         struct slice_moment now, struct slice_moment *last)
 {

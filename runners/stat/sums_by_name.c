@@ -79,7 +79,7 @@ static void add_own(void *context, const struct trace_slice *slice)
         sums->all[slice->number].self += slice->own;
 }
 
-/* Enters a slice; NONE: it is not one of a span. */
+/* Enters a slice; NONE: it belongs to no span. */
 static int enter(struct sums *sums, const struct trace_entry *entry, size_t sum)
 {
     size_t track = trace_slices_track(&sums->slices, trace_track_key(entry));

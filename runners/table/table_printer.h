@@ -29,7 +29,7 @@ enum runners_form {
     RUNNERS_AS_JSON,
 };
 
-/* What a cell is. Text aligns numbers and fields at the right. */
+/* The kind of a cell. Text aligns numbers and fields at the right. */
 enum runners_kind {
     RUNNERS_COUNT,
     RUNNERS_BYTES,
@@ -39,7 +39,7 @@ enum runners_kind {
     RUNNERS_RATIO,
     RUNNERS_FIELD,  /* text that is a number in JSON if it has only digits */
     RUNNERS_TEXT,   /* NULL: null in JSON */
-    RUNNERS_NESTED, /* text, which the text indents by its depth */
+    RUNNERS_NESTED, /* text, indented by its depth */
     RUNNERS_OBJECT, /* of cJSON, which the row then owns; NULL: null */
     /* Values that may be missing: not in JSON, "-" in the text. */
     RUNNERS_SOME_SECONDS = RUNNERS_SECONDS,
@@ -115,8 +115,8 @@ struct runners_table {
 
 /* runners_table_begin begins a table; the columns must outlive it.
  * runners_table_add adds a row, which has a cell for each column, and returns
- * its JSON, NULL in another form. runners_table_end prints what is not printed
- * yet, except JSON, and frees the table. */
+ * its JSON, NULL in another form. runners_table_end prints the remaining rows,
+ * except as JSON, and frees the table. */
 void runners_table_begin(struct runners_table *, const struct runners_column *,
                          enum runners_form);
 struct cJSON *runners_table_add(struct runners_table *,

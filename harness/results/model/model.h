@@ -250,7 +250,7 @@ struct test_log_run {
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
 
-/* X(member of run.json): how many tests had such an outcome. */
+/* X(member of run.json): how many tests had that outcome. */
 #define TEST_LOG_COUNTS(X)                                                     \
     X(passed)                                                                  \
     X(failed)                                                                  \

@@ -1,4 +1,4 @@
-/* site_rows.c: call sites, and the fields of what they recorded. */
+/* site_rows.c: the rows of call sites and of fields. */
 #include "harness/results/report/recorded.h"
 #include "log/replay/entry_text.h"
 #include "trace/base/text.h"

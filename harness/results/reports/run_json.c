@@ -35,7 +35,7 @@ static void put_member(struct trace_text *text, const char *name,
     put_string(text, string);
 }
 
-/* The boot of the host tells hosts of one name apart. */
+/* The id of the host's boot distinguishes hosts of the same name. */
 static void put_boot(struct trace_text *text)
 {
     char boot[64] = "";

@@ -253,8 +253,8 @@ void test_log_note_late_losses(const struct test_log_run *run,
     trace_reader_close(reader);
 }
 
-/* Files of large recordings take time and space, and few are looked at if the
- * test passed. */
+/* Rendering a large recording takes time and space, and hardly anybody reads
+ * the files of passing tests. */
 bool test_log_is_rendered(const struct test_log_run *run,
                           enum test_log_outcome outcome,
                           const struct trace_reader *reader)

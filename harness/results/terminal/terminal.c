@@ -78,8 +78,8 @@ static void put_plain_lines(const char *text)
 
 /* ---- A test's block ---- */
 
-/* The header of a test that passed or was skipped is printed with the first
- * line below it, and not at all if there is none. */
+/* A test that passed or was skipped gets a header only with the first line
+ * below it. */
 struct block {
     const struct test_log_run *run;
     struct test_log_result *result;

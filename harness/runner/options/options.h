@@ -149,7 +149,7 @@ int test_log_read_details(const char *name, const char *text,
                           unsigned *details);
 int test_log_read_color(const char *name, const char *word, const char **color);
 
-/* The words that these functions take, as test_log_print_option wants them. */
+/* The words that these functions take, in the form of test_log_print_option. */
 extern const char test_log_format_words[], test_log_time_words[],
     test_log_span_event_words[], test_log_detail_words[];
 

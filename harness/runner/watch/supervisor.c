@@ -306,8 +306,8 @@ static void handle_signal(struct test_log_runner *runner, const siginfo_t *info)
 {
     test_log_progress_erase();
     test_log_status_update(runner);
-    test_log_spawn_update(); /* first, because otherwise a starting test counts
-                                as not begun */
+    test_log_spawn_update(); /* first, so that a starting test counts as begun
+                              */
     if (info->si_signo == SIGUSR1)
         print_running(runner, test_log_now());
     else

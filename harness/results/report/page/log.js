@@ -93,7 +93,7 @@ const log = (() => {
             `'${text.replaceAll('\'', '\'\\\'\'')}'`;
     }
 
-    // command() returns what prints these lines, whatever the search finds.
+    // command() returns the command that prints these lines.
     function command() {
         const level = format.levels[mostLevel()].toLowerCase();
         const text = state.get('filter') || level;
@@ -102,7 +102,7 @@ const log = (() => {
             `${quote(test.name)} --filter=${quote(text)}`;
     }
 
-    // Directives that begin with a sign of testlog's are not supported here.
+    // Directives with one of testlog's signs are valid, but not supported here.
     function problems(unknown, mistakes) {
         const right = unknown.filter((part) => /^[!^~/{]/.test(part));
         const all = [...mistakes,
