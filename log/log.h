@@ -148,13 +148,14 @@ TRACE_API const char *log_nearest_level(const char *word);
  * terminal. */
 TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
 
-/* X(NAME, word) */
+/* X(NAME, word, function that adds a line) */
 #define LOG_FORMATS(X)                                                         \
-    X(FULL, "full")                                                            \
-    X(COMPACT, "compact")                                                      \
-    X(PRETTY, "pretty")                                                        \
-    X(JSON, "json")
+    X(FULL, "full", log_full)                                                  \
+    X(COMPACT, "compact", log_compact)                                         \
+    X(PRETTY, "pretty", log_pretty)                                            \
+    X(JSON, "json", log_json)
 
+/* X(NAME, word) */
 #define LOG_TIMES(X)                                                           \
     X(UTC, "utc")                                                              \
     X(UPTIME, "uptime")                                                        \
@@ -187,7 +188,7 @@ enum log_detail {
     X("none", 0)
 
 enum log_format {
-#define LOG_X(name, word) LOG_FORMAT_##name,
+#define LOG_X(name, word, layout) LOG_FORMAT_##name,
     LOG_FORMATS(LOG_X)
 #undef LOG_X
 };

@@ -76,11 +76,11 @@ bool log_is_message(const struct trace_field *);
 /* log_put_event adds the message and then the fields. */
 void log_put_event(const struct log_parts *, struct trace_text *out);
 
-/* ---- layout_full.c, layout_compact.c, layout_pretty.c, layout_json.c ---- */
+/* ---- layout_*.c ---- */
 
-void log_full(const struct log_parts *, struct trace_text *out);
-void log_compact(const struct log_parts *, struct trace_text *out);
-void log_pretty(const struct log_parts *, struct trace_text *out);
-void log_json(const struct log_parts *, struct trace_text *out);
+#define LOG_X(name, word, layout)                                              \
+    void layout(const struct log_parts *, struct trace_text *out);
+LOG_FORMATS(LOG_X)
+#undef LOG_X
 
 #endif

@@ -9,10 +9,9 @@
 
 static void (*const layouts[])(const struct log_parts *,
                                struct trace_text *) = {
-    [LOG_FORMAT_FULL] = log_full,
-    [LOG_FORMAT_COMPACT] = log_compact,
-    [LOG_FORMAT_PRETTY] = log_pretty,
-    [LOG_FORMAT_JSON] = log_json,
+#define LOG_X(name, word, layout) layout,
+    LOG_FORMATS(LOG_X)
+#undef LOG_X
 };
 
 /* Adds complete lines, each with the test's name in front. */

@@ -47,7 +47,7 @@ static void walk_entry(const struct trace_reader *reader,
 }
 
 static const enum log_format formats[] = {
-#define X(name, word) LOG_FORMAT_##name,
+#define X(name, word, layout) LOG_FORMAT_##name,
     LOG_FORMATS(X)
 #undef X
 };

@@ -12,11 +12,12 @@
 
 /* ---- Words ---- */
 
-#define WORD(id, text)             text "|"
-#define EVENT_WORD(id, text, bits) text "|"
-#define DETAIL_WORD(text, bits)    text "|"
+#define FORMAT_WORD(id, text, layout) text "|"
+#define WORD(id, text)                text "|"
+#define EVENT_WORD(id, text, bits)    text "|"
+#define DETAIL_WORD(text, bits)       text "|"
 
-const char test_log_format_words[] = LOG_FORMATS(WORD);
+const char test_log_format_words[] = LOG_FORMATS(FORMAT_WORD);
 const char test_log_time_words[] = LOG_TIMES(WORD);
 const char test_log_span_event_words[] = LOG_SPAN_EVENTS(EVENT_WORD);
 const char test_log_detail_words[] = LOG_DETAILS(DETAIL_WORD);
@@ -59,7 +60,7 @@ int test_log_read_format(const char *name, const char *word,
                          enum log_format *format)
 {
     static const char *const words[] = {
-#define LOG_X(id, text) text,
+#define LOG_X(id, text, layout) text,
         LOG_FORMATS(LOG_X)
 #undef LOG_X
             NULL};

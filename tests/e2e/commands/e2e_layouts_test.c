@@ -66,7 +66,7 @@ static const char detailed_JSON[] =
 static const struct {
     const char *word, *line, *detailed;
 } layouts[] = {
-#define X(name, word) {word, line_##name, detailed_##name},
+#define X(name, word, layout) {word, line_##name, detailed_##name},
     LOG_FORMATS(X)
 #undef X
 };

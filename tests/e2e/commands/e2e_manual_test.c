@@ -813,10 +813,11 @@ Test(e2e_manual, completion_offers_matching_words)
     }
 }
 
-#define WORD_OF(id, word)               word " "
-#define WORD_OF_EVENT(id, word, bits)   word " "
-#define WORD_OF_DETAIL(word, bits)      word " "
-#define WORD_OF_LEVEL(id, number, word) word " "
+#define WORD_OF(id, word)                word " "
+#define WORD_OF_FORMAT(id, word, layout) word " "
+#define WORD_OF_EVENT(id, word, bits)    word " "
+#define WORD_OF_DETAIL(word, bits)       word " "
+#define WORD_OF_LEVEL(id, number, word)  word " "
 
 Test(e2e_manual, completion_offers_every_word_of_a_flag)
 {
@@ -824,7 +825,8 @@ Test(e2e_manual, completion_offers_every_word_of_a_flag)
     char line[PATH_MAX];
 
     snprintf(line, sizeof(line), "%s --log-format=", program);
-    e2e_expect_is(offers("_testlog_program", line), LOG_FORMATS(WORD_OF));
+    e2e_expect_is(offers("_testlog_program", line),
+                  LOG_FORMATS(WORD_OF_FORMAT));
     e2e_expect_is(offers("_testlog", "testlog log --time "),
                   LOG_TIMES(WORD_OF));
     snprintf(line, sizeof(line), "%s --log-span-events ", program);

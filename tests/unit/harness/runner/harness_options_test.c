@@ -198,7 +198,7 @@ Test(harness_options, combines_events_of_spans)
 Test(harness_options, parses_names_of_layouts)
 {
     static const char *const words[] = {
-#define X(name, word) [LOG_FORMAT_##name] = word,
+#define X(name, word, layout) [LOG_FORMAT_##name] = word,
         LOG_FORMATS(X)
 #undef X
     };
