@@ -10,6 +10,7 @@
 #ifndef TRACE_DEVICE_H
 #define TRACE_DEVICE_H
 
+#include "backends.h"
 #include "recording.h"
 
 #ifdef __cplusplus
@@ -120,7 +121,7 @@ struct trace_device_host {
     void (*note)(const char *name, const char *value);
     /* attach registers a back end, which must stay valid. Returns false if no
      * recording runs, if the back end is registered, or if there are
-     * TRACE_BACKENDS. */
+     * TRACE_BACKENDS_MOST. */
     bool (*attach)(const struct trace_backend *);
     /* current returns the calling thread's span; 0: none. */
     uint32_t (*current)(void);
@@ -148,18 +149,7 @@ struct trace_device_host {
 enum {
     TRACE_DEVICE_VERSION = 7,
     TRACE_ACTIVITY_FIELDS = 24,
-    TRACE_BACKENDS = 4, /* in a process */
 };
-
-/* Back ends beside each other share the numbers of devices and the
- * correlations. CUDA has its own from 0 and 1; OpenCL's begin here. */
-enum { TRACE_OPENCL_DEVICES = 32 };
-#define TRACE_OPENCL_CORRELATIONS (UINT32_C(1) << 31)
-
-static inline bool trace_device_is_opencl(uint32_t device)
-{
-    return device >= TRACE_OPENCL_DEVICES;
-}
 
 /* The functions of a back end; each may be NULL. */
 struct trace_backend {

@@ -76,13 +76,23 @@ static int join(char *path, const char *folder, const char *name)
     return -1;
 }
 
+/* Whether a variable names a library to a driver or loader. */
+static bool is_named(void)
+{
+#define TRACE_X(folder, variable)                                              \
+    if (getenv(variable))                                                      \
+        return true;
+    TRACE_LOADERS(TRACE_X)
+#undef TRACE_X
+    return getenv("CUDA_INJECTION64_PATH");
+}
+
 /* setenv is unsafe beside threads, so it is left out if no driver would load
  * our library. */
 static void offer_to_devices(const struct trace_profiler *profiler)
 {
     trace_device_configure(profiler);
-    if ((profiler->device_tracer_level &&
-         (getenv("CUDA_INJECTION64_PATH") || getenv("OPENCL_LAYERS"))) ||
+    if ((profiler->device_tracer_level && is_named()) ||
         (profiler->gpu_enable_nvtx_tracking && getenv("NVTX_INJECTION64_PATH")))
         trace_device_publish();
 }

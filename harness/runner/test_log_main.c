@@ -178,9 +178,9 @@ static void report(const struct test_log_run *run,
     if (matched)
         test_log_print_empty_shard(run);
     test_log_print_unseen(run);
-    if (!test_log_opencl_only(&run->opencl, &run->gpu))
+    if (!test_log_devices_without_cuda(run))
         test_log_gpu_print(&run->gpu);
-    test_log_opencl_print(&run->opencl);
+    test_log_devices_print(run);
     test_log_gpu_summary_print(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, test_log_runner.history);

@@ -129,7 +129,7 @@ static void begin(const char *filter, const struct test_log_session *session)
 static void end(void)
 {
     trace_unwind(0);
-#define TRACE_X(folder) trace_##folder##_check();
+#define TRACE_X(folder, variable) trace_##folder##_check();
     TRACE_LOADERS(TRACE_X)
 #undef TRACE_X
     trace_close();

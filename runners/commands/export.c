@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/model/gpu_state.h"
+#include "harness/results/model/device_state.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"

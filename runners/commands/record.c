@@ -223,8 +223,8 @@ static void say_nothing(const struct test_log_gpu *gpu)
 static void say(const struct test_log_run *run, const struct end *end)
 {
     test_log_gpu_summary_print(run);
-    test_log_opencl_print(&run->opencl);
-    if (test_log_opencl_only(&run->opencl, &run->gpu))
+    test_log_devices_print(run);
+    if (test_log_devices_without_cuda(run))
         return;
     if (recorded(run))
         test_log_gpu_print(&run->gpu);

@@ -189,8 +189,11 @@ struct test_log_result *runners_json_add_test(struct test_log_run *run,
         result->unjudged = (size_t)runners_json_number(test, "unjudged");
         test_log_gpu_state_of(runners_json_text(test, "gpu"), &result->gpu);
         result->gpu_lost = runners_json_number(test, "gpu_lost");
-        result->opencl =
-            test_log_opencl_state_of(runners_json_text(test, "opencl"));
+        for (size_t i = 1; i < TRACE_BACKEND_COUNT; i++)
+            test_log_member_state(
+                test_log_device_states,
+                runners_json_text(test, trace_backends[i].member),
+                &result->devices[i]);
         result->gpu_summary = gpu_summary_of(
             cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
         result->folder = folder_of(test);

@@ -92,9 +92,9 @@ static void merge_static_max(struct test_log_run *run, const cJSON *item)
 }
 
 /* Joins an array of words with commas, as in a recording. */
-static char *list_of(const cJSON *object, const char *name)
+static char *list_of(const cJSON *array)
 {
-    const cJSON *item, *array = cJSON_GetObjectItemCaseSensitive(object, name);
+    const cJSON *item;
     struct trace_text text = {0};
 
     cJSON_ArrayForEach(item, array)
@@ -106,48 +106,62 @@ static char *list_of(const cJSON *object, const char *name)
     return text.data;
 }
 
-static void merge_gpu(struct test_log_run *run, const cJSON *json)
+static void read_names(char **names, const cJSON *devices)
 {
-    struct test_log_gpu gpu = {.state = TEST_LOG_GPU_UNUSED};
     const cJSON *device;
 
-    test_log_gpu_state_of(runners_json_text(json, "state"), &gpu.state);
-#define TEST_LOG_X(name) gpu.name = runners_json_string(json, #name);
-    TEST_LOG_GPU_TEXTS(TEST_LOG_X)
-#undef TEST_LOG_X
-#define TEST_LOG_X(name) gpu.name = runners_json_number(json, #name);
-    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
-    test_log_nvtx_state_of(runners_json_text(json, "nvtx"), &gpu.nvtx);
-    gpu.nvtx_tool = runners_json_string(json, "nvtx_tool");
-    gpu.nvtx_notice = runners_json_string(json, "nvtx_notice");
-    free(gpu.kinds);
-    gpu.kinds = list_of(json, "kinds");
-    gpu.cuda = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "cuda"));
-    cJSON_ArrayForEach(device,
-                       cJSON_GetObjectItemCaseSensitive(json, "devices"))
+    cJSON_ArrayForEach(device, devices)
     {
-        test_log_gpu_device(&gpu,
-                            (size_t)runners_json_number(device, "ordinal"),
-                            runners_json_text(device, "name"));
+        test_log_device_name(names,
+                             (size_t)runners_json_number(device, "ordinal"),
+                             runners_json_text(device, "name"));
     }
-    test_log_gpu_add(&run->gpu, &gpu);
-    test_log_gpu_free(&gpu);
 }
 
-static void merge_opencl(struct test_log_run *run, const cJSON *json)
+static void read_member(void *value, const struct test_log_member *member,
+                        const cJSON *json)
 {
-    struct test_log_opencl opencl = {
-        .state = test_log_opencl_state_of(runners_json_text(json, "state")),
-        .notice = runners_json_string(json, "notice"),
-        .clock = runners_json_string(json, "clock"),
-#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
-        TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
-    };
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, member->name);
 
-    test_log_opencl_add(&run->opencl, &opencl);
-    test_log_opencl_free(&opencl);
+    switch (member->kind) {
+    case TEST_LOG_STATE:
+        test_log_member_state(member->words, cJSON_GetStringValue(item), value);
+        break;
+    case TEST_LOG_WORDS:
+        *(char **)value = list_of(item);
+        break;
+    case TEST_LOG_ANY:
+        *(bool *)value = cJSON_IsTrue(item);
+        break;
+    case TEST_LOG_NAMES:
+        read_names(value, item);
+        break;
+    case TEST_LOG_COUNT:
+        *(uint64_t *)value = runners_json_number(json, member->name);
+        break;
+    default:
+        *(char **)value = runners_json_string(json, member->name);
+    }
+}
+
+static void merge_devices(struct test_log_run *run, const cJSON *json)
+{
+    const struct test_log_member *members;
+    struct test_log_run one = {.path = NULL};
+    const char *name;
+    void *all, *object;
+
+    for (size_t i = 0;
+         (object = test_log_devices_object(&one, i, &name, &members)); i++) {
+        const cJSON *given = cJSON_GetObjectItemCaseSensitive(json, name);
+
+        for (const struct test_log_member *member = members; member->name;
+             member++)
+            read_member((char *)object + member->at, member, given);
+        all = test_log_devices_object(run, i, &name, &members);
+        test_log_members_add(all, object, members);
+    }
+    test_log_devices_free(&one);
 }
 
 /* Ranks of a program have the same plan. */
@@ -167,18 +181,6 @@ static void merge_plan(struct test_log_run *run, const cJSON *plan)
     }
 }
 
-static void merge_zones(struct test_log_run *run, const cJSON *json)
-{
-    struct test_log_zones zones = {.clock = runners_json_string(json, "clock"),
-#define TEST_LOG_X(name) .name = runners_json_number(json, #name),
-                                   TRACE_ZONE_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
-    };
-
-    test_log_zones_add(&run->zones, &zones);
-    test_log_zones_free(&zones);
-}
-
 void runners_merge_head(struct test_log_run *run, const cJSON *json,
                         bool *first)
 {
@@ -187,9 +189,7 @@ void runners_merge_head(struct test_log_run *run, const cJSON *json,
     merge_unseen(run, filters, *first);
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
-    merge_gpu(run, cJSON_GetObjectItemCaseSensitive(json, "gpu"));
-    merge_opencl(run, cJSON_GetObjectItemCaseSensitive(json, "opencl"));
-    merge_zones(run, cJSON_GetObjectItemCaseSensitive(json, "zones"));
+    merge_devices(run, json);
     *first = false;
 }
 

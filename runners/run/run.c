@@ -239,9 +239,9 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_print_unseen(run);
-    if (!test_log_opencl_only(&run->opencl, &run->gpu))
+    if (!test_log_devices_without_cuda(run))
         test_log_gpu_print(&run->gpu);
-    test_log_opencl_print(&run->opencl);
+    test_log_devices_print(run);
     test_log_gpu_summary_print(run);
     if (code == TEST_LOG_NO_TEST)
         say_no_match(programs, options);

@@ -223,18 +223,12 @@ static uint32_t pid_of(const struct trace_exporter *export,
            entry->at.device % DEVICES_MAX;
 }
 
-/* Kineto's words name CUDA. */
-static const char *const opencl_categories[] = {
-    [TRACE_ACTIVITY_RUNTIME] = "opencl_runtime",
-    [TRACE_ACTIVITY_SYNC] = "opencl_sync",
-};
-
 const char *trace_chrome_category(const struct trace_entry *entry)
 {
-    if (trace_device_is_opencl(entry->at.device) &&
-        entry->at.kind < COUNT(opencl_categories) &&
-        opencl_categories[entry->at.kind])
-        return opencl_categories[entry->at.kind];
+    if (entry->at.kind == TRACE_ACTIVITY_RUNTIME)
+        return trace_backend_of(entry->at.device)->calls;
+    if (entry->at.kind == TRACE_ACTIVITY_SYNC)
+        return trace_backend_of(entry->at.device)->waits;
     switch (entry->at.kind) {
 #define TRACE_X(name, number, category, target, message, failed)               \
     case TRACE_ACTIVITY_##name:                                                \

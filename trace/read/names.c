@@ -15,10 +15,9 @@ void trace_name_thread(struct trace_text *text,
 
 void trace_name_ordinal(struct trace_text *text, uint32_t device)
 {
-    bool opencl = trace_device_is_opencl(device);
+    const struct trace_backend_words *words = trace_backend_of(device);
 
-    trace_text_printf(text, "%s %u", opencl ? "OpenCL" : "GPU",
-                      opencl ? device - TRACE_OPENCL_DEVICES : device);
+    trace_text_printf(text, "%s %u", words->name, device - words->first_device);
 }
 
 void trace_name_device(struct trace_text *text,
@@ -60,7 +59,6 @@ void trace_name_stream(struct trace_text *text,
     snprintf(key, sizeof(key), "gpu.stream.%u.%u.name", at->context,
              at->stream);
     name = trace_reader_meta(reader, key);
-    trace_text_printf(text, "%s %u%s%s",
-                      trace_device_is_opencl(at->device) ? "queue" : "stream",
+    trace_text_printf(text, "%s %u%s%s", trace_backend_of(at->device)->queue,
                       at->stream, name ? ": " : "", name ? name : "");
 }

@@ -187,8 +187,8 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
 
 /* ---- Names that viewers show ---- */
 
-/* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0" or "OpenCL
- * 0", trace_name_device "GPU 0: NVIDIA H200", trace_name_stream "stream 7:
+/* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0",
+ * trace_name_device "GPU 0: NVIDIA H200", trace_name_stream "stream 7:
  * copies" with the name that the program gave, or "queue 1". */
 void trace_name_thread(struct trace_text *, const struct trace_reader *,
                        const struct trace_thread *);

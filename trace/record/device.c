@@ -277,7 +277,7 @@ void trace_device_note_again(void)
 /* ---- Back ends ---- */
 
 /* Each slot is NULL or a back end; a taken slot is not given back. */
-static const struct trace_backend *backends[TRACE_BACKENDS];
+static const struct trace_backend *backends[TRACE_BACKENDS_MOST];
 
 static const struct trace_backend *backend_at(size_t slot)
 {
@@ -288,7 +288,7 @@ void trace_device_follow(struct trace_writer *writer)
 {
     uint32_t span = writer->depth ? writer->stack[writer->depth - 1].span : 0;
 
-    for (size_t i = 0; i < TRACE_BACKENDS; i++) {
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++) {
         const struct trace_backend *one = backend_at(i);
 
         if (one && one->inside)
@@ -304,7 +304,7 @@ bool trace_device_attached(void)
 /* Only a back end with `inside` makes entering a span cost more. */
 uint32_t trace_device_follower(void)
 {
-    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++)
         if (backend_at(i) && backend_at(i)->inside)
             return TRACE_FOLLOWER_DEVICES;
     return 0;
@@ -313,7 +313,7 @@ uint32_t trace_device_follower(void)
 /* A forked child does not inherit the back ends. */
 void trace_device_forget(void)
 {
-    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++)
         __atomic_store_n(&backends[i], NULL, __ATOMIC_RELEASE);
     note_count = 0;
     __atomic_fetch_and(&trace_recording.followers,
@@ -323,7 +323,7 @@ void trace_device_forget(void)
 /* Returns whether the back end is in a slot now and was in none before. */
 static bool take_slot(const struct trace_backend *given)
 {
-    for (size_t i = 0; i < TRACE_BACKENDS; i++) {
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++) {
         const struct trace_backend *taken = NULL;
 
         if (__atomic_compare_exchange_n(&backends[i], &taken, given, false,
@@ -353,7 +353,7 @@ void trace_device_flush(bool last)
 {
     int error = errno;
 
-    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++)
         if (backend_at(i) && backend_at(i)->flush)
             backend_at(i)->flush(last);
     if (last)
@@ -363,7 +363,7 @@ void trace_device_flush(bool last)
 
 void trace_device_resume(void)
 {
-    for (size_t i = 0; i < TRACE_BACKENDS; i++)
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++)
         if (backend_at(i) && backend_at(i)->resume)
             backend_at(i)->resume();
     trace_zones_resume();

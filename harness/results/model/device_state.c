@@ -1,97 +1,231 @@
-/* device_state.c: reads what recordings contain about OpenCL, and adds it up
- * for the run. */
-#include <inttypes.h>
+/* device_state.c: what recordings contain about each device back end. */
+#include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/model/device_state.h"
+#include "harness/results/model/model.h"
 
-static const char *const words[] = {
+#define MEMBER(type, member_kind, member, ...)                                 \
+    {                                                                          \
+        .name = #member, .kind = TEST_LOG_##member_kind,                       \
+        .at = offsetof(struct type, member), __VA_ARGS__                       \
+    }
+
+/* ---- CUDA ---- */
+
+#define GPU(...) MEMBER(test_log_gpu, __VA_ARGS__)
+
+static const char *const gpu_states[] = {
 #define TEST_LOG_X(name, word) word,
-    TEST_LOG_OPENCL_STATES(TEST_LOG_X)
+    TEST_LOG_GPU_STATES(TEST_LOG_X)
 #undef TEST_LOG_X
+        NULL};
+
+static const char *const nvtx_states[] = {
+#define TEST_LOG_X(name, word) word,
+    TEST_LOG_NVTX_STATES(TEST_LOG_X)
+#undef TEST_LOG_X
+        NULL};
+
+const struct test_log_member test_log_gpu_members[] = {
+    GPU(STATE, state, .words = gpu_states),
+    GPU(ANY, cuda),
+    GPU(STATE, nvtx, .words = nvtx_states),
+    GPU(LAST, nvtx_tool),
+    GPU(TEXT, nvtx_notice, .state = offsetof(struct test_log_gpu, nvtx)),
+    GPU(TEXT, notice),
+    GPU(TEXT, library),
+    GPU(TEXT, api),
+    GPU(WORDS, kinds),
+    GPU(TEXT, refused),
+    GPU(TEXT, source),
+    GPU(FLAG, graph_level),
+    GPU(NAMES, devices),
+#define TEST_LOG_X(name) GPU(COUNT, name),
+    TEST_LOG_GPU_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+        {.name = NULL},
 };
 
-const char *test_log_opencl_word(enum test_log_opencl_state state)
+const char *test_log_gpu_word(enum test_log_gpu_state state)
 {
-    return words[state];
+    return gpu_states[state];
 }
 
-enum test_log_opencl_state test_log_opencl_state_of(const char *word)
+bool test_log_gpu_state_of(const char *word, enum test_log_gpu_state *state)
 {
-    for (unsigned i = 0; word && i < sizeof(words) / sizeof(*words); i++)
-        if (!strcmp(words[i], word))
-            return (enum test_log_opencl_state)i;
-    return TEST_LOG_OPENCL_UNUSED;
+    unsigned number;
+
+    if (!test_log_member_state(gpu_states, word, &number))
+        return false;
+    *state = (enum test_log_gpu_state)number;
+    return true;
 }
 
-static char *clock_of(const struct trace_reader *reader)
+static void read_devices(struct test_log_gpu *gpu,
+                         const struct trace_reader *reader)
 {
-    char key[32];
+    static const char prefix[] = "gpu.device.";
+    const size_t size = sizeof(prefix) - 1;
+    const char *name, *value;
+    size_t cursor = 0;
 
-    snprintf(key, sizeof(key), "opencl.clock.%d", TRACE_OPENCL_DEVICES);
-    return test_log_meta_text(reader, key);
+    while (trace_reader_metas(reader, &cursor, &name, &value)) {
+        char *end;
+        size_t ordinal;
+
+        if (strncmp(name, prefix, size) != 0 ||
+            !isdigit((unsigned char)name[size]))
+            continue;
+        ordinal = strtoul(name + size, &end, 10);
+        if (!*end)
+            test_log_device_name(gpu->devices, ordinal, value);
+    }
 }
 
-void test_log_opencl_read(struct test_log_opencl *opencl,
+bool test_log_gpu_read(struct test_log_gpu *gpu,
+                       const struct trace_reader *reader)
+{
+    const bool known = test_log_gpu_state_of(
+        trace_reader_meta(reader, "gpu.state"), &gpu->state);
+
+    *gpu = (struct test_log_gpu){0};
+    if (known) {
+        test_log_members_read(gpu, test_log_gpu_members, reader, "gpu");
+        read_devices(gpu, reader);
+        /* A program without CUDA always records "unused". */
+        gpu->cuda = gpu->state != TEST_LOG_GPU_UNUSED;
+    } else {
+        gpu->nvtx_notice = test_log_meta_text(reader, "gpu.nvtx_notice");
+    }
+    if (gpu->nvtx_notice)
+        gpu->nvtx = TEST_LOG_NVTX_NOT_LOADED;
+    return known || gpu->nvtx_notice;
+}
+
+void test_log_gpu_free(struct test_log_gpu *gpu)
+{
+    test_log_members_free(gpu, test_log_gpu_members);
+    *gpu = (struct test_log_gpu){0};
+}
+
+void test_log_gpu_print(const struct test_log_gpu *gpu)
+{
+    if (gpu->nvtx_notice)
+        test_log_notice("%s", gpu->nvtx_notice);
+    if (!gpu->asked && !gpu->cuda)
+        return;
+    if (gpu->notice)
+        test_log_notice("%s", gpu->notice);
+    else if (gpu->state == TEST_LOG_GPU_PLAYBACK)
+        test_log_notice("GPU trace: played back, no GPU was used");
+}
+
+/* ---- Other back ends ---- */
+
+#define DEVICE(...) MEMBER(test_log_device, __VA_ARGS__)
+
+/* In a run, a later state replaces an earlier one. */
+const char *const test_log_device_states[] = {"unused", "on", "not-loaded",
+                                              NULL};
+
+const struct test_log_member test_log_device_members[] = {
+    DEVICE(STATE, state, .words = test_log_device_states),
+    DEVICE(TEXT, notice),
+    DEVICE(FIRST, clock),
+#define TEST_LOG_X(name) DEVICE(COUNT, name),
+    TRACE_BACKEND_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+        {.name = NULL},
+};
+
+void test_log_device_read(struct test_log_device *device,
+                          enum trace_backend_row row,
                           const struct trace_reader *reader)
 {
-    *opencl = (struct test_log_opencl){
-        .state =
-            test_log_opencl_state_of(trace_reader_meta(reader, "opencl.state")),
-        .notice = test_log_meta_text(reader, "opencl.notice"),
-        .clock = clock_of(reader),
-#define TEST_LOG_X(name) .name = test_log_meta_number(reader, "opencl." #name),
-        TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
-    };
+    const struct trace_backend_words *words = &trace_backends[row];
+    char key[64];
+
+    *device = (struct test_log_device){0};
+    test_log_members_read(device, test_log_device_members, reader,
+                          words->member);
+    snprintf(key, sizeof(key), "%s.clock.%u", words->member,
+             words->first_device);
+    device->clock = test_log_meta_text(reader, key);
 }
 
-void test_log_opencl_add(struct test_log_opencl *all,
-                         const struct test_log_opencl *one)
+/* ---- Zones ---- */
+
+#define ZONES(...) MEMBER(test_log_zones, __VA_ARGS__)
+
+const struct test_log_member test_log_zones_members[] = {
+#define TEST_LOG_X(name) ZONES(COUNT, name),
+    TRACE_ZONE_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
+        ZONES(FIRST, clock),
+    {.name = NULL},
+};
+
+/* ---- All of a run ---- */
+
+void *test_log_devices_object(struct test_log_run *run, size_t number,
+                              const char **name,
+                              const struct test_log_member **members)
 {
-    if (one->state > all->state) {
-        all->state = one->state;
-        test_log_replace_text(&all->notice, one->notice);
+    if (number == TRACE_BACKEND_COUNT) {
+        *name = "zones";
+        *members = test_log_zones_members;
+        return &run->zones;
     }
-    if (!all->clock)
-        test_log_replace_text(&all->clock, one->clock);
-#define TEST_LOG_X(name) all->name += one->name;
-    TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
+    if (number > TRACE_BACKEND_COUNT)
+        return NULL;
+    *name = trace_backends[number].member;
+    *members = number ? test_log_device_members : test_log_gpu_members;
+    return number ? (void *)&run->devices[number] : &run->gpu;
 }
 
-void test_log_opencl_free(struct test_log_opencl *opencl)
+void test_log_devices_members(struct trace_text *text,
+                              const struct test_log_run *given)
 {
-    free(opencl->notice);
-    free(opencl->clock);
-    *opencl = (struct test_log_opencl){.notice = NULL};
+    struct test_log_run *run = (struct test_log_run *)(uintptr_t)given;
+    const struct test_log_member *members;
+    const char *name;
+    const void *object;
+
+    for (size_t i = 0;
+         (object = test_log_devices_object(run, i, &name, &members)); i++) {
+        if (object == &run->zones && !run->zones.clock)
+            continue;
+        trace_text_printf(text, ",\n\"%s\":{", name);
+        test_log_members_put(text, object, members);
+        trace_text_char(text, '}');
+    }
 }
 
-/* ---- Output ---- */
-
-void test_log_opencl_members(struct trace_text *text,
-                             const struct test_log_opencl *opencl)
+void test_log_devices_free(struct test_log_run *run)
 {
-    trace_text_printf(text, "\"state\":\"%s\"",
-                      test_log_opencl_word(opencl->state));
-    test_log_put_text(text, "notice", opencl->notice);
-    test_log_put_text(text, "clock", opencl->clock);
-#define TEST_LOG_X(name)                                                       \
-    trace_text_printf(text, ",\"" #name "\":%" PRIu64, opencl->name);
-    TEST_LOG_OPENCL_COUNTS(TEST_LOG_X)
-#undef TEST_LOG_X
+    const struct test_log_member *members;
+    const char *name;
+    void *object;
+
+    for (size_t i = 0;
+         (object = test_log_devices_object(run, i, &name, &members)); i++)
+        test_log_members_free(object, members);
 }
 
-bool test_log_opencl_only(const struct test_log_opencl *opencl,
-                          const struct test_log_gpu *gpu)
+bool test_log_devices_without_cuda(const struct test_log_run *run)
 {
-    return opencl->state != TEST_LOG_OPENCL_UNUSED && !gpu->cuda;
+    for (size_t i = 1; i < TRACE_BACKEND_COUNT; i++)
+        if (run->devices[i].state)
+            return !run->gpu.cuda;
+    return false;
 }
 
-void test_log_opencl_print(const struct test_log_opencl *opencl)
+void test_log_devices_print(const struct test_log_run *run)
 {
-    if (opencl->notice)
-        test_log_notice("%s", opencl->notice);
+    for (size_t i = 1; i < TRACE_BACKEND_COUNT; i++)
+        if (run->devices[i].notice)
+            test_log_notice("%s", run->devices[i].notice);
 }

@@ -105,9 +105,7 @@ void test_log_run_free(struct test_log_run *run)
         free(run->parts[i].testlog);
     }
     free(run->parts);
-    test_log_gpu_free(&run->gpu);
-    test_log_opencl_free(&run->opencl);
-    test_log_zones_free(&run->zones);
+    test_log_devices_free(run);
     free(run->results);
     free(run->path);
     free(run->scratch);

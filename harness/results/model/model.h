@@ -8,8 +8,6 @@
 #include <stdio.h>
 
 #include "harness/results/model/device_state.h"
-#include "harness/results/model/gpu_state.h"
-#include "harness/results/model/zone_counts.h"
 #include "log/devices/device_summary.h"
 
 /* ---- A test ---- */
@@ -60,7 +58,7 @@ struct test_log_result {
     size_t unjudged; /* expectations, because records are missing */
     enum test_log_gpu_state gpu;
     uint64_t gpu_lost; /* launches without a device record */
-    enum test_log_opencl_state opencl;
+    unsigned devices[TRACE_BACKENDS_MOST];  /* states of others, by row */
     struct log_device_summary *gpu_summary; /* NULL: no activity */
     char *filter;                           /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
@@ -223,7 +221,7 @@ struct test_log_run {
     size_t retries; /* the most that any of its tests has */
     size_t repeat;  /* how often each test runs; 0: once */
     struct test_log_gpu gpu;
-    struct test_log_opencl opencl;
+    struct test_log_device devices[TRACE_BACKENDS_MOST]; /* by row */
     struct test_log_zones zones;
     struct test_log_shard shard;
     struct test_log_rank rank;

@@ -110,27 +110,11 @@ static void put_gpu_summary(struct trace_text *text,
     trace_text_char(text, '}');
 }
 
-static void put_zones(struct trace_text *text,
-                      const struct test_log_zones *zones)
-{
-    if (!zones->clock)
-        return;
-    trace_text_string(text, ",\n\"zones\":{");
-    test_log_zones_members(text, zones);
-    trace_text_char(text, '}');
-}
-
-static void put_gpu(struct trace_text *text, const struct test_log_run *run)
+static void put_devices(struct trace_text *text, const struct test_log_run *run)
 {
     struct log_device_summary *all = test_log_gpu_summary_of_run(run);
 
-    trace_text_string(text, ",\n\"gpu\":{");
-    test_log_gpu_members(text, &run->gpu);
-    trace_text_char(text, '}');
-    trace_text_string(text, ",\n\"opencl\":{");
-    test_log_opencl_members(text, &run->opencl);
-    trace_text_char(text, '}');
-    put_zones(text, &run->zones);
+    test_log_devices_members(text, run);
     put_gpu_summary(text, all);
     log_device_summary_free(all);
 }
@@ -270,9 +254,10 @@ static void put_result(struct trace_text *text, const struct test_log_run *run,
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
-    if (result->opencl)
-        trace_text_printf(text, ",\"opencl\":\"%s\"",
-                          test_log_opencl_word(result->opencl));
+    for (size_t i = 1; i < TRACE_BACKEND_COUNT; i++)
+        if (result->devices[i])
+            trace_text_printf(text, ",\"%s\":\"%s\"", trace_backends[i].member,
+                              test_log_device_states[result->devices[i]]);
     put_gpu_summary(text, result->gpu_summary);
     if (test_log_outcome_bad(result->outcome))
         test_log_stacks_members(text, run, result);
@@ -304,7 +289,7 @@ void test_log_run_members(struct trace_text *text,
     put_filters(text, run);
     trace_text_string(text, ",\n");
     test_log_environment_member(text);
-    put_gpu(text, run);
+    put_devices(text, run);
     trace_text_string(text, ",\n");
     test_log_shard_member(text, &run->shard);
     if (run->rank.total)

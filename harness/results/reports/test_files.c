@@ -166,38 +166,39 @@ static void report_lost(const struct test_log_result *result, uint64_t lost,
 }
 
 static void report_unfinished(const struct test_log_result *result,
-                              const struct test_log_opencl *opencl)
+                              const struct test_log_device *device)
 {
-    if (opencl->unfinished)
+    if (device->unfinished)
         test_log_notice("%s: %llu of %llu launches had not ended; testlog "
                         "waits for them up to 2 s",
                         test_log_name(result),
-                        (unsigned long long)opencl->unfinished,
-                        (unsigned long long)opencl->launches);
+                        (unsigned long long)device->unfinished,
+                        (unsigned long long)device->launches);
 }
 
-static void note_opencl(struct test_log_run *run,
+static void note_device(struct test_log_run *run,
                         struct test_log_result *result,
+                        enum trace_backend_row row,
                         const struct trace_reader *reader)
 {
-    struct test_log_opencl opencl;
+    struct test_log_device device;
 
-    test_log_opencl_read(&opencl, reader);
-    result->opencl = opencl.state;
-    report_lost(result, opencl.lost, opencl.launches);
-    report_unfinished(result, &opencl);
-    test_log_opencl_add(&run->opencl, &opencl);
-    test_log_opencl_free(&opencl);
+    test_log_device_read(&device, row, reader);
+    result->devices[row] = device.state;
+    report_lost(result, device.lost, device.launches);
+    report_unfinished(result, &device);
+    test_log_members_add(&run->devices[row], &device, test_log_device_members);
+    test_log_members_free(&device, test_log_device_members);
 }
 
 static void note_zones(struct test_log_run *run,
                        const struct trace_reader *reader)
 {
-    struct test_log_zones zones;
+    struct test_log_zones zones = {.clock = NULL};
 
-    test_log_zones_read(&zones, reader);
-    test_log_zones_add(&run->zones, &zones);
-    test_log_zones_free(&zones);
+    test_log_members_read(&zones, test_log_zones_members, reader, "gpu.zones");
+    test_log_members_add(&run->zones, &zones, test_log_zones_members);
+    test_log_members_free(&zones, test_log_zones_members);
 }
 
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
@@ -206,7 +207,8 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
     struct test_log_gpu gpu;
 
     test_log_gpu_summary_read(run, result, reader);
-    note_opencl(run, result, reader);
+    for (int i = 1; i < TRACE_BACKEND_COUNT; i++)
+        note_device(run, result, (enum trace_backend_row)i, reader);
     note_zones(run, reader);
     if (!test_log_gpu_read(&gpu, reader))
         return;
@@ -214,7 +216,7 @@ static void note_gpu(struct test_log_run *run, struct test_log_result *result,
     result->gpu_lost = gpu.lost;
     report_lost(result, gpu.lost, gpu.launches);
     report_limits(result, &gpu);
-    test_log_gpu_add(&run->gpu, &gpu);
+    test_log_members_add(&run->gpu, &gpu, test_log_gpu_members);
     test_log_gpu_free(&gpu);
 }
 

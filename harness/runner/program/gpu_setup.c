@@ -1,6 +1,6 @@
-/* gpu_setup.c: makes the GPU driver, NVTX and the OpenCL loader of a worker
- * load libtestlog-gpu.so: finds the library, and names it in the environment.
- * It does not load any part of CUDA or OpenCL.
+/* gpu_setup.c: makes the GPU driver, NVTX and loaders of a worker load
+ * libtestlog-gpu.so: finds the library, and names it in the environment. It
+ * does not load any part of CUDA.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -22,7 +22,6 @@ static const char audit_name[] = "libtestlog-audit.so";
 static const char injection[] = "CUDA_INJECTION64_PATH";
 static const char nvtx_variable[] = "NVTX_INJECTION64_PATH";
 static const char audit_variable[] = "LD_AUDIT";
-static const char layers[] = "OPENCL_LAYERS";
 
 /* ---- Finding the library ---- */
 
@@ -254,9 +253,9 @@ static void append(const char *variable, const char *path)
 }
 
 /* Removes paths of our library, which an outer program may have set. */
-static void remove_layer(void)
+static void remove_ours(const char *variable)
 {
-    const char *list = test_log_variable("OPENCL_LAYERS");
+    const char *list = test_log_variable(variable);
     struct trace_text rest = {0};
 
     while (list && *list) {
@@ -269,9 +268,9 @@ static void remove_layer(void)
         list += size + (list[size] == ':');
     }
     if (rest.size)
-        setenv(layers, rest.data, 1);
+        setenv(variable, rest.data, 1);
     else
-        unsetenv(layers);
+        unsetenv(variable);
     trace_text_free(&rest);
 }
 
@@ -303,12 +302,23 @@ static void prepare_nvtx(struct test_log_gpu *gpu,
     }
 }
 
+/* Names a library to the loaders of devices, or removes ours if it is NULL. */
+static void name_to_loaders(const char *library)
+{
+#define TRACE_X(folder, variable)                                              \
+    remove_ours(variable);                                                     \
+    if (library)                                                               \
+        append(variable, library);
+    TRACE_LOADERS(TRACE_X)
+#undef TRACE_X
+}
+
 /* Removes what an outer program has set. */
 static void remove_outer(void)
 {
     if (is_ours(test_log_variable("CUDA_INJECTION64_PATH")))
         unsetenv(injection);
-    remove_layer();
+    name_to_loaders(NULL);
     test_log_gpu_hide();
 }
 
@@ -323,9 +333,7 @@ static bool prepare(struct test_log_gpu *gpu, char *library)
         setenv(injection, library, 1);
     else if (is_ours(test_log_variable(injection)))
         unsetenv(injection); /* another user could replace it */
-    remove_layer();
-    if (found)
-        append(layers, library);
+    name_to_loaders(found ? library : NULL);
     return found;
 }
 

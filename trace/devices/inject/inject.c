@@ -39,7 +39,7 @@ EXPORT void trace_injection_retry(void);
 void trace_injection_retry(void)
 {
     find_host();
-#define TRACE_X(folder) folder##_retry();
+#define TRACE_X(folder, ...) folder##_retry();
     TRACE_BACKENDS(TRACE_X)
 #undef TRACE_X
 }
@@ -49,7 +49,7 @@ __attribute__((destructor)) static void check_loaders(void)
 {
     if (!getenv("TESTLOG_RECORD"))
         return;
-#define TRACE_X(folder)                                                        \
+#define TRACE_X(folder, ...)                                                   \
     if (!trace_##folder##_loaded() && trace_##folder##_is_missing() &&         \
         trace_device_record_here()) {                                          \
         trace_##folder##_check();                                              \

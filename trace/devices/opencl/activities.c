@@ -73,7 +73,7 @@ void opencl_add_device(struct opencl_fields *fields, uint32_t device,
                        char room[OPENCL_DEVICE_ROOM])
 {
     snprintf(room, OPENCL_DEVICE_ROOM, "opencl:%u",
-             device - TRACE_OPENCL_DEVICES);
+             device - TRACE_DEVICES_opencl);
     opencl_add(fields, "device", opencl_display(room));
 }
 

@@ -19,7 +19,7 @@ static uint32_t next_correlation(void)
 {
     static uint32_t last; /* atomic */
 
-    return TRACE_OPENCL_CORRELATIONS |
+    return trace_backends[TRACE_BACKEND_opencl].first_correlation |
            __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
@@ -260,7 +260,7 @@ bool opencl_command_end(struct opencl_command *command, cl_int result)
 
     if (!command->correlation) {
         opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result,
-                        TRACE_OPENCL_DEVICES, 0);
+                        TRACE_DEVICES_opencl, 0);
         return false;
     }
     call->end = opencl.host->now();

@@ -61,7 +61,7 @@ static void note_device(size_t place, cl_device_id device)
 
     opencl.next.GetDeviceInfo(device, OPENCL_DEVICE_NAME, sizeof(name) - 1,
                               name, NULL);
-    snprintf(key, sizeof(key), "gpu.device.%zu", TRACE_OPENCL_DEVICES + place);
+    snprintf(key, sizeof(key), "gpu.device.%zu", TRACE_DEVICES_opencl + place);
     opencl.host->note(key, name);
 }
 
@@ -76,7 +76,7 @@ uint32_t opencl_device(cl_device_id device)
     place = place < DEVICES ? place : DEVICES - 1;
     if (new &&opencl_is_on())
         note_device(place, device);
-    return TRACE_OPENCL_DEVICES + (uint32_t)place;
+    return TRACE_DEVICES_opencl + (uint32_t)place;
 }
 
 uint32_t opencl_context(cl_context context)
@@ -108,7 +108,7 @@ uint32_t opencl_device_of(cl_context context)
     cl_device_id first;
 
     return opencl_first_device(context, &first) ? opencl_device(first)
-                                                : TRACE_OPENCL_DEVICES;
+                                                : TRACE_DEVICES_opencl;
 }
 
 void opencl_note_devices(void)

@@ -17,14 +17,10 @@
 
 /* ---- opencl_state.c ---- */
 
-/* Counts of the recording. Every launch has a record on its device, or is
- * unfinished, or is lost. `pending` counts all commands that have not ended. */
-#define OPENCL_COUNTS(X)                                                       \
-    X(launches) X(launched) X(unfinished) X(lost) X(pending) X(bad_times)
-
+/* Counts of the recording. */
 struct opencl_counts {
 #define TRACE_X(name) uint64_t name; /* atomic */
-    OPENCL_COUNTS(TRACE_X)
+    TRACE_BACKEND_COUNTS(TRACE_X)
 #undef TRACE_X
 };
 

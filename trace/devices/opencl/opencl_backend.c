@@ -17,7 +17,7 @@ static void note_counts(void)
 #define TRACE_X(name)                                                          \
     opencl_note("opencl." #name, "%llu",                                       \
                 (unsigned long long)counted(&opencl.counts.name));
-    OPENCL_COUNTS(TRACE_X)
+    TRACE_BACKEND_COUNTS(TRACE_X)
 #undef TRACE_X
 }
 

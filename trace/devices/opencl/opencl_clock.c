@@ -237,7 +237,7 @@ void opencl_clock_note(void)
 
         if (clocks[i].way == UNKNOWN)
             continue;
-        snprintf(key, sizeof(key), "opencl.clock.%u", TRACE_OPENCL_DEVICES + i);
+        snprintf(key, sizeof(key), "opencl.clock.%u", TRACE_DEVICES_opencl + i);
         opencl_note(key, "%s, error %.0f ns", clocks[i].name,
                     (double)clocks[i].error / rate);
     }

@@ -137,7 +137,7 @@ static void record(const struct opencl_call *call, const struct stage *stage,
     fields->activity = (struct trace_activity){
         .at = {.begin = call->begin,
                .thread = thread,
-               .device = TRACE_OPENCL_DEVICES,
+               .device = TRACE_DEVICES_opencl,
                .kind = TRACE_ACTIVITY_COMPILE},
         .end = opencl.host->now(),
         .span = call->span,

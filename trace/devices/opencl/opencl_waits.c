@@ -4,7 +4,7 @@
 cl_int opencl_Finish(cl_command_queue queue)
 {
     struct opencl_call call = opencl_call("clFinish");
-    struct opencl_place place = {.device = TRACE_OPENCL_DEVICES};
+    struct opencl_place place = {.device = TRACE_DEVICES_opencl};
     cl_int result = opencl.next.Finish(queue);
 
     opencl_queue_find(queue, &place);
@@ -18,7 +18,7 @@ cl_int opencl_WaitForEvents(cl_uint count, const cl_event *list)
     struct opencl_call call = opencl_call("clWaitForEvents");
     cl_int result = opencl.next.WaitForEvents(count, list);
 
-    opencl_call_end(&call, TRACE_ACTIVITY_SYNC, result, TRACE_OPENCL_DEVICES,
+    opencl_call_end(&call, TRACE_ACTIVITY_SYNC, result, TRACE_DEVICES_opencl,
                     0);
     opencl_rings_read();
     return result;

@@ -241,12 +241,12 @@ Test(trace_device, calls_each_back_end)
 
 Test(trace_device, refuses_a_back_end_without_a_slot)
 {
-    static const struct trace_backend many[TRACE_BACKENDS + 1];
+    static const struct trace_backend many[TRACE_BACKENDS_MOST + 1];
 
     test_record();
-    for (int i = 0; i < TRACE_BACKENDS; i++)
+    for (int i = 0; i < TRACE_BACKENDS_MOST; i++)
         cr_expect(trace_device_host()->attach(&many[i]), "%d", i);
-    cr_expect_not(trace_device_host()->attach(&many[TRACE_BACKENDS]));
+    cr_expect_not(trace_device_host()->attach(&many[TRACE_BACKENDS_MOST]));
     trace_reader_close(test_read());
 }
 

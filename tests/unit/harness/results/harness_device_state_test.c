@@ -1,6 +1,6 @@
-/* harness_gpu_state_test.c: reads GPU states from recordings and adds them
- * up. */
-#include "harness/results/model/gpu_state.h"
+/* harness_device_state_test.c: reads states of devices from recordings, adds
+ * them up and writes them. */
+#include "harness/results/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void end(void)
     test_log_gpu_free(&one);
 }
 
-TestSuite(harness_gpu_state, .init = test_folder, .fini = end);
+TestSuite(harness_device_state, .init = test_folder, .fini = end);
 
 /* Reads a recording with these pairs. */
 static bool read_notes(const char *const *pairs)
@@ -44,7 +44,7 @@ static const cJSON *members(const struct test_log_gpu *gpu)
     struct trace_text text = {0};
 
     trace_text_char(&text, '{');
-    test_log_gpu_members(&text, gpu);
+    test_log_members_put(&text, gpu, test_log_gpu_members);
     trace_text_char(&text, '}');
     cJSON_Delete(json);
     json = cJSON_Parse(text.data);
@@ -62,7 +62,7 @@ static const cJSON *item(const struct test_log_gpu *gpu, const char *name)
 
 /* ---- States ---- */
 
-Test(harness_gpu_state, converts_states_to_words_and_back)
+Test(harness_device_state, converts_states_to_words_and_back)
 {
     enum test_log_gpu_state state;
 
@@ -76,7 +76,7 @@ Test(harness_gpu_state, converts_states_to_words_and_back)
     cr_expect_not(test_log_gpu_state_of(NULL, &state));
 }
 
-Test(harness_gpu_state, keeps_the_most_informative_state)
+Test(harness_device_state, keeps_the_most_informative_state)
 {
     static const enum test_log_gpu_state order[] = {
         TEST_LOG_GPU_UNUSED,  TEST_LOG_GPU_NO_DRIVER, TEST_LOG_GPU_NO_LIBCUPTI,
@@ -88,14 +88,16 @@ Test(harness_gpu_state, keeps_the_most_informative_state)
         for (size_t k = 0; k < COUNT; k++) {
             struct test_log_gpu sum = {.state = order[i]};
 
-            test_log_gpu_add(&sum, &(struct test_log_gpu){.state = order[k]});
+            test_log_members_add(&sum,
+                                 &(struct test_log_gpu){.state = order[k]},
+                                 test_log_gpu_members);
             cr_expect_eq(sum.state, order[i > k ? i : k]);
         }
 }
 
 /* ---- Recordings ---- */
 
-Test(harness_gpu_state, ignores_a_recording_without_a_state)
+Test(harness_device_state, ignores_a_recording_without_a_state)
 {
     static const char *const pairs[] = {"gpu.lost", "3", NULL};
     static const char *const strange[] = {"gpu.state", "asleep", NULL};
@@ -105,7 +107,7 @@ Test(harness_gpu_state, ignores_a_recording_without_a_state)
     cr_expect_eq(one.lost, 0);
 }
 
-Test(harness_gpu_state, uses_the_last_note_of_a_name)
+Test(harness_device_state, uses_the_last_note_of_a_name)
 {
     static const char *const pairs[] = {
         "gpu.state", "no-driver", "gpu.lost", "3",  "gpu.state",
@@ -117,7 +119,7 @@ Test(harness_gpu_state, uses_the_last_note_of_a_name)
     cr_expect(one.cuda);
 }
 
-Test(harness_gpu_state, does_not_take_unused_for_cuda)
+Test(harness_device_state, does_not_take_unused_for_cuda)
 {
     static const char *const pairs[] = {"gpu.state", "unused", NULL};
 
@@ -125,7 +127,7 @@ Test(harness_gpu_state, does_not_take_unused_for_cuda)
     cr_expect_not(one.cuda);
 }
 
-Test(harness_gpu_state, reads_only_devices_with_a_plain_number)
+Test(harness_device_state, reads_only_devices_with_a_plain_number)
 {
     static const char *const pairs[] = {"gpu.state",
                                         "on",
@@ -156,14 +158,14 @@ Test(harness_gpu_state, reads_only_devices_with_a_plain_number)
 
 /* ---- Sums ---- */
 
-Test(harness_gpu_state, adds_counts_and_devices)
+Test(harness_device_state, adds_counts_and_devices)
 {
     struct test_log_gpu a = {.launches = 3, .lost = 1, .devices = {TEXT("A")}};
     struct test_log_gpu b = {
         .launches = 4, .bad_times = 2, .devices = {TEXT("other"), TEXT("B")}};
 
-    test_log_gpu_add(&all, &a);
-    test_log_gpu_add(&all, &b);
+    test_log_members_add(&all, &a, test_log_gpu_members);
+    test_log_members_add(&all, &b, test_log_gpu_members);
     cr_expect_eq(all.launches, 7);
     cr_expect_eq(all.lost, 1);
     cr_expect_eq(all.bad_times, 2);
@@ -171,7 +173,7 @@ Test(harness_gpu_state, adds_counts_and_devices)
     cr_expect_str_eq(all.devices[1], "B");
 }
 
-Test(harness_gpu_state, keeps_texts_of_the_first_with_the_state)
+Test(harness_device_state, keeps_texts_of_the_first_with_the_state)
 {
     struct test_log_gpu a = {.state = TEST_LOG_GPU_BUSY,
                              .notice = TEXT("busy"),
@@ -179,34 +181,28 @@ Test(harness_gpu_state, keeps_texts_of_the_first_with_the_state)
     struct test_log_gpu b = {.state = TEST_LOG_GPU_ON, .library = TEXT("b.so")};
     struct test_log_gpu c = {.state = TEST_LOG_GPU_ON, .library = TEXT("c.so")};
 
-    test_log_gpu_add(&all, &a);
-    test_log_gpu_add(&all, &b);
-    test_log_gpu_add(&all, &c);
+    test_log_members_add(&all, &a, test_log_gpu_members);
+    test_log_members_add(&all, &b, test_log_gpu_members);
+    test_log_members_add(&all, &c, test_log_gpu_members);
     cr_expect_null(all.notice);
     cr_expect_str_eq(all.library, "b.so");
 }
 
 /* ---- Output ---- */
 
-Test(harness_gpu_state, keeps_where_nvtx_goes)
+Test(harness_device_state, keeps_where_nvtx_goes)
 {
-    enum test_log_nvtx_state state = TEST_LOG_NVTX_OFF;
-
     cr_expect_str_eq(item(&all, "nvtx")->valuestring, "off");
     one.nvtx = TEST_LOG_NVTX_SENDING;
     one.nvtx_tool = strdup("/x/\"tool.so");
-    test_log_gpu_add(&all, &one);
+    test_log_members_add(&all, &one, test_log_gpu_members);
     one.nvtx = TEST_LOG_NVTX_RECEIVING;
-    test_log_gpu_add(&all, &one);
+    test_log_members_add(&all, &one, test_log_gpu_members);
     cr_expect_str_eq(item(&all, "nvtx")->valuestring, "sending");
     cr_expect_str_eq(item(&all, "nvtx_tool")->valuestring, "/x/\"tool.so");
-    cr_expect(test_log_nvtx_state_of("receiving", &state));
-    cr_expect_eq(state, TEST_LOG_NVTX_RECEIVING);
-    cr_expect_not(test_log_nvtx_state_of("nonsense", &state));
-    cr_expect_not(test_log_nvtx_state_of(NULL, &state));
 }
 
-Test(harness_gpu_state, writes_kinds_as_words)
+Test(harness_device_state, writes_kinds_as_words)
 {
     struct test_log_gpu some = {.kinds = TEXT("kernel,mem\"cpy,")};
     const cJSON *kinds = item(&some, "kinds");
@@ -216,7 +212,7 @@ Test(harness_gpu_state, writes_kinds_as_words)
     cr_expect_null(item(&(struct test_log_gpu){0}, "kinds"));
 }
 
-Test(harness_gpu_state, writes_any_bytes_as_json)
+Test(harness_device_state, writes_any_bytes_as_json)
 {
     char bytes[200];
 
@@ -231,7 +227,7 @@ Test(harness_gpu_state, writes_any_bytes_as_json)
     }
 }
 
-Test(harness_gpu_state, prints_the_notice_if_asked_or_if_cuda_is_used,
+Test(harness_device_state, prints_the_notice_if_asked_or_if_cuda_is_used,
      .init = cr_redirect_stderr)
 {
     struct test_log_gpu gpu = {.notice = TEXT("why")};
@@ -247,7 +243,7 @@ Test(harness_gpu_state, prints_the_notice_if_asked_or_if_cuda_is_used,
     cr_assert_stderr_eq_str("testlog: why\ntestlog: how\n");
 }
 
-Test(harness_gpu_state, survives_a_lack_of_memory)
+Test(harness_device_state, survives_a_lack_of_memory)
 {
     static const char *const pairs[] = {
         "gpu.state", "on", "gpu.notice", "why", "gpu.device.0", "A", NULL};
@@ -257,7 +253,7 @@ Test(harness_gpu_state, survives_a_lack_of_memory)
     cr_assert(read_notes(pairs));
     for (size_t nth = 1; nth < 8; nth++) {
         test_fail_memory(nth, true);
-        test_log_gpu_add(&all, &one);
+        test_log_members_add(&all, &one, test_log_gpu_members);
         test_fail_memory(0, false);
         cr_expect_eq(all.state, TEST_LOG_GPU_ON);
         test_log_gpu_free(&all);
