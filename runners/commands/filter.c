@@ -209,8 +209,7 @@ static void free_list(struct list *list)
 }
 
 enum {
-    SECONDS_MAX =
-        10, /* the most that a program may take to list its call sites */
+    SECONDS_MAX = 10,      /* for a program to list its call sites */
     ANSWER_MAX = 64 << 20, /* bytes of a list */
 };
 

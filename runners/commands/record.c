@@ -29,11 +29,10 @@
 #include "runners/run/run.h"
 #include "runners/runners.h"
 
-/* X(flag here, its letter, the same as --output flag of test programs,
- * argument, help) */
+/* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \
     X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
-    X("--trace-dir", 0, "trace-dir", "DIR", "the same")                        \
+    X("--trace-dir", 0, "trace-dir", "DIR", "the same as --output")            \
     X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
     X("--log-format", 0, "log-format", test_log_format_words, "layout")        \
     X("--log-span-events", 0, "log-span-events", test_log_span_event_words,    \

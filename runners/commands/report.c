@@ -246,7 +246,7 @@ static bool is_selected(const struct test_log_result *result, void *context)
     return loaded->tests[result - loaded->run.results].selected;
 }
 
-/* Without words, large tests are left out. */
+/* Without words, no test is exempt from the size limit. */
 static bool select_tests(struct loaded *loaded, char **words)
 {
     const struct test_log_run *run = &loaded->run;

@@ -283,7 +283,7 @@ static void export_audit(const char *library)
         append(audit_variable, path);
 }
 
-/* If another tool receives NVTX, we leave NVTX to it. */
+/* If another tool receives NVTX, it gets all of it, our spans, too. */
 static void prepare_nvtx(struct test_log_gpu *gpu,
                          const struct test_log_options *options)
 {
