@@ -235,7 +235,7 @@ char *test_log_exception_text(void)
 
 /* ---- std::terminate ---- */
 
-static bool (*is_looked_at)(void); /* NULL: there is no exception */
+static bool (*is_looked_at)(void); /* NULL: no exception is looked at */
 static terminate_handler *terminate_before;
 
 /* An exception that leaves a thread does not reach the test. */

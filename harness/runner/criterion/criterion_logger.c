@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
     va_end(args);
 }
 
-/* Whether the worker has exited, so that nobody writes its files any more. */
+/* Whether the worker has exited, so that nobody writes its files. */
 static bool has_exited(struct test_log_job *job)
 {
     if (!job->pid) {

@@ -1,7 +1,7 @@
 /* message_size.c: lets workers send messages of any size to the runner.
  *
  * nanomsg drops a message over 1 MiB. A worker whose failed assertion has such
- * a text would wait for Criterion's answer until its timeout, or for ever.
+ * a text would wait for Criterion's answer until its timeout, or forever.
  */
 #include <dlfcn.h>
 #include <string.h>
