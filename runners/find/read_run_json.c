@@ -58,9 +58,42 @@ uint64_t runners_json_number(const cJSON *object, const char *name)
                : 0;
 }
 
-/* Splits "suite/test" into its parts. */
-static void split_name(struct test_log_result *result, char *name)
+/* ---- Members: see run_members.h ---- */
+
+#define read_text        runners_json_string
+#define read_some_text   runners_json_string
+#define read_number      runners_json_number
+#define read_some_number runners_json_number
+
+static enum test_log_outcome read_outcome(const cJSON *object, const char *name)
 {
+    const char *word = runners_json_text(object, name);
+
+    return test_log_outcome_of(word ? word : "");
+}
+
+/* Returns the folder of a test's files if it is inside the run: a program can
+ * write any path. */
+static char *read_folder(const cJSON *object, const char *name)
+{
+    const char *folder = runners_json_text(object, name);
+
+    if (!folder || strncmp(folder, "tests/", strlen("tests/")) != 0 ||
+        strstr(folder, "/../") || strstr(folder, "//"))
+        return NULL;
+    return strdup(folder);
+}
+
+static bool read_unless(const cJSON *object, const char *name)
+{
+    return cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+/* Splits "suite/test" into its parts. */
+static void read_name(struct test_log_result *result, const cJSON *test,
+                      const char *member)
+{
+    char *name = runners_json_string(test, member);
     char *slash = name ? strchr(name, '/') : NULL;
 
     if (slash) {
@@ -73,27 +106,10 @@ static void split_name(struct test_log_result *result, char *name)
     free(name);
 }
 
-static enum test_log_outcome outcome_of(const cJSON *object)
+static void read_earlier(struct test_log_result *result, const cJSON *test,
+                         const char *member)
 {
-    const char *word = runners_json_text(object, "outcome");
-
-    return test_log_outcome_of(word ? word : "");
-}
-
-/* Returns the folder of a test's files if it is inside the run: a program can
- * write any path. */
-static char *folder_of(const cJSON *test)
-{
-    const char *folder = runners_json_text(test, "folder");
-
-    if (!folder || strncmp(folder, "tests/", strlen("tests/")) != 0 ||
-        strstr(folder, "/../") || strstr(folder, "//"))
-        return NULL;
-    return strdup(folder);
-}
-
-static void add_tries(struct test_log_result *result, const cJSON *tries)
-{
+    const cJSON *tries = cJSON_GetObjectItemCaseSensitive(test, member);
     const cJSON *before;
 
     result->earlier =
@@ -102,20 +118,23 @@ static void add_tries(struct test_log_result *result, const cJSON *tries)
     {
         if (result->earlier)
             result->earlier[result->earlier_count++] = (struct test_log_try){
-                .outcome = outcome_of(before),
-                .reason = runners_json_string(before, "reason"),
-                .folder = folder_of(before),
-                .began = runners_json_number(before, "start_ns"),
-                .duration = runners_json_number(before, "duration_ns"),
-                .part = (size_t)runners_json_number(before, "part")};
+#define TEST_LOG_X(kind, name, field) .field = read_##kind(before, name),
+                TEST_LOG_TRY_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
+            };
     }
 }
 
-static void add_losses(struct test_log_result *result, const cJSON *lost)
+static void read_lost(struct test_log_result *result, const cJSON *test,
+                      const char *member)
 {
+    const cJSON *lost = cJSON_GetObjectItemCaseSensitive(test, member);
+
     for (int i = 0; i < TRACE_LOSS_COUNT; i++)
         result->lost[i] = runners_json_number(lost, test_log_loss_word(i));
 }
+
+/* ---- What devices did ---- */
 
 static struct log_device_work work_of(const cJSON *works, const char *name)
 {
@@ -166,27 +185,20 @@ static struct log_device_summary *gpu_summary_of(const cJSON *json)
     return summary;
 }
 
+#define READ_FIELD(kind, name, field) result->field = read_##kind(test, name);
+#define READ_WHOLE(kind, name)        read_##kind(result, test, name);
+#define READ_NOTHING(kind, name)
+
 struct test_log_result *runners_json_add_test(struct test_log_run *run,
                                               const cJSON *test)
 {
     struct test_log_result *result = test_log_run_add(run);
 
     if (result) {
-        split_name(result, runners_json_string(test, "name"));
-        result->program = runners_json_string(test, "program");
+        TEST_LOG_RESULT_MEMBERS(READ_FIELD, READ_WHOLE, READ_NOTHING)
+        TEST_LOG_RECORDED_MEMBERS(READ_FIELD, READ_WHOLE, READ_NOTHING)
         if (!result->program)
             result->program = strdup("?");
-        result->outcome = outcome_of(test);
-        result->reason = runners_json_string(test, "reason");
-        result->assertions = runners_json_string(test, "assertions");
-        result->file = runners_json_string(test, "file");
-        result->line = (unsigned)runners_json_number(test, "line");
-        result->began = runners_json_number(test, "start_ns");
-        result->duration = runners_json_number(test, "duration_ns");
-        result->unrendered =
-            cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(test, "rendered"));
-        add_losses(result, cJSON_GetObjectItemCaseSensitive(test, "lost"));
-        result->unjudged = (size_t)runners_json_number(test, "unjudged");
         test_log_gpu_state_of(runners_json_text(test, "gpu"), &result->gpu);
         result->gpu_lost = runners_json_number(test, "gpu_lost");
         for (size_t i = 1; i < TRACE_BACKEND_COUNT; i++)
@@ -196,9 +208,6 @@ struct test_log_result *runners_json_add_test(struct test_log_run *run,
                 &result->devices[i]);
         result->gpu_summary = gpu_summary_of(
             cJSON_GetObjectItemCaseSensitive(test, "gpu_summary"));
-        result->folder = folder_of(test);
-        result->part = (size_t)runners_json_number(test, "part");
-        add_tries(result, cJSON_GetObjectItemCaseSensitive(test, "earlier"));
     }
     return result;
 }
@@ -217,9 +226,9 @@ uint64_t runners_json_moment(const char *text)
                        : 0;
 }
 
-struct test_log_shard runners_json_shard(const cJSON *head)
+static struct test_log_shard read_shard(const cJSON *object, const char *name)
 {
-    const cJSON *json = cJSON_GetObjectItemCaseSensitive(head, "shard");
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(object, name);
     const char *by = runners_json_text(json, "by");
     struct test_log_shard shard = {
         .index = (size_t)runners_json_number(json, "index"),
@@ -236,29 +245,47 @@ struct test_log_shard runners_json_shard(const cJSON *head)
     return shard;
 }
 
+static enum test_log_end read_end(const cJSON *object, const char *name)
+{
+    return test_log_end_of(runners_json_text(object, name));
+}
+
+struct test_log_shard runners_json_shard(const cJSON *head)
+{
+    return read_shard(head, "shard");
+}
+
+static uint64_t read_moment(const cJSON *object, const char *name)
+{
+    return runners_json_moment(runners_json_text(object, name));
+}
+
+static int64_t read_offset(const cJSON *object, const char *name)
+{
+    const cJSON *offset = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(offset) && fabs(offset->valuedouble) < 0x1p62
+               ? (int64_t)offset->valuedouble
+               : 0;
+}
+
+/* Returns UINT64_MAX for null. */
+static uint64_t read_known(const cJSON *object, const char *name)
+{
+    return cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(object, name))
+               ? runners_json_number(object, name)
+               : UINT64_MAX;
+}
+
 static void add_part(struct test_log_run *run, const cJSON *json)
 {
-    const cJSON *offset = cJSON_GetObjectItemCaseSensitive(json, "offset_ns");
-    const cJSON *error =
-        cJSON_GetObjectItemCaseSensitive(json, "uncertainty_ns");
-
     if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity,
                              run->part_count + 1))
         return;
     run->parts[run->part_count++] = (struct test_log_part){
-        .run = runners_json_string(json, "run"),
-        .host = runners_json_string(json, "host"),
-        .testlog = runners_json_string(json, "testlog"),
-        .shard = runners_json_shard(json),
-        .end = test_log_end_of(runners_json_text(json, "end")),
-        .start = runners_json_moment(runners_json_text(json, "start")),
-        .offset = cJSON_IsNumber(offset) && fabs(offset->valuedouble) < 0x1p62
-                      ? (int64_t)offset->valuedouble
-                      : 0,
-        .uncertainty = cJSON_IsNumber(error)
-                           ? runners_json_number(json, "uncertainty_ns")
-                           : UINT64_MAX,
-        .tests = (size_t)runners_json_number(json, "tests"),
+#define TEST_LOG_X(kind, name, field) .field = read_##kind(json, name),
+        TEST_LOG_PART_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
     };
 }
 

@@ -320,10 +320,9 @@ static void merge_filter(char **own, const cJSON *head, const char *name,
 static void merge_filters(struct test_log_run *run, const cJSON *head,
                           bool first)
 {
-    merge_filter(&run->show, head, "log", first);
-    merge_filter(&run->show_origin, head, "log_origin", first);
-    merge_filter(&run->record, head, "trace", first);
-    merge_filter(&run->record_origin, head, "trace_origin", first);
+#define TEST_LOG_X(name, field) merge_filter(&run->field, head, name, first);
+    TEST_LOG_FILTER_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
 }
 
 static void read_source(struct reading *reading, struct merge_source *source)

@@ -13,55 +13,17 @@ static const char *const ends[] = {
 #undef TEST_LOG_X
 };
 
+const char *test_log_end_word(enum test_log_end end)
+{
+    return ends[end];
+}
+
 enum test_log_end test_log_end_of(const char *word)
 {
     for (size_t i = 0; word && i < sizeof(ends) / sizeof(*ends); i++)
         if (!strcmp(word, ends[i]))
             return (enum test_log_end)i;
     return TEST_LOG_END_FINISHED;
-}
-
-static void put_text(struct trace_text *text, const char *name,
-                     const char *value)
-{
-    trace_text_printf(text, "\"%s\":", name);
-    if (value)
-        trace_json_string(text, value, strlen(value));
-    else
-        trace_text_literal(text, "null");
-    trace_text_char(text, ',');
-}
-
-static void put_part(struct trace_text *text, const struct test_log_part *part)
-{
-    trace_text_char(text, '{');
-    put_text(text, "run", part->run);
-    put_text(text, "host", part->host);
-    put_text(text, "testlog", part->testlog);
-    put_text(text, "end", ends[part->end]);
-    test_log_shard_member(text, &part->shard);
-    trace_text_literal(text, ",\"start\":\"");
-    trace_text_moment(text, part->start);
-    trace_text_printf(
-        text, "\",\"offset_ns\":%" PRId64 ",\"uncertainty_ns\":", part->offset);
-    if (part->uncertainty == UINT64_MAX)
-        trace_text_literal(text, "null");
-    else
-        trace_json_number(text, part->uncertainty);
-    trace_text_printf(text, ",\"tests\":%zu}", part->tests);
-}
-
-void test_log_parts_member(struct trace_text *text,
-                           const struct test_log_run *run)
-{
-    if (!run->part_count)
-        return;
-    trace_text_literal(text, ",\n\"merged\":[");
-    for (size_t i = 0; i < run->part_count; i++) {
-        trace_text_string(text, i ? ",\n" : "\n");
-        put_part(text, &run->parts[i]);
-    }
-    trace_text_literal(text, "\n]");
 }
 
 /* Numbers the hosts that are known. */

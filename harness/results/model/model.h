@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "harness/results/model/device_state.h"
+#include "harness/results/model/run_members.h"
 #include "log/devices/device_summary.h"
 
 /* ---- A test ---- */
@@ -126,9 +127,9 @@ bool test_log_shard_by_time(const struct test_log_shard *);
 extern const char *const test_log_shard_ways[];
 
 /* test_log_shard_text adds which shard this is, for people;
- * test_log_shard_member adds it as a member of run.json. */
+ * test_log_shard_json adds it as a value of JSON. */
 void test_log_shard_text(struct trace_text *, const struct test_log_shard *);
-void test_log_shard_member(struct trace_text *, const struct test_log_shard *);
+void test_log_shard_json(struct trace_text *, const struct test_log_shard *);
 
 /* ---- A part of a merged run ---- */
 
@@ -158,13 +159,11 @@ struct test_log_part {
     size_t tests;
 };
 
-/* test_log_end_of returns how a run ended, by its word. */
+/* test_log_end_word returns how a run ended; test_log_end_of, by its word. */
+const char *test_log_end_word(enum test_log_end);
 enum test_log_end test_log_end_of(const char *word);
 
-/* test_log_parts_member adds the parts as "merged", a member of run.json, after
- * a comma, if there are any. */
 struct test_log_run;
-void test_log_parts_member(struct trace_text *, const struct test_log_run *);
 
 /* test_log_parts_complete numbers the hosts, once all parts are there. Then
  * test_log_host returns the host of a result or try with such a part, NULL if
@@ -247,12 +246,6 @@ struct test_log_run {
 
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
-
-/* X(member of run.json): how many tests had that outcome. */
-#define TEST_LOG_COUNTS(X)                                                     \
-    X(passed)                                                                  \
-    X(failed)                                                                  \
-    X(skipped)
 
 struct test_log_sums {
 #define TEST_LOG_X(name) size_t name;

@@ -41,16 +41,16 @@ void test_log_print_empty_shard(const struct test_log_run *run)
                         run->shard.total);
 }
 
-void test_log_shard_member(struct trace_text *text,
-                           const struct test_log_shard *shard)
+void test_log_shard_json(struct trace_text *text,
+                         const struct test_log_shard *shard)
 {
     if (!shard->total) {
-        trace_text_string(text, "\"shard\":null");
+        trace_text_string(text, "null");
         return;
     }
-    trace_text_printf(
-        text, "\"shard\":{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"",
-        shard->index, shard->total, test_log_shard_ways[shard->way]);
+    trace_text_printf(text, "{\"index\":%zu,\"total\":%zu,\"by\":\"%s\"",
+                      shard->index, shard->total,
+                      test_log_shard_ways[shard->way]);
     if (test_log_shard_by_time(shard))
         trace_text_printf(text,
                           ",\"durations\":%zu,\"history\":\"%016" PRIx64 "\"",

@@ -19,6 +19,8 @@
 #include "trace/base/file.h"
 #include "trace/base/text.h"
 
+/* ---- Members ---- */
+
 static void put_string(struct trace_text *text, const char *string)
 {
     if (string)
@@ -27,13 +29,47 @@ static void put_string(struct trace_text *text, const char *string)
         trace_text_string(text, "null");
 }
 
-static void put_member(struct trace_text *text, const char *name,
-                       const char *string)
+/* Puts the name of a member, after a comma unless it is the first of an object
+ * or line. */
+static void put_name_of(struct trace_text *text, const char *name)
 {
+    char last = text->size ? text->data[text->size - 1] : '{';
+
+    if (!strchr("{,\n", last))
+        trace_text_char(text, ',');
     put_string(text, name);
     trace_text_char(text, ':');
+}
+
+static void put_text(struct trace_text *text, const char *name,
+                     const char *string)
+{
+    put_name_of(text, name);
     put_string(text, string);
 }
+
+static void put_some_text(struct trace_text *text, const char *name,
+                          const char *string)
+{
+    if (string)
+        put_text(text, name, string);
+}
+
+static void put_number(struct trace_text *text, const char *name,
+                       uint64_t number)
+{
+    put_name_of(text, name);
+    trace_json_number(text, number);
+}
+
+static void put_some_number(struct trace_text *text, const char *name,
+                            uint64_t number)
+{
+    if (number)
+        put_number(text, name, number);
+}
+
+/* ---- The machine ---- */
 
 /* The id of the host's boot distinguishes hosts of the same name. */
 static void put_boot(struct trace_text *text)
@@ -46,7 +82,7 @@ static void put_boot(struct trace_text *text)
     if (file)
         fclose(file);
     boot[strcspn(boot, "\n")] = '\0';
-    put_member(text, "boot", boot[0] ? boot : NULL);
+    put_text(text, "boot", boot[0] ? boot : NULL);
 }
 
 /* The kernel's bound for the wall clock's error, which it has only if NTP or
@@ -70,14 +106,10 @@ static void put_host(struct trace_text *text)
     if (uname(&host))
         return;
     trace_text_string(text, ",\n\"host\":{");
-    put_member(text, "name", host.nodename);
-    trace_text_char(text, ',');
-    put_member(text, "system", host.sysname);
-    trace_text_char(text, ',');
-    put_member(text, "release", host.release);
-    trace_text_char(text, ',');
-    put_member(text, "machine", host.machine);
-    trace_text_char(text, ',');
+    put_text(text, "name", host.nodename);
+    put_text(text, "system", host.sysname);
+    put_text(text, "release", host.release);
+    put_text(text, "machine", host.machine);
     put_boot(text);
     trace_text_printf(text, "},\n\"pid\":%ld", (long)getpid());
 }
@@ -92,11 +124,9 @@ static void put_host(struct trace_text *text)
 static void put_versions(struct trace_text *text)
 {
     trace_text_string(text, ",\n\"versions\":{");
-    put_member(text, "testlog", TEST_LOG_VERSION);
-    trace_text_char(text, ',');
-    put_member(text, "compiler", COMPILER);
-    trace_text_char(text, ',');
-    put_member(text, "glibc", gnu_get_libc_version());
+    put_text(text, "testlog", TEST_LOG_VERSION);
+    put_text(text, "compiler", COMPILER);
+    put_text(text, "glibc", gnu_get_libc_version());
     trace_text_char(text, '}');
 }
 
@@ -122,16 +152,11 @@ static void put_devices(struct trace_text *text, const struct test_log_run *run)
 static void put_filters(struct trace_text *text, const struct test_log_run *run)
 {
     trace_text_string(text, ",\n\"filters\":{");
-    put_member(text, "log", run->show);
-    trace_text_char(text, ',');
-    put_member(text, "log_origin", run->show_origin);
-    trace_text_char(text, ',');
-    put_member(text, "trace", run->record);
-    trace_text_char(text, ',');
-    put_member(text, "trace_origin", run->record_origin);
-    trace_text_char(text, ',');
-    put_member(text, "static_max",
-               run->annotated ? trace_level_word(run->static_max) : NULL);
+#define TEST_LOG_X(name, field) put_text(text, name, run->field);
+    TEST_LOG_FILTER_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
+    put_text(text, "static_max",
+             run->annotated ? trace_level_word(run->static_max) : NULL);
     trace_text_string(text, ",\"unseen\":[");
     for (size_t i = 0; i < run->unseen_count; i++) {
         if (i)
@@ -147,65 +172,61 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     trace_text_string(text, "]}");
 }
 
-static void put_times(struct trace_text *text, uint64_t began,
-                      uint64_t duration)
+/* ---- Members of tests ---- */
+
+static void put_outcome(struct trace_text *text, const char *name,
+                        enum test_log_outcome outcome)
 {
-    trace_text_printf(text,
-                      ",\"start_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",",
-                      began, duration);
+    put_text(text, name, test_log_outcome_word(outcome));
 }
 
-static void put_part(struct trace_text *text, size_t part)
+#define put_folder put_text
+
+/* Puts false if a value is true, otherwise nothing. */
+static void put_unless(struct trace_text *text, const char *name, bool value)
 {
-    if (part)
-        trace_text_printf(text, ",\"part\":%zu", part);
+    if (!value)
+        return;
+    put_name_of(text, name);
+    trace_text_string(text, "false");
 }
 
-static void put_earlier(struct trace_text *text,
+static void put_name(struct trace_text *text, const char *name,
+                     const struct test_log_result *result)
+{
+    put_text(text, name, test_log_name(result));
+}
+
+static void put_tries(struct trace_text *text, const char *name,
+                      const struct test_log_result *result)
+{
+    put_number(text, name, result->earlier_count + 1);
+}
+
+static void put_flaky(struct trace_text *text, const char *name,
+                      const struct test_log_result *result)
+{
+    put_name_of(text, name);
+    trace_text_string(text, test_log_flaky(result) ? "true" : "false");
+}
+
+static void put_earlier(struct trace_text *text, const char *name,
                         const struct test_log_result *result)
 {
     if (!result->earlier_count)
         return;
-    trace_text_string(text, ",\"earlier\":[");
+    put_name_of(text, name);
+    trace_text_char(text, '[');
     for (size_t i = 0; i < result->earlier_count; i++) {
         const struct test_log_try *before = &result->earlier[i];
 
         trace_text_string(text, i ? ",{" : "{");
-        put_member(text, "outcome", test_log_outcome_word(before->outcome));
-        trace_text_char(text, ',');
-        put_member(text, "reason", before->reason);
-        put_times(text, before->began, before->duration);
-        put_member(text, "folder", before->folder);
-        put_part(text, before->part);
+#define TEST_LOG_X(kind, name, field) put_##kind(text, name, before->field);
+        TEST_LOG_TRY_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
         trace_text_char(text, '}');
     }
     trace_text_char(text, ']');
-}
-
-void test_log_result_members(struct trace_text *text,
-                             const struct test_log_result *result)
-{
-    put_member(text, "program", result->program);
-    trace_text_char(text, ',');
-    put_member(text, "name", test_log_name(result));
-    trace_text_char(text, ',');
-    put_member(text, "outcome", test_log_outcome_word(result->outcome));
-    trace_text_char(text, ',');
-    put_member(text, "reason", result->reason);
-    trace_text_char(text, ',');
-    if (result->assertions) {
-        put_member(text, "assertions", result->assertions);
-        trace_text_char(text, ',');
-    }
-    put_member(text, "file", result->file);
-    trace_text_printf(text, ",\"line\":%u", result->line);
-    put_times(text, result->began, result->duration);
-    put_member(text, "folder", result->folder);
-    trace_text_printf(text, ",\"tries\":%zu,\"flaky\":%s",
-                      result->earlier_count + 1,
-                      test_log_flaky(result) ? "true" : "false");
-    put_part(text, result->part);
-    put_earlier(text, result);
 }
 
 const char *test_log_loss_word(enum trace_loss loss)
@@ -219,23 +240,40 @@ const char *test_log_loss_word(enum trace_loss loss)
     return words[loss];
 }
 
-/* Puts the causes of losses into "lost". */
-static void put_losses(struct trace_text *text,
-                       const struct test_log_result *result)
+/* Puts the records that were lost, by cause. */
+static void put_lost(struct trace_text *text, const char *name,
+                     const struct test_log_result *result)
+{
+    put_name_of(text, name);
+    trace_text_char(text, '{');
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+        put_some_number(text, test_log_loss_word(i), result->lost[i]);
+    trace_text_char(text, '}');
+}
+
+static void put_dropped(struct trace_text *text, const char *name,
+                        const struct test_log_result *result)
 {
     uint64_t dropped = 0;
-    bool some = false;
 
-    trace_text_string(text, ",\"lost\":{");
-    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
-        if (!result->lost[i])
-            continue;
-        trace_text_printf(text, "%s\"%s\":%" PRIu64, some ? "," : "",
-                          test_log_loss_word(i), result->lost[i]);
+    for (int i = 0; i < TRACE_LOSS_COUNT; i++)
         dropped += result->lost[i];
-        some = true;
-    }
-    trace_text_printf(text, "},\"dropped\":%" PRIu64, dropped);
+    put_number(text, name, dropped);
+}
+
+static void put_survivors(struct trace_text *text, const char *name,
+                          const struct test_log_result *result)
+{
+    put_some_text(text, name, result->survivors);
+}
+
+#define PUT_FIELD(kind, name, field) put_##kind(text, name, result->field);
+#define PUT_WHOLE(kind, name)        put_##kind(text, name, result);
+
+void test_log_result_members(struct trace_text *text,
+                             const struct test_log_result *result)
+{
+    TEST_LOG_RESULT_MEMBERS(PUT_FIELD, PUT_WHOLE, PUT_WHOLE)
 }
 
 static void put_result(struct trace_text *text, const struct test_log_run *run,
@@ -243,14 +281,7 @@ static void put_result(struct trace_text *text, const struct test_log_run *run,
 {
     trace_text_char(text, '{');
     test_log_result_members(text, result);
-    put_losses(text, result);
-    if (result->survivors) {
-        trace_text_char(text, ',');
-        put_member(text, "survivors", result->survivors);
-    }
-    if (result->unrendered)
-        trace_text_string(text, ",\"rendered\":false");
-    trace_text_printf(text, ",\"unjudged\":%zu", result->unjudged);
+    TEST_LOG_RECORDED_MEMBERS(PUT_FIELD, PUT_WHOLE, PUT_WHOLE)
     trace_text_printf(text, ",\"gpu\":\"%s\"", test_log_gpu_word(result->gpu));
     if (result->gpu_lost)
         trace_text_printf(text, ",\"gpu_lost\":%" PRIu64, result->gpu_lost);
@@ -264,9 +295,68 @@ static void put_result(struct trace_text *text, const struct test_log_run *run,
     trace_text_char(text, '}');
 }
 
+/* ---- Merged runs ---- */
+
+static void put_shard(struct trace_text *text, const char *name,
+                      struct test_log_shard shard)
+{
+    put_name_of(text, name);
+    test_log_shard_json(text, &shard);
+}
+
+static void put_end(struct trace_text *text, const char *name,
+                    enum test_log_end end)
+{
+    put_text(text, name, test_log_end_word(end));
+}
+
+static void put_moment(struct trace_text *text, const char *name, uint64_t wall)
+{
+    put_name_of(text, name);
+    trace_text_char(text, '"');
+    trace_text_moment(text, wall);
+    trace_text_char(text, '"');
+}
+
+static void put_offset(struct trace_text *text, const char *name,
+                       int64_t offset)
+{
+    put_name_of(text, name);
+    trace_text_printf(text, "%" PRId64, offset);
+}
+
+/* Puts null for UINT64_MAX. */
+static void put_known(struct trace_text *text, const char *name,
+                      uint64_t number)
+{
+    if (number == UINT64_MAX)
+        put_text(text, name, NULL);
+    else
+        put_number(text, name, number);
+}
+
+static void put_parts(struct trace_text *text, const struct test_log_run *run)
+{
+    if (!run->part_count)
+        return;
+    trace_text_string(text, ",\n\"merged\":[");
+    for (size_t i = 0; i < run->part_count; i++) {
+        const struct test_log_part *part = &run->parts[i];
+
+        trace_text_string(text, i ? ",\n{" : "\n{");
+#define TEST_LOG_X(kind, name, field) put_##kind(text, name, part->field);
+        TEST_LOG_PART_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
+        trace_text_char(text, '}');
+    }
+    trace_text_string(text, "\n]");
+}
+
+/* ---- The run ---- */
+
 static void put_interrupted(struct trace_text *text, int number)
 {
-    put_member(text, "interrupted", number ? test_log_signal(number) : NULL);
+    put_text(text, "interrupted", number ? test_log_signal(number) : NULL);
 }
 
 void test_log_run_members(struct trace_text *text,
@@ -274,12 +364,12 @@ void test_log_run_members(struct trace_text *text,
 {
     struct test_log_sums sums = test_log_run_sums(run);
 
-    put_member(text, "command", run->command);
+    put_text(text, "command", run->command);
     put_host(text);
     put_clock(text);
     if (run->scratch) {
         trace_text_string(text, ",\n");
-        put_member(text, "scratch", run->scratch);
+        put_text(text, "scratch", run->scratch);
     }
     put_versions(text);
     trace_text_string(text, ",\n\"start\":\"");
@@ -291,17 +381,19 @@ void test_log_run_members(struct trace_text *text,
     test_log_environment_member(text);
     put_devices(text, run);
     trace_text_string(text, ",\n");
-    test_log_shard_member(text, &run->shard);
+    put_shard(text, "shard", run->shard);
     if (run->rank.total)
         trace_text_printf(text, ",\n\"rank\":{\"index\":%zu,\"total\":%zu}",
                           run->rank.index, run->rank.total);
-    test_log_parts_member(text, run);
+    put_parts(text, run);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
     trace_text_printf(text, ",\n\"whole\":%s",
                       run->whole && !run->interrupted ? "true" : "false");
-    trace_text_printf(text, ",\n\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu",
-                      sums.passed, sums.failed, sums.skipped);
+    trace_text_string(text, ",\n");
+#define TEST_LOG_X(name) put_number(text, #name, sums.name);
+    TEST_LOG_COUNTS(TEST_LOG_X)
+#undef TEST_LOG_X
 }
 
 /* The tests of each shard, so that testlog merge notices a missing shard. */

@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/results/model/model.h"
+#include "harness/results/reports/writers.h"
 #include "tests/support/support.h"
 
 static const char text[] =
@@ -153,4 +154,78 @@ Test(runners_run_file, survives_random_changes)
         }
         test_log_run_free(&run);
     }
+}
+
+/* ---- Reading what was written ---- */
+
+static void fill(struct test_log_run *run)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    *result = (struct test_log_result){
+        .program = strdup("p"),
+        .suite = strdup("s"),
+        .test = strdup("a/b"),
+        .outcome = TEST_LOG_OUTCOME_FAILED,
+        .reason = strdup("a.c:3: \"x\""),
+        .assertions = strdup("a.c:3\n"),
+        .file = strdup("a.c"),
+        .line = 3,
+        .began = 4,
+        .duration = 5,
+        .folder = strdup("tests/p/s.a"),
+        .part = 1,
+        .unrendered = true,
+        .unjudged = 6,
+        .lost = {[TRACE_LOSS_DISK] = 7},
+        .earlier = calloc(1, sizeof(*result->earlier)),
+        .earlier_count = 1,
+    };
+    result->earlier[0] =
+        (struct test_log_try){.outcome = TEST_LOG_OUTCOME_CRASHED,
+                              .reason = strdup("SIGSEGV"),
+                              .folder = strdup("tests/p/s.a.try1"),
+                              .began = 8,
+                              .duration = 9,
+                              .part = 1};
+    run->parts = calloc(1, sizeof(*run->parts));
+    run->part_count = 1;
+    run->parts[0] = (struct test_log_part){
+        .run = strdup("r"),
+        .host = strdup("h"),
+        .testlog = strdup("1.0"),
+        .end = TEST_LOG_END_KILLED,
+        .shard = {.index = 1, .total = 2, .way = TEST_LOG_SHARD_HASH},
+        .start = UINT64_C(1234567890123456000),
+        .offset = -10,
+        .uncertainty = UINT64_MAX,
+        .tests = 11};
+}
+
+/* Returns a member of run.json, up to the end of its array. */
+static char *array_in(const struct trace_text *json, const char *member)
+{
+    const char *begin = strstr(json->data, member);
+
+    cr_assert_not_null(begin, "%s", json->data);
+    return strndup(begin, (size_t)(strstr(begin, "\n]") - begin));
+}
+
+Test(runners_run_file, reads_every_member_that_is_written)
+{
+    struct test_log_run before = {.path = NULL}, after = {.path = NULL};
+    struct trace_text written = {0}, again = {0};
+    struct run_file *file;
+
+    fill(&before);
+    test_log_run_json(&written, &before);
+    file = open_text(written.data, written.size);
+    cr_assert_not_null(file);
+    runners_json_add_parts(&after, runners_run_file_head(file));
+    cr_assert_eq(runners_run_file_add(file, &after), 0);
+    test_log_run_json(&again, &after);
+    cr_expect_str_eq(array_in(&again, "\"tests\":["),
+                     array_in(&written, "\"tests\":["));
+    cr_expect_str_eq(array_in(&again, "\"merged\":["),
+                     array_in(&written, "\"merged\":["));
 }

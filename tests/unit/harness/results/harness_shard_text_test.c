@@ -46,12 +46,11 @@ Test(harness_shard_text, counts_from_zero_in_run_json)
 {
     const struct test_log_shard none = {.total = 0};
 
-    test_log_shard_member(&text, &second);
-    cr_expect_str_eq(text.data,
-                     "\"shard\":{\"index\":1,\"total\":5,\"by\":\"hash\"}");
+    test_log_shard_json(&text, &second);
+    cr_expect_str_eq(text.data, "{\"index\":1,\"total\":5,\"by\":\"hash\"}");
     trace_text_clear(&text);
-    test_log_shard_member(&text, &none);
-    cr_expect_str_eq(text.data, "\"shard\":null");
+    test_log_shard_json(&text, &none);
+    cr_expect_str_eq(text.data, "null");
 }
 
 Test(harness_shard_text, reports_only_an_empty_shard)

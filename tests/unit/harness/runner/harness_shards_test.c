@@ -326,7 +326,7 @@ static void expect_text(struct test_log_shard shard, const char *printed,
     cr_expect_str_eq(text.data ? text.data : "", printed);
     trace_text_free(&text);
     text = (struct trace_text){0};
-    test_log_shard_member(&text, &shard);
+    test_log_shard_json(&text, &shard);
     cr_expect_str_eq(text.data, member);
     trace_text_free(&text);
 }
@@ -338,7 +338,7 @@ Test(harness_shards, prints_the_shard_as_requested)
                                         .way = TEST_LOG_SHARD_HASH,
                                         .origin = "--shard"},
                 "shard: 2/5 by hash (--shard)",
-                "\"shard\":{\"index\":1,\"total\":5,\"by\":\"hash\"}");
+                "{\"index\":1,\"total\":5,\"by\":\"hash\"}");
     expect_text((struct test_log_shard){.index = 1,
                                         .total = 5,
                                         .way = TEST_LOG_SHARD_TIME,
@@ -347,7 +347,7 @@ Test(harness_shards, prints_the_shard_as_requested)
                                         .history = 0xfeed},
                 "shard: 2/5 by time (--shard), 812 durations, history "
                 "000000000000feed",
-                "\"shard\":{\"index\":1,\"total\":5,\"by\":\"time\","
+                "{\"index\":1,\"total\":5,\"by\":\"time\","
                 "\"durations\":812,\"history\":\"000000000000feed\"}");
     expect_text((struct test_log_shard){.total = 1,
                                         .way = TEST_LOG_SHARD_TIME,
@@ -355,12 +355,12 @@ Test(harness_shards, prints_the_shard_as_requested)
                                         .durations = 1},
                 "shard: 1/1 by time (--shard), 1 duration, history "
                 "0000000000000000",
-                "\"shard\":{\"index\":0,\"total\":1,\"by\":\"time\","
+                "{\"index\":0,\"total\":1,\"by\":\"time\","
                 "\"durations\":1,\"history\":\"0000000000000000\"}");
     expect_text((struct test_log_shard){.way = TEST_LOG_SHARD_TIME}, "",
-                "\"shard\":null");
+                "null");
     expect_text((struct test_log_shard){.origin = "TEST_SHARD"},
                 "shard: all tests, because no scheduler's variable is set "
                 "(TEST_SHARD=auto)",
-                "\"shard\":null");
+                "null");
 }
