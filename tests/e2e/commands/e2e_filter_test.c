@@ -288,7 +288,7 @@ Test(e2e_filter, lists_call_sites_of_cxx_code)
         "strip -o stripped '%s' && " TESTLOG "filter info ./stripped", program);
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "0 call sites");
-    e2e_expect_has(result->out, "if the\n  program is stripped.");
+    e2e_expect_has(result->out, "if\n  the program is stripped.");
 }
 
 Test(e2e_filter, accepts_directives_for_cxx_code_that_did_not_run)
