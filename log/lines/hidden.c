@@ -8,8 +8,8 @@
 
 #include "trace/base/containers.h"
 
-/* One line stands for several events in a row that differ only in their time.
- * Of so many events for each line, the last are looked at. */
+/* Events in a row that differ only in their time share a line. Looks at this
+ * many events for each line to print. */
 enum { EVENTS_PER_LINE = 16 };
 
 struct row {

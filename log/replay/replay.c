@@ -358,9 +358,9 @@ static bool step_event(struct log_replay *replay,
 
 /* ---- Activities of devices ---- */
 
-/* The scope within a span that caused an activity, by its values up to `time`:
- * the span may have ended since. A launch is judged here, within the scope
- * `around` it. */
+/* The scope within a span that caused an activity, by the span's values up to
+ * `time`, because the span may have ended since. A launch is judged here,
+ * within the scope `around` it. */
 static struct trace_scope scope_of_span(struct log_replay *replay,
                                         const struct trace_reader *reader,
                                         const struct trace_entry *span,

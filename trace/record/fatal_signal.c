@@ -263,8 +263,9 @@ void trace_crash_keep(uint32_t stacks)
 
 /* ---- The handler ---- */
 
-/* Only the first thread of a process has its say; the others, whose signals
- * would end the process, give it time. A child of vfork() shares our memory. */
+/* Only the first thread of a process that crashes is reported. The others wait
+ * for it, because their signals would end the process. A child of vfork()
+ * shares our memory. */
 static bool is_first(void)
 {
     static pid_t first;

@@ -123,7 +123,7 @@ uint32_t trace_notice_fork(void)
     return generation;
 }
 
-/* Returns whether the forking thread is writing a record. */
+/* The forking thread's `busy`: whether it is writing a record. */
 static uintptr_t was_busy;
 
 static void lock_switching(void)
@@ -132,8 +132,8 @@ static void lock_switching(void)
     pthread_mutex_lock(&switching);
 }
 
-/* A handler of the program that records before our handlers have run again
- * would wait for ever: its record is dropped. */
+/* A fork handler of the program may record while these locks are held. It would
+ * wait for ever, so its record is dropped. */
 static void before_fork(void)
 {
     uintptr_t busy = trace_writer.busy;

@@ -184,8 +184,8 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
     }
 }
 
-/* Gives back the last record's space. Its content must not look like records
- * behind later ones. */
+/* Gives back the last record's space and clears it: what stays behind a later
+ * record must not look like one. */
 static void take_back(struct trace_writer *writer, struct trace_record *record)
 {
     memset(record, 0, (size_t)record->slots * TRACE_SLOT_SIZE);

@@ -115,7 +115,7 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_record *record =
         trace_put_now(writer, kind, span, count, values, bytes);
 
-    /* Others continue behind it, so leave a hole for the reader. */
+    /* Other records follow it, so leave a hole that the reader can skip. */
     if (writer->next < writer->end)
         writer->next->slots = (uint32_t)(writer->end - writer->next);
     writer->next = writer->end = NULL;

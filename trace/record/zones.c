@@ -1,7 +1,7 @@
 /* zones.c: reads what kernels write with zone.h.
  *
- * The bytes of a ring come from a device, so nothing in them is trusted but
- * that a record with its ticket in both halves is complete.
+ * The bytes of a ring come from a device and are not trusted. A record is
+ * complete if both of its halves have its ticket.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct trace_zones {
     struct trace_zone_clock clocks[2]; /* of cycles, of nanoseconds */
 };
 
-/* All of it is protected by the lock of devices. */
+/* The lock of devices protects all of it. */
 static struct trace_zones *rings; /* the newest first */
 static uint32_t last_number;
 static struct trace_zone_launch launches[LAUNCHES];
@@ -88,8 +88,8 @@ static void add_mark(struct trace_zone_reading *reading,
         counts.invalid++;
 }
 
-/* Copies the records that were taken since the last reading. A ticket without a
- * record found no room. */
+/* Copies the records that kernels made since the last reading. A ticket without
+ * a record found no room. */
 static void take_records(struct trace_zone_reading *reading,
                          struct trace_zones *zones, const unsigned char *bytes,
                          uint32_t taken)
@@ -154,7 +154,8 @@ static bool find_times(const struct trace_zone_reading *reading,
     return some;
 }
 
-/* Kernels run between the begin of the first and the end of the last launch. */
+/* Kernels run between the beginning of the first launch and the end of the last
+ * one. */
 static void add_launches(const struct trace_zone_reading *reading,
                          struct trace_zone_times *times)
 {
@@ -205,8 +206,8 @@ static struct trace_zones *find(uint32_t number)
     return one;
 }
 
-/* Returns how many records may be new. A thread may have read a newer copy of
- * the ring: then this one is behind. */
+/* Returns how many records may be new: none if another thread has read a newer
+ * copy of the ring. */
 static uint32_t count_new(const struct trace_zones *zones, uint32_t taken)
 {
     uint32_t count = taken - zones->read;

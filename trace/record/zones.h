@@ -10,7 +10,7 @@
 /* trace_zones_next visits the rings that back ends read: start with a cursor of
  * 0. trace_zones_take records the zones of such a ring, of which `bytes` is a
  * copy, and sets its field `read`; `device` is the number of its device.
- * trace_zones_forget stops to follow a ring whose buffer is gone. */
+ * trace_zones_forget stops following a ring whose buffer is gone. */
 bool trace_zones_next(uint32_t *cursor, struct trace_zone_buffer *);
 void trace_zones_take(uint32_t number, void *bytes, size_t size,
                       uint32_t device);

@@ -40,7 +40,7 @@ static const struct common {
 };
 
 /* An event has no time if the device did not reach it, or if CUPTI is older
- * than 12.8. No document says of which clock the time is. */
+ * than 12.8. No document says which clock the time is from. */
 bool cupti_is_activity(const struct cupti_record *record)
 {
     return commons[record->kind].end &&

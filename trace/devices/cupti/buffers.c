@@ -376,7 +376,7 @@ void cupti_flush(bool last)
     }
 }
 
-/* No recording runs, so that nothing of what is decoded is recorded. */
+/* Called without a recording, so what it decodes is dropped. */
 void cupti_resume(void)
 {
     if (!cupti_is_on() || !done || stuck)

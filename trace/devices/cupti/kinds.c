@@ -101,8 +101,8 @@ static int enable(unsigned kind)
                : cupti.enable((int)kind);
 }
 
-/* The kinds that CUPTI enables only when the driver has started: within cuInit,
- * where we begin, it has not. */
+/* CUPTI enables these kinds only once the driver has started. We begin within
+ * cuInit, before that. */
 static bool late[CUPTI_KIND_LIMIT];
 
 void cupti_enable_late(void)

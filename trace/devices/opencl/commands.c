@@ -292,8 +292,8 @@ bool opencl_commands_run(void)
     return __atomic_load_n(&unfinished, __ATOMIC_ACQUIRE);
 }
 
-/* A command may wait for an event that the program never sets, so the wait
- * ends when none has ended for a while. */
+/* A command may wait for an event that the program never sets, so the wait ends
+ * when no command has ended for a while. */
 void opencl_commands_wait(void)
 {
     const struct timespec nap = {0, NAP_NS};
