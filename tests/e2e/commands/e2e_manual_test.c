@@ -11,6 +11,7 @@
 #include <testlog/log.h>
 
 #include "runners/commands/export.h"
+#include "trace/backends.h"
 
 E2E_FOLDER
 
@@ -550,6 +551,9 @@ Test(e2e_manual, pages_describe_exactly_the_existing_variables)
         find_words(&read, text, "^    X\\(\"[A-Z_]+\", \"([A-Z_]+)\"");
         find_words(&read, text, "^    X\\(\"[A-Z_\", ]+, \"([A-Z_]+)\"");
     }
+#define TRACE_X(folder, variable) add_word(&read, variable, strlen(variable));
+    TRACE_LOADERS(TRACE_X)
+#undef TRACE_X
     find_in_pages(&told, "^\\.It Ev ([A-Z0-9_]+)");
     for (size_t i = 0; i < read.count; i++)
         if (!is_private(read.all[i]))
