@@ -57,11 +57,11 @@ TRACE_API unsigned log_filter_most(const struct log_filter *);
 TRACE_API unsigned log_filter_hint(const struct log_filter *);
 
 /* log_filter_seen marks the directives that match a call site.
- * log_filter_unseen returns the next unmarked directive from number `from` on,
- * NULL at the end; the text belongs to the filter. */
+ * log_filter_unmatched returns the next unmarked directive from number `from`
+ * on, NULL at the end; the text belongs to the filter. */
 TRACE_API void log_filter_seen(struct log_filter *, const struct trace_site *);
-TRACE_API const char *log_filter_unseen(const struct log_filter *,
-                                        size_t *from);
+TRACE_API const char *log_filter_unmatched(const struct log_filter *,
+                                           size_t *from);
 
 /* log_filter_of_device returns whether a directive selects targets of GPUs. */
 TRACE_API bool log_filter_of_device(const struct log_filter *);

@@ -177,7 +177,7 @@ static void report(const struct test_log_run *run,
         return; /* testlog run prints all of this */
     if (matched)
         test_log_print_empty_shard(run);
-    test_log_print_unseen(run);
+    test_log_print_unmatched(run);
     if (!test_log_devices_without_cuda(run))
         test_log_gpu_print(&run->gpu);
     test_log_devices_print(run);
@@ -275,7 +275,7 @@ static int run_watched(struct criterion_test_set *set,
     test_log_run_tests(runner, set);
     matched = runner->matched;
     if (run->count && run->annotated)
-        test_log_filters_find_unseen(&filters, run);
+        test_log_filters_find_unmatched(&filters, run);
     write_run(run, options);
     test_log_reports_write(run, &options->output);
     if (end_scratch(run, options) && !run->foreign)

@@ -353,7 +353,7 @@ static bool is_particular(const struct log_directive *directive)
            directive->of_events;
 }
 
-const char *log_filter_unseen(const struct log_filter *filter, size_t *from)
+const char *log_filter_unmatched(const struct log_filter *filter, size_t *from)
 {
     while (*from < filter->count) {
         size_t i = (*from)++;

@@ -369,8 +369,8 @@ static bool suggest_by(struct log_suggestion *suggestion,
     return log_suggest_end(suggestion);
 }
 
-static void put_unseen_one(const struct list *lists, int count,
-                           const char *directive)
+static void put_unmatched_one(const struct list *lists, int count,
+                              const char *directive)
 {
     struct log_suggestion suggestion = {.directive = directive};
     struct trace_text text = {0};
@@ -387,20 +387,20 @@ static void put_unseen_one(const struct list *lists, int count,
     trace_text_free(&suggestion.text);
 }
 
-enum { UNSEEN_MAX = 10 }; /* how many are named */
+enum { UNMATCHED_MAX = 10 }; /* how many are named */
 
-static void put_unseen(const struct log_filter *filter,
-                       const struct list *lists, int count)
+static void put_unmatched(const struct log_filter *filter,
+                          const struct list *lists, int count)
 {
     const char *directive;
-    size_t from = 0, unseen = 0;
+    size_t from = 0, unmatched = 0;
 
-    while ((directive = log_filter_unseen(filter, &from)))
-        if (unseen++ < UNSEEN_MAX)
-            put_unseen_one(lists, count, directive);
-    if (unseen > UNSEEN_MAX)
+    while ((directive = log_filter_unmatched(filter, &from)))
+        if (unmatched++ < UNMATCHED_MAX)
+            put_unmatched_one(lists, count, directive);
+    if (unmatched > UNMATCHED_MAX)
         printf("%zu more directives match none of these call sites.\n",
-               unseen - UNSEEN_MAX);
+               unmatched - UNMATCHED_MAX);
 }
 
 static int put_programs(struct log_filter *filter, int count, char **programs)
@@ -413,7 +413,7 @@ static int put_programs(struct log_filter *filter, int count, char **programs)
     for (int i = 0; i < count; i++)
         if (put_program(filter, programs[i], &lists[i]))
             code = TEST_LOG_USAGE;
-    put_unseen(filter, lists, count);
+    put_unmatched(filter, lists, count);
     for (int i = 0; i < count; i++)
         free_list(&lists[i]);
     free(lists);

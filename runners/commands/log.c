@@ -374,7 +374,7 @@ static int show(const char *where, char **patterns,
         follow(&found, where, patterns, settings);
     any = found.count;
     if (any && settings->filter)
-        runners_print_unseen(settings->filter, "--filter", &found);
+        runners_print_unmatched(settings->filter, "--filter", &found);
     if (any && !has_lines(&found))
         say_why_nothing(settings->text);
     runners_losses_say(settings->losses, "log");

@@ -248,9 +248,9 @@ static void add_shape(struct trace_text *line, const struct sum *sum)
 
 static void add_slower(struct trace_text *line, const struct slowdown *one)
 {
-    log_duration(line, (uint64_t)one->before->spread.mean);
+    log_duration(line, (uint64_t)one->before->durations.mean);
     trace_text_string(line, " -> ");
-    log_duration(line, (uint64_t)one->after->spread.mean);
+    log_duration(line, (uint64_t)one->after->durations.mean);
     trace_text_printf(line, ", %.2f times as long", one->ratio);
     if (one->noise > 0)
         trace_text_printf(line, " (noise: %.2f)", one->noise);
@@ -265,8 +265,8 @@ static void put_slowdown(const struct slowdown *one)
     trace_text_string(&line, ": ");
     if (one->frequent)
         trace_text_printf(&line, "%llu -> %llu calls, %.2f times as many",
-                          (unsigned long long)one->before->spread.count,
-                          (unsigned long long)one->after->spread.count,
+                          (unsigned long long)one->before->durations.count,
+                          (unsigned long long)one->after->durations.count,
                           one->ratio);
     else
         add_slower(&line, one);
@@ -335,16 +335,16 @@ static void put_text(const struct compared *compared)
     X(NULL, "bound_ns", SOME_TIME, change->bound)
 
 #define CALLS_MEMBERS(X)                                                       \
-    X(NULL, "count", COUNT, spread->count)                                     \
-    X(NULL, "average_ns", TIME, spread->mean)
+    X(NULL, "count", COUNT, durations->count)                                  \
+    X(NULL, "average_ns", TIME, durations->mean)
 
 #define SLOWDOWN_MEMBERS(X)                                                    \
     X(NULL, "change", TEXT, one->frequent ? "more-frequent" : "slower")        \
     X(NULL, "name", TEXT, one->after->texts[STAT_NAME])                        \
     X(NULL, "grid", SOME_TEXT, one->after->texts[STAT_GRID])                   \
     X(NULL, "block", SOME_TEXT, one->after->texts[STAT_BLOCK])                 \
-    X(NULL, "old", OBJECT, json_of_calls(&one->before->spread))                \
-    X(NULL, "new", OBJECT, json_of_calls(&one->after->spread))                 \
+    X(NULL, "old", OBJECT, json_of_calls(&one->before->durations))             \
+    X(NULL, "new", OBJECT, json_of_calls(&one->after->durations))              \
     X(NULL, "ratio", RATIO, one->ratio)                                        \
     X(NULL, "noise", SOME_RATIO, one->noise)
 
@@ -370,7 +370,7 @@ static cJSON *json_of_changes(const struct changes *changes)
     return table.rows;
 }
 
-static cJSON *json_of_calls(const struct spread *spread)
+static cJSON *json_of_calls(const struct percentiles *durations)
 {
     return RUNNERS_OBJECT(CALLS_MEMBERS);
 }

@@ -98,18 +98,18 @@ static int read_runs(struct slowdowns *slowdowns, const char *const runs[2])
 /* ---- Comparing ---- */
 
 /* Returns the variance of the mean relative to its square. */
-static double error_of(const struct spread *spread)
+static double error_of(const struct percentiles *durations)
 {
-    double count = (double)spread->count;
+    double count = (double)durations->count;
 
-    return spread->squares / (count - 1) / count /
-           (spread->mean * spread->mean);
+    return durations->squares / (count - 1) / count /
+           (durations->mean * durations->mean);
 }
 
 static bool is_slower(struct slowdown *one, enum stat_table table, double over)
 {
-    const struct spread *before = &one->before->spread;
-    const struct spread *after = &one->after->spread;
+    const struct percentiles *before = &one->before->durations;
+    const struct percentiles *after = &one->after->durations;
     double excess = (after->mean - before->mean) * (double)after->count;
 
     if (before->mean <= 0)
@@ -128,9 +128,9 @@ static bool is_slower(struct slowdown *one, enum stat_table table, double over)
 static bool is_more_frequent(struct slowdown *one,
                              const struct slowdowns *slowdowns, double over)
 {
-    double before = (double)one->before->spread.count /
+    double before = (double)one->before->durations.count /
                     (double)slowdowns->sides[0].recordings;
-    double after = (double)one->after->spread.count /
+    double after = (double)one->after->durations.count /
                    (double)slowdowns->sides[1].recordings;
 
     one->frequent = true;

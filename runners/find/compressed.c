@@ -221,7 +221,7 @@ struct trace_reader *runners_open(const char *path)
     struct trace_reader *reader = open_any(path, UINT64_MAX, true);
 
     if (reader)
-        runners_origin_apply(reader, path);
+        runners_merged_clock_apply(reader, path);
     return reader;
 }
 

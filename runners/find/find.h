@@ -126,10 +126,10 @@ const char *runners_name_of(const char *run);
 
 /* ---- unmatched_directives.c ---- */
 
-/* runners_print_unseen warns about the directives of the filter `origin` that
- * match no call site of the recordings, as log_filter_seen has noted. */
-void runners_print_unseen(const struct log_filter *, const char *origin,
-                          const struct recordings *);
+/* runners_print_unmatched warns about the directives of the filter `origin`
+ * that match no call site of the recordings, as log_filter_seen has noted. */
+void runners_print_unmatched(const struct log_filter *, const char *origin,
+                             const struct recordings *);
 
 /* ---- compressed.c ---- */
 

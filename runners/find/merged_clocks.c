@@ -36,8 +36,8 @@ static uint64_t key_of(uint64_t wall, uint64_t monotonic)
     return trace_hash(TRACE_HASH, moment, sizeof(moment));
 }
 
-void runners_origin_put(FILE *out, const struct trace_anchor *origin,
-                        uint64_t start, uint64_t after)
+void runners_merged_clock_put(FILE *out, const struct trace_anchor *origin,
+                              uint64_t start, uint64_t after)
 {
     fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
             origin->wall, origin->monotonic, start, after);
@@ -104,7 +104,7 @@ static bool find_run(const char *path, char run[PATH_MAX])
     return true;
 }
 
-void runners_origin_apply(struct trace_reader *reader, const char *path)
+void runners_merged_clock_apply(struct trace_reader *reader, const char *path)
 {
     struct trace_anchor own = trace_reader_summary(reader).origin;
     char run[PATH_MAX];

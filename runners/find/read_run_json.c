@@ -282,7 +282,7 @@ static void add_part(struct test_log_run *run, const cJSON *json)
     if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity,
                              run->part_count + 1))
         return;
-    run->parts[run->part_count++] = (struct test_log_part){
+    run->parts[run->part_count++] = (struct test_log_merged_run){
 #define TEST_LOG_X(kind, name, field) .field = read_##kind(json, name),
         TEST_LOG_PART_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
@@ -297,7 +297,7 @@ void runners_json_add_parts(struct test_log_run *run, const cJSON *head)
     {
         add_part(run, part);
     }
-    test_log_parts_complete(run);
+    test_log_merged_runs_complete(run);
 }
 
 cJSON *runners_json_read(const struct test_log_run *run, const char *name)

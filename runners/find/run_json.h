@@ -73,13 +73,13 @@ void runners_json_print(const struct cJSON *);
 
 /* ---- merged_clocks.c: the clocks of a merged run ---- */
 
-/* runners_origin_put writes that recordings with an origin begin `after` ns
- * after the start of the merged run (ns since 1970), for the run's file
- * RUNNERS_ORIGINS. runners_origin_apply makes the times of a recording relative
- * to that start, if the recording's run was merged. */
+/* runners_merged_clock_put writes that recordings with an origin begin `after`
+ * ns after the start of the merged run (ns since 1970), for the run's file
+ * RUNNERS_ORIGINS. runners_merged_clock_apply makes the times of a recording
+ * relative to that start, if the recording's run was merged. */
 #define RUNNERS_ORIGINS "origins.tsv"
-void runners_origin_put(FILE *, const struct trace_anchor *origin,
-                        uint64_t start, uint64_t after);
-void runners_origin_apply(struct trace_reader *, const char *path);
+void runners_merged_clock_put(FILE *, const struct trace_anchor *origin,
+                              uint64_t start, uint64_t after);
+void runners_merged_clock_apply(struct trace_reader *, const char *path);
 
 #endif

@@ -29,20 +29,20 @@ static void print_one(const char *directive, const char *origin,
         suggest(&suggestion, &found->all[i]);
     suggested = log_suggest_end(&suggestion);
     trace_text_printf(&text, "%s: %s", origin, directive);
-    test_log_print_unseen_one(text.data ? text.data : directive,
-                              "recorded call site",
-                              suggested ? suggestion.text.data : NULL);
+    test_log_print_unmatched_one(text.data ? text.data : directive,
+                                 "recorded call site",
+                                 suggested ? suggestion.text.data : NULL);
     trace_text_free(&text);
     trace_text_free(&suggestion.text);
 }
 
-void runners_print_unseen(const struct log_filter *filter, const char *origin,
-                          const struct recordings *found)
+void runners_print_unmatched(const struct log_filter *filter,
+                             const char *origin, const struct recordings *found)
 {
     const char *directive;
     size_t from = 0, count = 0;
 
-    while ((directive = log_filter_unseen(filter, &from)))
+    while ((directive = log_filter_unmatched(filter, &from)))
         if (count++ < SHOWN_MAX)
             print_one(directive, origin, found);
     if (count > SHOWN_MAX)

@@ -79,7 +79,7 @@ void merge_clock_note(struct merge_source *source,
 
 /* If the clocks moved against each other, the wall clock was set, or the host
  * slept. */
-static void apply_anchors(struct test_log_part *part,
+static void apply_anchors(struct test_log_merged_run *part,
                           const struct merge_clock *clock)
 {
     uint64_t spread = (uint64_t)(clock->most - clock->least);
@@ -155,8 +155,8 @@ static uint64_t shorter(const struct meeting *a, const struct meeting *b)
 /* Compares the ends of the hosts' first spans, of their second ones, and so on.
  * At a barrier, all hosts leave together, and the last to arrive waits least.
  * So the pair with the shortest span has the smallest error. */
-static void align(struct test_log_part *part, const struct meetings *first,
-                  const struct meetings *own)
+static void align(struct test_log_merged_run *part,
+                  const struct meetings *first, const struct meetings *own)
 {
     part->uncertainty = UINT64_MAX;
     for (size_t i = 0; i < first->count && i < own->count; i++) {
@@ -185,12 +185,12 @@ static int align_host(struct merge *merge, const struct meetings *first,
                       size_t host)
 {
     struct meetings own = {0};
-    struct test_log_part aligned = {.offset = 0};
+    struct test_log_merged_run aligned = {.offset = 0};
 
     read_host(&own, merge, host);
     align(&aligned, first, host ? &own : first);
     for (size_t i = 0; i < merge->count; i++) {
-        struct test_log_part *part = &merge->run.parts[i];
+        struct test_log_merged_run *part = &merge->run.parts[i];
 
         if (part->host_number != host)
             continue;
@@ -232,7 +232,7 @@ static void find_start(struct merge *merge)
     uint64_t start = UINT64_MAX;
 
     for (size_t i = 0; i < merge->count; i++) {
-        const struct test_log_part *part = &merge->run.parts[i];
+        const struct test_log_merged_run *part = &merge->run.parts[i];
         uint64_t own = moment_of(part->start, part->offset);
 
         if (part->start && own < start)
@@ -244,7 +244,7 @@ static void find_start(struct merge *merge)
 /* ns from the merged run's start to that of a part. */
 static uint64_t shift_of(const struct merge *merge, size_t part)
 {
-    const struct test_log_part *own = &merge->run.parts[part - 1];
+    const struct test_log_merged_run *own = &merge->run.parts[part - 1];
 
     return own->start ? trace_between(merge->run.start.wall,
                                       moment_of(own->start, own->offset))
@@ -295,8 +295,9 @@ static int write_origins(const struct merge *merge)
             uint64_t moment =
                 moment_of(clock->origins[j].wall, run->parts[i].offset);
 
-            runners_origin_put(file.stream, &clock->origins[j], run->start.wall,
-                               trace_between(run->start.wall, moment));
+            runners_merged_clock_put(file.stream, &clock->origins[j],
+                                     run->start.wall,
+                                     trace_between(run->start.wall, moment));
         }
     }
     return trace_file_commit(&file);
@@ -314,7 +315,7 @@ int merge_clocks_apply(struct merge *merge)
 
 /* ---- Printing ---- */
 
-static void put_part(const struct test_log_part *part)
+static void put_part(const struct test_log_merged_run *part)
 {
     char error[64] = "unknown";
 

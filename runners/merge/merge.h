@@ -29,9 +29,10 @@ struct merge_source {
     char *path;
     dev_t device;
     ino_t inode;
-    struct test_log_part part; /* until the parts are made of all sources */
-    uint64_t duration;         /* ns; 0: unknown */
-    uint64_t identity;         /* of a run; its copies have the same */
+    struct test_log_merged_run
+        part;             /* until the parts are made of all sources */
+    uint64_t duration;    /* ns; 0: unknown */
+    uint64_t identity;    /* of a run; its copies have the same */
     uint64_t lane;        /* sources of one lane are tries of the same tests */
     char *label;          /* tells tests of this lane from those of others */
     const char *labelled; /* one of its programs that got it; NULL: none */
@@ -46,7 +47,7 @@ struct merge {
     struct merge_plan {         /* of a program */
         struct cJSON *json;
         uint64_t hash;
-        const struct test_log_part *first; /* run that has it */
+        const struct test_log_merged_run *first; /* run that has it */
     } * plans;
     size_t plan_count, plan_capacity;
     struct trace_table by_program; /* plan of a program */

@@ -29,7 +29,7 @@ static int refuse(const struct merge_plan *plan,
     const cJSON *counts =
         cJSON_GetObjectItemCaseSensitive(plan->json, "counts");
     size_t total = (size_t)cJSON_GetArraySize(counts);
-    const struct test_log_part *part = &source->part;
+    const struct test_log_merged_run *part = &source->part;
 
     if (total != source->part.shard.total)
         test_log_notice("merge: %s is a shard of %zu and %s is one of %zu of "
@@ -334,7 +334,7 @@ static void check_shard(struct merge *merge, size_t index, size_t total,
 static void check_others(struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
-        const struct test_log_part *part = &merge->sources[i].part;
+        const struct test_log_merged_run *part = &merge->sources[i].part;
         struct trace_text name = {0}, reason = {0};
 
         if (part->shard.total || part->end == TEST_LOG_END_FINISHED)

@@ -97,7 +97,8 @@ static int find(struct merge *merge, struct merge_source *source,
 
 /* ---- The head of run.json ---- */
 
-static uint64_t identity_of(const cJSON *head, const struct test_log_part *part)
+static uint64_t identity_of(const cJSON *head,
+                            const struct test_log_merged_run *part)
 {
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
     const char *boot = runners_json_text(host, "boot");
@@ -130,7 +131,7 @@ static char *plain_string(const cJSON *object, const char *name)
 
 static void read_head(struct merge_source *source, const cJSON *head)
 {
-    struct test_log_part *part = &source->part;
+    struct test_log_merged_run *part = &source->part;
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
 
     part->host = plain_string(host, "name");
@@ -441,14 +442,14 @@ static int make_parts(struct merge *merge)
         return -1;
     }
     for (size_t i = 0; i < merge->count; i++) {
-        struct test_log_part part = merge->sources[i].part;
+        struct test_log_merged_run part = merge->sources[i].part;
 
         part.run = strdup(part.run);
         part.host = part.host ? strdup(part.host) : NULL;
         part.testlog = part.testlog ? strdup(part.testlog) : NULL;
         run->parts[run->part_count++] = part;
     }
-    test_log_parts_complete(run);
+    test_log_merged_runs_complete(run);
     return 0;
 }
 

@@ -329,7 +329,8 @@ static void read_source(struct reading *reading, struct merge_source *source)
 {
     const struct test_log_run run = merge_source_files(source);
     struct run_file *file = runners_run_file_open(&run, "run.json");
-    struct test_log_part *part = &reading->merge->run.parts[reading->part - 1];
+    struct test_log_merged_run *part =
+        &reading->merge->run.parts[reading->part - 1];
 
     if (!file) {
         read_killed(reading, source);

@@ -36,35 +36,36 @@ static void merge_meant(char **meant, const cJSON *item)
         *meant = strdup(item->valuestring);
 }
 
-static void start_unseen(struct test_log_run *run, const cJSON *unseen)
+static void start_unmatched(struct test_log_run *run, const cJSON *unmatched)
 {
-    size_t room = (size_t)cJSON_GetArraySize(unseen) + 1;
+    size_t room = (size_t)cJSON_GetArraySize(unmatched) + 1;
     const cJSON *item;
 
-    run->unseen = calloc(room, sizeof(*run->unseen));
+    run->unmatched = calloc(room, sizeof(*run->unmatched));
     run->meant = calloc(room, sizeof(*run->meant));
-    cJSON_ArrayForEach(item, unseen)
+    cJSON_ArrayForEach(item, unmatched)
     {
-        if (run->unseen && run->meant && cJSON_IsString(item) &&
+        if (run->unmatched && run->meant && cJSON_IsString(item) &&
             strstr(item->valuestring, ": ") &&
-            (run->unseen[run->unseen_count] = strdup(item->valuestring)))
-            run->unseen_count++;
+            (run->unmatched[run->unmatched_count] = strdup(item->valuestring)))
+            run->unmatched_count++;
     }
 }
 
-/* A directive counts as unseen if no program has a call site for it. */
-static void merge_unseen(struct test_log_run *run, const cJSON *filters,
-                         bool first)
+/* A directive counts as unmatched if no program has a call site for it. */
+static void merge_unmatched(struct test_log_run *run, const cJSON *filters,
+                            bool first)
 {
-    const cJSON *unseen = cJSON_GetObjectItemCaseSensitive(filters, "unseen");
+    const cJSON *unmatched =
+        cJSON_GetObjectItemCaseSensitive(filters, "unseen");
     const cJSON *meant = cJSON_GetObjectItemCaseSensitive(filters, "meant");
     size_t kept = 0;
 
     if (first)
-        start_unseen(run, unseen);
-    for (size_t i = 0; i < run->unseen_count; i++) {
-        char *directive = run->unseen[i], *own = run->meant[i];
-        int place = place_of(unseen, directive);
+        start_unmatched(run, unmatched);
+    for (size_t i = 0; i < run->unmatched_count; i++) {
+        char *directive = run->unmatched[i], *own = run->meant[i];
+        int place = place_of(unmatched, directive);
 
         run->meant[i] = NULL;
         if (place < 0) {
@@ -73,10 +74,10 @@ static void merge_unseen(struct test_log_run *run, const cJSON *filters,
             continue;
         }
         merge_meant(&own, cJSON_GetArrayItem(meant, place));
-        run->unseen[kept] = directive;
+        run->unmatched[kept] = directive;
         run->meant[kept++] = own;
     }
-    run->unseen_count = kept;
+    run->unmatched_count = kept;
 }
 
 /* A level exists if one program was built with it. */
@@ -186,7 +187,7 @@ void runners_merge_head(struct test_log_run *run, const cJSON *json,
 {
     const cJSON *filters = cJSON_GetObjectItemCaseSensitive(json, "filters");
 
-    merge_unseen(run, filters, *first);
+    merge_unmatched(run, filters, *first);
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     merge_devices(run, json);

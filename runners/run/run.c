@@ -238,7 +238,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     if (runners_end_scratch(run, options))
         test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
-    test_log_print_unseen(run);
+    test_log_print_unmatched(run);
     if (!test_log_devices_without_cuda(run))
         test_log_gpu_print(&run->gpu);
     test_log_devices_print(run);

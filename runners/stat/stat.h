@@ -9,29 +9,30 @@
 /* ---- percentiles.c: how durations are spread ---- */
 
 /* Durations of one bucket. */
-struct spread_bucket {
+struct percentiles_bucket {
     size_t number;
     uint64_t count;
 };
 
 /* Its size depends on how different the durations are, not on their number. The
  * zero value has none. */
-struct spread {
+struct percentiles {
     uint64_t count, total, least, most;
-    double mean, squares;          /* of the distances to the mean */
-    struct spread_bucket *buckets; /* by number */
+    double mean, squares;               /* of the distances to the mean */
+    struct percentiles_bucket *buckets; /* by number */
     size_t bucket_count, capacity;
 };
 
-/* runners_spread_add adds a duration; -1 without memory. */
-int runners_spread_add(struct spread *, uint64_t duration);
+/* runners_percentiles_add adds a duration; -1 without memory. */
+int runners_percentiles_add(struct percentiles *, uint64_t duration);
 
-/* runners_spread_quantile estimates the duration that a share of all, such as
- * 0.5, does not exceed; it is at most 0.4 % off. runners_spread_deviation
- * returns the standard deviation of the population. */
-uint64_t runners_spread_quantile(const struct spread *, double share);
-double runners_spread_deviation(const struct spread *);
-void runners_spread_free(struct spread *);
+/* runners_percentiles_quantile estimates the duration that a share of all, such
+ * as 0.5, does not exceed; it is at most 0.4 % off.
+ * runners_percentiles_deviation returns the standard deviation of the
+ * population. */
+uint64_t runners_percentiles_quantile(const struct percentiles *, double share);
+double runners_percentiles_deviation(const struct percentiles *);
+void runners_percentiles_free(struct percentiles *);
 
 /* ---- sums_by_name.c: sums by name ---- */
 
@@ -72,7 +73,7 @@ enum stat_text {
 
 struct sum {
     char *texts[STAT_TEXTS]; /* NULL: none */
-    struct spread spread;
+    struct percentiles durations;
     uint64_t self; /* ns that nested slices of the same thread don't explain */
     uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
     uint64_t spans, kernels;

@@ -6,26 +6,27 @@
 
 /* The name comes last, because it may be long. */
 #define SPAN_COLUMNS(X)                                                        \
-    X("Count", "count", COUNT, spread->count)                                  \
-    X("Total", "total_ns", TIME, spread->total)                                \
+    X("Count", "count", COUNT, durations->count)                               \
+    X("Total", "total_ns", TIME, durations->total)                             \
     X("Self", "self_ns", TIME, sum->self)                                      \
-    X("Average", "average_ns", TIME, spread->mean)                             \
-    X("Min", "min_ns", TIME, spread->least)                                    \
-    X("Median", "median_ns", TIME, runners_spread_quantile(spread, 0.5))       \
-    X("p99", "p99_ns", TIME, runners_spread_quantile(spread, 0.99))            \
-    X("Max", "max_ns", TIME, spread->most)                                     \
+    X("Average", "average_ns", TIME, durations->mean)                          \
+    X("Min", "min_ns", TIME, durations->least)                                 \
+    X("Median", "median_ns", TIME,                                             \
+      runners_percentiles_quantile(durations, 0.5))                            \
+    X("p99", "p99_ns", TIME, runners_percentiles_quantile(durations, 0.99))    \
+    X("Max", "max_ns", TIME, durations->most)                                  \
     X("Span", "name", TEXT, sum->texts[STAT_NAME])
 
 #define KERNEL_COLUMNS(X)                                                      \
     X("Time", "time_percent", PERCENT,                                         \
-      all > 0 ? 100 * (double)spread->total / all : 0)                         \
-    X("Total", "total_ns", TIME, spread->total)                                \
-    X("Instances", "instances", COUNT, spread->count)                          \
-    X("Avg", "avg_ns", TIME, spread->mean)                                     \
-    X("Med", "med_ns", TIME, runners_spread_quantile(spread, 0.5))             \
-    X("Min", "min_ns", TIME, spread->least)                                    \
-    X("Max", "max_ns", TIME, spread->most)                                     \
-    X("StdDev", "stddev_ns", TIME, runners_spread_deviation(spread))           \
+      all > 0 ? 100 * (double)durations->total / all : 0)                      \
+    X("Total", "total_ns", TIME, durations->total)                             \
+    X("Instances", "instances", COUNT, durations->count)                       \
+    X("Avg", "avg_ns", TIME, durations->mean)                                  \
+    X("Med", "med_ns", TIME, runners_percentiles_quantile(durations, 0.5))     \
+    X("Min", "min_ns", TIME, durations->least)                                 \
+    X("Max", "max_ns", TIME, durations->most)                                  \
+    X("StdDev", "stddev_ns", TIME, runners_percentiles_deviation(durations))   \
     X("Grid", "grid", FIELD, sum->texts[STAT_GRID])                            \
     X("Block", "block", FIELD, sum->texts[STAT_BLOCK])                         \
     X("Registers", "registers", FIELD, sum->texts[STAT_REGISTERS])             \
@@ -43,7 +44,7 @@
     X("Target", "name", TEXT, sum->texts[STAT_NAME])
 
 #define TEST_COLUMNS(X)                                                        \
-    X("Time", "duration_ns", TIME, spread->total)                              \
+    X("Time", "duration_ns", TIME, durations->total)                           \
     X("Spans", "spans", COUNT, sum->spans)                                     \
     X("Lines", "lines", COUNT, sum->lines[TRACE_LEVEL_OFF])                    \
     X("Kernels", "kernels", COUNT, sum->kernels)                               \
@@ -51,9 +52,9 @@
     X("Test", "name", TEXT, sum->texts[STAT_NAME])
 
 #define TREE_COLUMNS(X)                                                        \
-    X("Total", "total_ns", TIME, spread->total)                                \
+    X("Total", "total_ns", TIME, durations->total)                             \
     X("Self", "self_ns", TIME, sum->self)                                      \
-    X("Count", "count", COUNT, spread->count)                                  \
+    X("Count", "count", COUNT, durations->count)                               \
     X(NULL, "depth", COUNT, sum->depth)                                        \
     X("Span", "name", NESTED, sum->texts[STAT_NAME], sum->depth)
 
@@ -67,7 +68,7 @@ static const struct runners_column *const columns[STAT_TABLE_COUNT] = {
 static void add(struct runners_table *table, enum stat_table kind,
                 const struct sum *sum, double all)
 {
-    const struct spread *spread = &sum->spread;
+    const struct percentiles *durations = &sum->durations;
 
     switch (kind) {
 #define STAT_X(name, word)                                                     \
@@ -86,7 +87,7 @@ static double total_of(const struct sums *sums)
     double all = 0;
 
     for (size_t i = 0; i < sums->count; i++)
-        all += (double)sums->all[i].spread.total;
+        all += (double)sums->all[i].durations.total;
     return all;
 }
 

@@ -65,8 +65,9 @@ static int add_duration(struct sums *sums, size_t sum,
 {
     if (sum == NONE)
         return -1;
-    return runners_spread_add(&sums->all[sum].spread,
-                              trace_slice_end(entry, sums->end) - entry->time);
+    return runners_percentiles_add(&sums->all[sum].durations,
+                                   trace_slice_end(entry, sums->end) -
+                                       entry->time);
 }
 
 /* ---- Spans ---- */
@@ -253,8 +254,8 @@ static size_t begin_test(struct sums *sums, const struct recording *recording,
     size_t test = find(sums, 0, texts);
 
     if (test == NONE ||
-        runners_spread_add(&sums->all[test].spread,
-                           trace_between(summary->begin, summary->end)))
+        runners_percentiles_add(&sums->all[test].durations,
+                                trace_between(summary->begin, summary->end)))
         return NONE;
     return test;
 }
@@ -295,7 +296,7 @@ const struct sum *runners_sums_like(const struct sums *sums,
 static int by_size(const void *a, const void *b)
 {
     const struct sum *x = a, *y = b;
-    uint64_t s = x->spread.total, t = y->spread.total;
+    uint64_t s = x->durations.total, t = y->durations.total;
 
     if (s == t) {
         s = x->lines[TRACE_LEVEL_OFF];
@@ -363,7 +364,7 @@ int runners_sums_sort(struct sums *sums)
 void runners_sums_free(struct sums *sums)
 {
     for (size_t i = 0; i < sums->count; i++) {
-        runners_spread_free(&sums->all[i].spread);
+        runners_percentiles_free(&sums->all[i].durations);
         for (int j = 0; j < STAT_TEXTS; j++)
             free(sums->all[i].texts[j]);
     }

@@ -5,7 +5,7 @@
  * row, from the variables that the values name:
  *
  *     #define SPAN_COLUMNS(X)                            \
- *         X("Count", "count", COUNT, sum->spread.count)  \
+ *         X("Count", "count", COUNT, sum->durations.count)  \
  *         X("Span", "name", TEXT, sum->texts[STAT_NAME])
  *
  *     runners_table_begin(&table, RUNNERS_COLUMNS(SPAN_COLUMNS), form);

@@ -99,7 +99,7 @@ static void fuzz_ask(struct log_filter *filter)
             fuzz_event(&verdict, inside);
         log_verdict_free(&verdict);
     }
-    while (log_filter_unseen(filter, &from))
+    while (log_filter_unmatched(filter, &from))
         ;
 }
 

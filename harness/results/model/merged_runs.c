@@ -33,7 +33,7 @@ static void number_hosts(struct test_log_run *run)
 
     run->host_count = 0;
     for (size_t i = 0; i < run->part_count; i++) {
-        struct test_log_part *part = &run->parts[i];
+        struct test_log_merged_run *part = &run->parts[i];
         uintptr_t number;
         uint64_t key;
 
@@ -49,7 +49,7 @@ static void number_hosts(struct test_log_run *run)
 
 /* A run that was killed early names no host. If all other runs have one host,
  * the run belongs to that; otherwise it has an unknown host of its own. */
-void test_log_parts_complete(struct test_log_run *run)
+void test_log_merged_runs_complete(struct test_log_run *run)
 {
     size_t known, unknown = 0;
 

@@ -92,12 +92,12 @@ void test_log_run_free(struct test_log_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
         free_result(&run->results[i]);
-    for (size_t i = 0; i < run->unseen_count; i++) {
-        free(run->unseen[i]);
+    for (size_t i = 0; i < run->unmatched_count; i++) {
+        free(run->unmatched[i]);
         if (run->meant)
             free(run->meant[i]);
     }
-    free(run->unseen);
+    free(run->unmatched);
     free(run->meant);
     for (size_t i = 0; i < run->part_count; i++) {
         free(run->parts[i].run);

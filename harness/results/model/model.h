@@ -146,7 +146,7 @@ enum test_log_end {
 };
 
 /* A run that testlog merge made a part of another one. */
-struct test_log_part {
+struct test_log_merged_run {
     char *run;  /* its folder, as it was named */
     char *host; /* NULL: unknown */
     size_t host_number;
@@ -165,10 +165,11 @@ enum test_log_end test_log_end_of(const char *word);
 
 struct test_log_run;
 
-/* test_log_parts_complete numbers the hosts, once all parts are there. Then
- * test_log_host returns the host of a result or try with such a part, NULL if
- * it is unknown or the only one; test_log_host_number, its number from 0 on. */
-void test_log_parts_complete(struct test_log_run *);
+/* test_log_merged_runs_complete numbers the hosts, once all parts are there.
+ * Then test_log_host returns the host of a result or try with such a part, NULL
+ * if it is unknown or the only one; test_log_host_number, its number from 0 on.
+ */
+void test_log_merged_runs_complete(struct test_log_run *);
 const char *test_log_host(const struct test_log_run *, size_t part);
 size_t test_log_host_number(const struct test_log_run *, size_t part);
 
@@ -210,9 +211,9 @@ struct test_log_run {
     char *program;          /* its folder's name; NULL: of several */
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;
-    char **unseen; /* "LOG: x": directives that matched no call site */
-    char **meant;  /* what each probably meant, or NULL */
-    size_t unseen_count, unseen_capacity, meant_capacity;
+    char **unmatched; /* "LOG: x": directives that matched no call site */
+    char **meant;     /* what each probably meant, or NULL */
+    size_t unmatched_count, unmatched_capacity, meant_capacity;
     bool annotated;      /* a program has annotated tests */
     unsigned static_max; /* most verbose level of a program with them */
     struct test_log_result *results;
@@ -226,9 +227,9 @@ struct test_log_run {
     struct test_log_rank rank;
     struct trace_text plan; /* the tests of all shards: the programs of "plan"
                                in run.json; empty without shards */
-    struct test_log_part *parts; /* of a merged run */
+    struct test_log_merged_run *parts; /* of a merged run */
     size_t part_count, part_capacity;
-    size_t host_count; /* from test_log_parts_complete */
+    size_t host_count; /* from test_log_merged_runs_complete */
     struct test_log_parent parent;
     /* open opens the recording in a test's folder; NULL: trace_reader_beneath
      * does. */

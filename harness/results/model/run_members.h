@@ -43,7 +43,7 @@
     X(unless, "rendered", unrendered)                                          \
     X(number, "unjudged", unjudged)
 
-/* struct test_log_part */
+/* struct test_log_merged_run */
 #define TEST_LOG_PART_MEMBERS(X)                                               \
     X(text, "run", run)                                                        \
     X(text, "host", host)                                                      \

@@ -158,13 +158,13 @@ static void put_filters(struct trace_text *text, const struct test_log_run *run)
     put_text(text, "static_max",
              run->annotated ? trace_level_word(run->static_max) : NULL);
     trace_text_string(text, ",\"unseen\":[");
-    for (size_t i = 0; i < run->unseen_count; i++) {
+    for (size_t i = 0; i < run->unmatched_count; i++) {
         if (i)
             trace_text_char(text, ',');
-        put_string(text, run->unseen[i]);
+        put_string(text, run->unmatched[i]);
     }
     trace_text_string(text, "],\"meant\":[");
-    for (size_t i = 0; run->meant && i < run->unseen_count; i++) {
+    for (size_t i = 0; run->meant && i < run->unmatched_count; i++) {
         if (i)
             trace_text_char(text, ',');
         put_string(text, run->meant[i]);
@@ -341,7 +341,7 @@ static void put_parts(struct trace_text *text, const struct test_log_run *run)
         return;
     trace_text_string(text, ",\n\"merged\":[");
     for (size_t i = 0; i < run->part_count; i++) {
-        const struct test_log_part *part = &run->parts[i];
+        const struct test_log_merged_run *part = &run->parts[i];
 
         trace_text_string(text, i ? ",\n{" : "\n{");
 #define TEST_LOG_X(kind, name, field) put_##kind(text, name, part->field);

@@ -612,18 +612,18 @@ static void put_debug(const struct test_log_run *run, const char *program)
             base_size(first), first->test);
 }
 
-enum { UNSEEN_MAX = 10 }; /* that are printed */
+enum { UNMATCHED_MAX = 10 }; /* that are printed */
 
-void test_log_print_unseen_one(const char *unseen, const char *sites,
-                               const char *meant)
+void test_log_print_unmatched_one(const char *unmatched, const char *sites,
+                                  const char *meant)
 {
-    const char *origin = strstr(unseen, ": ");
-    const char *directive = origin ? origin + 2 : unseen;
+    const char *origin = strstr(unmatched, ": ");
+    const char *directive = origin ? origin + 2 : unmatched;
     const char *level =
         strpbrk(directive, "=[") ? NULL : log_nearest_level(directive);
     struct trace_text text = {0};
 
-    log_filter_brief(&text, unseen);
+    log_filter_brief(&text, unmatched);
     trace_text_printf(&text, " matched no %s", sites);
     if (meant) {
         trace_text_string(&text, "; did you mean ");
@@ -636,17 +636,17 @@ void test_log_print_unseen_one(const char *unseen, const char *sites,
     trace_text_free(&text);
 }
 
-void test_log_print_unseen(const struct test_log_run *run)
+void test_log_print_unmatched(const struct test_log_run *run)
 {
-    size_t shown =
-        run->unseen_count < UNSEEN_MAX ? run->unseen_count : UNSEEN_MAX;
+    size_t shown = run->unmatched_count < UNMATCHED_MAX ? run->unmatched_count
+                                                        : UNMATCHED_MAX;
 
     for (size_t i = 0; i < shown; i++)
-        test_log_print_unseen_one(run->unseen[i], "call site",
-                                  run->meant ? run->meant[i] : NULL);
-    if (shown < run->unseen_count)
+        test_log_print_unmatched_one(run->unmatched[i], "call site",
+                                     run->meant ? run->meant[i] : NULL);
+    if (shown < run->unmatched_count)
         test_log_notice("%zu more directives matched no call site",
-                        run->unseen_count - shown);
+                        run->unmatched_count - shown);
 }
 
 void test_log_print_slow(const struct test_log_run *run,

@@ -59,12 +59,13 @@ void test_log_print_times(const struct test_log_run *,
  * than noise; both are in ns. */
 bool test_log_is_longer(uint64_t time, uint64_t before);
 
-/* test_log_print_unseen warns about directives that matched no call site.
- * test_log_print_unseen_one does so for one, "LOG: x"; `sites` are those that
- * it could have matched, and `meant` is what it probably meant, or NULL. */
-void test_log_print_unseen(const struct test_log_run *);
-void test_log_print_unseen_one(const char *unseen, const char *sites,
-                               const char *meant);
+/* test_log_print_unmatched warns about directives that matched no call site.
+ * test_log_print_unmatched_one does so for one, "LOG: x"; `sites` are those
+ * that it could have matched, and `meant` is what it probably meant, or NULL.
+ */
+void test_log_print_unmatched(const struct test_log_run *);
+void test_log_print_unmatched_one(const char *unmatched, const char *sites,
+                                  const char *meant);
 
 /* test_log_first_failed returns the first test that failed or crashed, which a
  * debugger can look at; NULL if there is none. */

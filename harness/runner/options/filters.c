@@ -186,22 +186,22 @@ static char *find_suggestion(const char *directive)
     return text;
 }
 
-static void add_unseen(struct test_log_run *run, const char *origin,
-                       const char *directive)
+static void add_unmatched(struct test_log_run *run, const char *origin,
+                          const char *directive)
 {
-    size_t count = run->unseen_count + 1;
+    size_t count = run->unmatched_count + 1;
 
-    if (!TRACE_ARRAY_RESERVE(run->unseen, run->unseen_capacity, count) ||
+    if (!TRACE_ARRAY_RESERVE(run->unmatched, run->unmatched_capacity, count) ||
         !TRACE_ARRAY_RESERVE(run->meant, run->meant_capacity, count) ||
-        asprintf(&run->unseen[count - 1], "%s: %s", origin, directive) < 0)
+        asprintf(&run->unmatched[count - 1], "%s: %s", origin, directive) < 0)
         return;
     run->meant[count - 1] = find_suggestion(directive);
-    run->unseen_count = count;
+    run->unmatched_count = count;
 }
 
 /* Finds the directives that matched no site. */
-static void find_unseen(struct test_log_run *run, struct log_filter *filter,
-                        const char *origin)
+static void find_unmatched(struct test_log_run *run, struct log_filter *filter,
+                           const char *origin)
 {
     const char *directive;
     size_t from = 0;
@@ -209,19 +209,19 @@ static void find_unseen(struct test_log_run *run, struct log_filter *filter,
     if (!filter)
         return;
     trace_site_each(see, filter);
-    if (!log_filter_unseen(filter, &from))
+    if (!log_filter_unmatched(filter, &from))
         return;
     test_log_unused_sites_find();
     trace_site_each(see, filter);
     see_recorded(run, filter);
     from = 0;
-    while ((directive = log_filter_unseen(filter, &from)))
-        add_unseen(run, origin, directive);
+    while ((directive = log_filter_unmatched(filter, &from)))
+        add_unmatched(run, origin, directive);
 }
 
-void test_log_filters_find_unseen(struct test_log_filters *filters,
-                                  struct test_log_run *run)
+void test_log_filters_find_unmatched(struct test_log_filters *filters,
+                                     struct test_log_run *run)
 {
-    find_unseen(run, filters->show, run->show_origin);
-    find_unseen(run, filters->record, run->record_origin);
+    find_unmatched(run, filters->show, run->show_origin);
+    find_unmatched(run, filters->record, run->record_origin);
 }

@@ -26,9 +26,9 @@ void test_log_filters_print_compiled_out(const struct test_log_filters *,
 /* test_log_filters_ask tells whether a filter is about GPUs. */
 bool test_log_filters_ask(const struct test_log_filters *);
 
-/* test_log_filters_find_unseen notes in the run which directives matched no
+/* test_log_filters_find_unmatched notes in the run which directives matched no
  * call site, neither of this process nor of the recordings. */
-void test_log_filters_find_unseen(struct test_log_filters *,
-                                  struct test_log_run *);
+void test_log_filters_find_unmatched(struct test_log_filters *,
+                                     struct test_log_run *);
 
 #endif

@@ -159,12 +159,12 @@ Test(e2e_run, reports_directives_that_no_program_matches)
 {
     const struct e2e *seen = e2e_run("LOG=programs=debug " TESTLOG
                                      " run b/small_test a/small_test 2>&1");
-    const struct e2e *unseen = e2e_run("LOG=nowhere=debug " TESTLOG
-                                       " run a/small_test a/small_test 2>&1");
+    const struct e2e *unmatched = e2e_run(
+        "LOG=nowhere=debug " TESTLOG " run a/small_test a/small_test 2>&1");
 
     e2e_expect_lacks(seen->out, "matched no call site");
-    cr_expect_eq(e2e_count(unseen->out, "matched no call site"), 1, "%s",
-                 unseen->out);
+    cr_expect_eq(e2e_count(unmatched->out, "matched no call site"), 1, "%s",
+                 unmatched->out);
 }
 
 Test(e2e_run, suggests_a_span_of_any_program)

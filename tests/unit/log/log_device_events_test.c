@@ -435,7 +435,7 @@ Test(log_device_events, accepts_device_targets_without_a_call_site)
 {
     static const struct {
         const char *directive;
-        bool unseen;
+        bool unmatched;
     } rows[] = {
         {"gpu=trace", false},       {"gpu::launch=debug", false},
         {"gpu::memcpy", false},     {"!gpu::api", false},
@@ -450,8 +450,8 @@ Test(log_device_events, accepts_device_targets_without_a_call_site)
             log_filter_parse(rows[i].directive, NULL, "LOG", NULL);
         size_t from = 0;
 
-        cr_expect_eq(log_filter_unseen(filter, &from) != NULL, rows[i].unseen,
-                     "%s", rows[i].directive);
+        cr_expect_eq(log_filter_unmatched(filter, &from) != NULL,
+                     rows[i].unmatched, "%s", rows[i].directive);
         log_filter_free(filter);
     }
 }
@@ -472,7 +472,7 @@ Test(log_device_events, matches_directives_to_recorded_activities)
         size_t from = 0;
 
         log_filter_seen(filter, trace_reader_site(reader, 1));
-        cr_expect_null(log_filter_unseen(filter, &from), "%s", rows[i]);
+        cr_expect_null(log_filter_unmatched(filter, &from), "%s", rows[i]);
         log_filter_free(filter);
     }
     trace_reader_close(reader);

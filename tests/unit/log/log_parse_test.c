@@ -323,9 +323,9 @@ Test(log_parse, lists_directives_that_matched_no_call_site)
     size_t from = 0;
 
     log_filter_seen(filter, &site);
-    cr_expect_str_eq(log_filter_unseen(filter, &from), "gpux=1");
-    cr_expect_str_eq(log_filter_unseen(filter, &from), "nte=debug");
-    cr_expect_null(log_filter_unseen(filter, &from));
+    cr_expect_str_eq(log_filter_unmatched(filter, &from), "gpux=1");
+    cr_expect_str_eq(log_filter_unmatched(filter, &from), "nte=debug");
+    cr_expect_null(log_filter_unmatched(filter, &from));
     log_filter_free(filter);
 }
 
@@ -365,7 +365,7 @@ Test(log_parse, lists_repeated_directives_once)
         parse("!b,a,! b,^c=info,^c=warn,~d,~d,{e>1},{e>1},{e>2}", NULL);
     size_t from = 0, count = 0;
 
-    while (log_filter_unseen(filter, &from))
+    while (log_filter_unmatched(filter, &from))
         count++;
     cr_expect_eq(count, 6);
     log_filter_free(filter);
@@ -468,15 +468,15 @@ Test(log_parse, finds_unmatched_directives_of_every_kind)
     for (size_t i = 0; i < sizeof(known_or_not) / sizeof(*known_or_not); i++) {
         struct log_filter *filter = parse(known_or_not[i].directive, NULL);
         size_t from = 0;
-        const char *unseen;
+        const char *unmatched;
 
         for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
             log_filter_seen(filter, &known[k]);
-        unseen = log_filter_unseen(filter, &from);
-        cr_expect_eq(unseen == NULL, known_or_not[i].seen, "\"%s\"",
+        unmatched = log_filter_unmatched(filter, &from);
+        cr_expect_eq(unmatched == NULL, known_or_not[i].seen, "\"%s\"",
                      known_or_not[i].directive);
-        if (unseen)
-            cr_expect_str_eq(unseen, known_or_not[i].directive);
+        if (unmatched)
+            cr_expect_str_eq(unmatched, known_or_not[i].directive);
         log_filter_free(filter);
     }
 }

@@ -8,24 +8,24 @@
 
 #include "tests/support/support.h"
 
-static struct spread spread;
+static struct percentiles percentiles;
 
 static void end(void)
 {
-    runners_spread_free(&spread);
+    runners_percentiles_free(&percentiles);
 }
 
 TestSuite(runners_percentiles, .fini = end);
 
 static void add(uint64_t duration)
 {
-    cr_assert_eq(runners_spread_add(&spread, duration), 0);
+    cr_assert_eq(runners_percentiles_add(&percentiles, duration), 0);
 }
 
 Test(runners_percentiles, has_no_durations_at_first)
 {
-    cr_expect_eq(runners_spread_quantile(&spread, 0.5), 0);
-    cr_expect_eq(runners_spread_deviation(&spread), 0);
+    cr_expect_eq(runners_percentiles_quantile(&percentiles, 0.5), 0);
+    cr_expect_eq(runners_percentiles_deviation(&percentiles), 0);
 }
 
 Test(runners_percentiles, is_exact_for_equal_durations)
@@ -33,12 +33,14 @@ Test(runners_percentiles, is_exact_for_equal_durations)
     static const uint64_t durations[] = {0, 1, 127, 128, 12345678, UINT64_MAX};
 
     for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++) {
-        runners_spread_free(&spread);
+        runners_percentiles_free(&percentiles);
         add(durations[i]);
         add(durations[i]);
-        cr_expect_eq(runners_spread_quantile(&spread, 0.5), durations[i]);
-        cr_expect_eq(runners_spread_quantile(&spread, 0.99), durations[i]);
-        cr_expect_eq(runners_spread_deviation(&spread), 0);
+        cr_expect_eq(runners_percentiles_quantile(&percentiles, 0.5),
+                     durations[i]);
+        cr_expect_eq(runners_percentiles_quantile(&percentiles, 0.99),
+                     durations[i]);
+        cr_expect_eq(runners_percentiles_deviation(&percentiles), 0);
     }
 }
 
@@ -49,14 +51,15 @@ Test(runners_percentiles, sums_up)
 
     for (size_t i = 0; i < sizeof(durations) / sizeof(*durations); i++)
         add(durations[i]);
-    cr_expect_eq(spread.count, 8);
-    cr_expect_eq(spread.total, 40);
-    cr_expect_eq(spread.least, 2);
-    cr_expect_eq(spread.most, 9);
-    cr_expect_float_eq(spread.mean, 5, 1e-9);
-    cr_expect_float_eq(runners_spread_deviation(&spread), 2, 1e-9);
-    cr_expect_eq(runners_spread_quantile(&spread, 0.5), 4, "the lower one");
-    cr_expect_eq(runners_spread_quantile(&spread, 0.99), 9);
+    cr_expect_eq(percentiles.count, 8);
+    cr_expect_eq(percentiles.total, 40);
+    cr_expect_eq(percentiles.least, 2);
+    cr_expect_eq(percentiles.most, 9);
+    cr_expect_float_eq(percentiles.mean, 5, 1e-9);
+    cr_expect_float_eq(runners_percentiles_deviation(&percentiles), 2, 1e-9);
+    cr_expect_eq(runners_percentiles_quantile(&percentiles, 0.5), 4,
+                 "the lower one");
+    cr_expect_eq(runners_percentiles_quantile(&percentiles, 0.99), 9);
 }
 
 static int by_value(const void *a, const void *b)
@@ -81,10 +84,11 @@ Test(runners_percentiles, estimates_percentiles_within_the_documented_error)
     qsort(all, MANY, sizeof(*all), by_value);
     for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
         double exact = (double)all[(size_t)ceil(shares[i] * MANY) - 1];
-        double found = (double)runners_spread_quantile(&spread, shares[i]);
+        double found =
+            (double)runners_percentiles_quantile(&percentiles, shares[i]);
 
         cr_expect(fabs(found - exact) <= 0.004 * exact, "%g: %g is not %g",
                   shares[i], found, exact);
     }
-    cr_expect_leq(spread.bucket_count, 58 * 128);
+    cr_expect_leq(percentiles.bucket_count, 58 * 128);
 }

@@ -190,7 +190,7 @@ static void fill(struct test_log_run *run)
                               .part = 1};
     run->parts = calloc(1, sizeof(*run->parts));
     run->part_count = 1;
-    run->parts[0] = (struct test_log_part){
+    run->parts[0] = (struct test_log_merged_run){
         .run = strdup("r"),
         .host = strdup("h"),
         .testlog = strdup("1.0"),

@@ -29,7 +29,7 @@ static void begin(void)
         cr_assert_eq(trace_reader_rewind(reader), 0);
         cr_assert_eq(runners_sums_add(sums, &recording, reader), 0);
         cr_assert_eq(sums->count, 1);
-        runners_spread_free(&sums->all[0].spread);
+        runners_percentiles_free(&sums->all[0].durations);
     }
     trace_reader_close(reader);
 }
@@ -44,12 +44,14 @@ TestSuite(runners_slowdowns, .init = begin, .fini = end);
 /* Adds calls that take `time` and, one after the other, more or less. */
 static void add(int side, size_t count, uint64_t time, uint64_t more_or_less)
 {
-    struct spread *spread = &slowdowns.sides[side].sums.all[0].spread;
+    struct percentiles *durations =
+        &slowdowns.sides[side].sums.all[0].durations;
 
     for (size_t i = 0; i < count; i++)
-        cr_assert_eq(runners_spread_add(spread, i % 2 ? time + more_or_less
-                                                      : time - more_or_less),
-                     0);
+        cr_assert_eq(
+            runners_percentiles_add(durations, i % 2 ? time + more_or_less
+                                                     : time - more_or_less),
+            0);
 }
 
 static size_t found(double over)
@@ -114,7 +116,7 @@ Test(runners_slowdowns, a_few_calls_must_be_clearly_slower)
     add(0, 1, 100 * MS, 0);
     add(1, 1, 190 * MS, 0);
     cr_expect_eq(found(0.1), 0);
-    runners_spread_free(&slowdowns.sides[1].sums.all[0].spread);
+    runners_percentiles_free(&slowdowns.sides[1].sums.all[0].durations);
     add(1, 1, 260 * MS, 0);
     cr_assert_eq(found(0.1), 1);
     cr_expect_eq(slowdowns.all[0].noise, 0);

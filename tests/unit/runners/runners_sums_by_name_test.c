@@ -63,11 +63,11 @@ Test(runners_sums_by_name, self_time_lacks_nested_spans)
     trace_span_leave_(one);
     add(STAT_SPAN);
     cr_assert_eq(sums.count, 2);
-    cr_expect_eq(find("inner")->spread.count, 3);
+    cr_expect_eq(find("inner")->durations.count, 3);
     cr_expect_gt(find("inner")->self, 0);
-    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
-    cr_expect_eq(find("outer")->self + find("inner")->spread.total,
-                 find("outer")->spread.total);
+    cr_expect_eq(find("inner")->self, find("inner")->durations.total);
+    cr_expect_eq(find("outer")->self + find("inner")->durations.total,
+                 find("outer")->durations.total);
 }
 
 Test(runners_sums_by_name, recursion_counts_in_the_total_but_not_in_self_time)
@@ -82,8 +82,8 @@ Test(runners_sums_by_name, recursion_counts_in_the_total_but_not_in_self_time)
     trace_span_leave_(one);
     add(STAT_SPAN);
     sum = find("outer");
-    cr_expect_eq(sum->spread.count, 2);
-    cr_expect_eq(sum->self, sum->spread.most);
+    cr_expect_eq(sum->durations.count, 2);
+    cr_expect_eq(sum->self, sum->durations.most);
 }
 
 /* Time within the inner call is the outer call's, too. */
@@ -134,8 +134,9 @@ Test(runners_sums_by_name, each_enter_of_a_span_has_self_time)
     trace_span_end(span);
     add(STAT_SPAN);
     sum = find("outer");
-    cr_expect_eq(sum->spread.count, 2);
-    cr_expect_eq(sum->self, sum->spread.total - find("inner")->spread.total);
+    cr_expect_eq(sum->durations.count, 2);
+    cr_expect_eq(sum->self,
+                 sum->durations.total - find("inner")->durations.total);
 }
 
 static void *nest(void *parent)
@@ -155,8 +156,8 @@ Test(runners_sums_by_name, time_on_another_thread_is_not_taken_from_self_time)
     trace_span_end(span);
     trace_span_leave_(around);
     add(STAT_SPAN);
-    cr_expect_eq(find("inner")->spread.count, 1, "it was entered once");
-    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+    cr_expect_eq(find("inner")->durations.count, 1, "it was entered once");
+    cr_expect_eq(find("outer")->self, find("outer")->durations.total);
 }
 
 /* The second span begins within the first and ends after it. */
@@ -171,9 +172,9 @@ Test(runners_sums_by_name, a_span_that_no_thread_is_in_takes_no_self_time)
     trace_span_end(around);
     trace_span_end(beside);
     add(STAT_SPAN);
-    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+    cr_expect_eq(find("outer")->self, find("outer")->durations.total);
     cr_expect_gt(find("inner")->self, 0);
-    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
+    cr_expect_eq(find("inner")->self, find("inner")->durations.total);
 }
 
 Test(runners_sums_by_name, overlapping_spans_share_no_self_time)
@@ -188,10 +189,10 @@ Test(runners_sums_by_name, overlapping_spans_share_no_self_time)
     trace_span_end(second);
     add(STAT_SPAN);
     both = find("outer")->self + find("inner")->self;
-    cr_expect_eq(find("inner")->self, find("inner")->spread.total);
-    cr_expect_lt(find("outer")->self, find("outer")->spread.total);
-    cr_expect_lt(both,
-                 find("outer")->spread.total + find("inner")->spread.total);
+    cr_expect_eq(find("inner")->self, find("inner")->durations.total);
+    cr_expect_lt(find("outer")->self, find("outer")->durations.total);
+    cr_expect_lt(both, find("outer")->durations.total +
+                           find("inner")->durations.total);
 }
 
 Test(runners_sums_by_name, a_chain_of_overlapping_spans_stays_small)
@@ -208,8 +209,8 @@ Test(runners_sums_by_name, a_chain_of_overlapping_spans_stays_small)
     }
     trace_span_end(before);
     add(STAT_SPAN);
-    cr_expect_eq(find("outer")->spread.count, MANY + 1);
-    cr_expect_lt(find("outer")->self, find("outer")->spread.total);
+    cr_expect_eq(find("outer")->durations.count, MANY + 1);
+    cr_expect_lt(find("outer")->self, find("outer")->durations.total);
 }
 
 Test(runners_sums_by_name, open_spans_end_with_the_recording)
@@ -217,8 +218,8 @@ Test(runners_sums_by_name, open_spans_end_with_the_recording)
     test_record();
     trace_span_begin_(&outer, 0, NULL);
     add(STAT_SPAN);
-    cr_expect_gt(find("outer")->spread.total, 0);
-    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+    cr_expect_gt(find("outer")->durations.total, 0);
+    cr_expect_eq(find("outer")->self, find("outer")->durations.total);
 }
 
 Test(runners_sums_by_name, several_recordings_are_summed_up)
@@ -228,7 +229,7 @@ Test(runners_sums_by_name, several_recordings_are_summed_up)
     for (int i = 0; i < 3; i++)
         add(STAT_SPAN);
     cr_expect_eq(sums.count, 1);
-    cr_expect_eq(find("outer")->spread.count, 3);
+    cr_expect_eq(find("outer")->durations.count, 3);
 }
 
 /* ---- Trees ---- */
@@ -239,7 +240,7 @@ static void expect_row(size_t row, const char *name, unsigned depth,
     cr_assert_lt(row, sums.count);
     cr_expect_str_eq(sums.all[row].texts[STAT_NAME], name);
     cr_expect_eq(sums.all[row].depth, depth, "%s", name);
-    cr_expect_eq(sums.all[row].spread.count, count, "%s", name);
+    cr_expect_eq(sums.all[row].durations.count, count, "%s", name);
 }
 
 Test(runners_sums_by_name, a_tree_has_a_row_for_each_path)
@@ -262,8 +263,8 @@ Test(runners_sums_by_name, a_tree_has_a_row_for_each_path)
     expect_row(1, "inner", 1, 2);
     expect_row(2, "outer", 2, 2);
     expect_row(3, "inner", 0, 1);
-    cr_expect_eq(sums.all[0].self + sums.all[1].spread.total,
-                 sums.all[0].spread.total);
+    cr_expect_eq(sums.all[0].self + sums.all[1].durations.total,
+                 sums.all[0].durations.total);
 }
 
 Test(runners_sums_by_name,
@@ -281,7 +282,7 @@ Test(runners_sums_by_name,
     cr_assert_eq(runners_sums_sort(&sums), 0);
     expect_row(0, "outer", 0, 1);
     expect_row(1, "inner", 1, 1);
-    cr_expect_eq(sums.all[0].self, sums.all[0].spread.total);
+    cr_expect_eq(sums.all[0].self, sums.all[0].durations.total);
 }
 
 static void descend(int depth)
@@ -320,7 +321,7 @@ Test(runners_sums_by_name, kernels_have_no_part_in_the_time_of_spans)
     trace_span_leave_(span);
     add(STAT_SPAN);
     cr_expect_eq(sums.count, 1);
-    cr_expect_eq(find("outer")->self, find("outer")->spread.total);
+    cr_expect_eq(find("outer")->self, find("outer")->durations.total);
 }
 
 Test(runners_sums_by_name, lines_are_counted_by_target_and_level)
@@ -347,5 +348,5 @@ Test(runners_sums_by_name, a_test_has_its_duration_spans_and_lines)
     cr_expect_eq(find("suite/test")->spans, 1);
     cr_expect_eq(find("suite/test")->lines[TRACE_LEVEL_OFF], 1);
     cr_expect_eq(find("suite/test")->kernels, 0);
-    cr_expect_gt(find("suite/test")->spread.total, 0);
+    cr_expect_gt(find("suite/test")->durations.total, 0);
 }

@@ -174,14 +174,14 @@ Test(harness_run_json, writes_random_reasons_as_json)
 
 Test(harness_run_json, writes_directives_that_matched_nothing)
 {
-    const cJSON *unseen;
+    const cJSON *unmatched;
 
-    run.unseen = calloc(2, sizeof(*run.unseen));
-    run.unseen[run.unseen_count++] = strdup("LOG: a=debug");
-    run.unseen[run.unseen_count++] = strdup("TRACE_FILTER: b");
-    unseen = item(item(written(), "filters"), "unseen");
-    cr_assert_eq(cJSON_GetArraySize(unseen), 2);
-    cr_expect_str_eq(cJSON_GetArrayItem(unseen, 1)->valuestring,
+    run.unmatched = calloc(2, sizeof(*run.unmatched));
+    run.unmatched[run.unmatched_count++] = strdup("LOG: a=debug");
+    run.unmatched[run.unmatched_count++] = strdup("TRACE_FILTER: b");
+    unmatched = item(item(written(), "filters"), "unseen");
+    cr_assert_eq(cJSON_GetArraySize(unmatched), 2);
+    cr_expect_str_eq(cJSON_GetArrayItem(unmatched, 1)->valuestring,
                      "TRACE_FILTER: b");
 }
 

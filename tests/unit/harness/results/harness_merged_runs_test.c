@@ -6,17 +6,17 @@
 static char one[] = "one", two[] = "two";
 
 /* Numbers the hosts of three parts, and expects so many hosts. */
-static void number(struct test_log_part parts[3], size_t hosts)
+static void number(struct test_log_merged_run parts[3], size_t hosts)
 {
     struct test_log_run run = {.parts = parts, .part_count = 3};
 
-    test_log_parts_complete(&run);
+    test_log_merged_runs_complete(&run);
     cr_expect_eq(run.host_count, hosts, "%zu hosts", run.host_count);
 }
 
 Test(harness_merged_runs, numbers_hosts_by_their_names)
 {
-    struct test_log_part parts[] = {
+    struct test_log_merged_run parts[] = {
         {.host = two}, {.host = one}, {.host = two}};
 
     number(parts, 2);
@@ -27,7 +27,7 @@ Test(harness_merged_runs, numbers_hosts_by_their_names)
 
 Test(harness_merged_runs, counts_no_host_for_a_killed_run_beside_one_host)
 {
-    struct test_log_part parts[] = {
+    struct test_log_merged_run parts[] = {
         {.host = NULL}, {.host = one}, {.host = one}};
 
     number(parts, 1);
@@ -37,7 +37,7 @@ Test(harness_merged_runs, counts_no_host_for_a_killed_run_beside_one_host)
 
 Test(harness_merged_runs, tells_a_killed_run_apart_from_several_hosts)
 {
-    struct test_log_part parts[] = {
+    struct test_log_merged_run parts[] = {
         {.host = one}, {.host = NULL}, {.host = two}};
 
     number(parts, 3);
@@ -46,7 +46,7 @@ Test(harness_merged_runs, tells_a_killed_run_apart_from_several_hosts)
 
 Test(harness_merged_runs, counts_one_host_if_all_are_unknown)
 {
-    struct test_log_part parts[3] = {{.host = NULL}};
+    struct test_log_merged_run parts[3] = {{.host = NULL}};
 
     number(parts, 1);
 }

@@ -435,14 +435,14 @@ Test(harness_terminal, names_no_run_without_a_folder)
 
 Test(harness_terminal, suggests_fixes_for_unmatched_directives)
 {
-    run.unseen = calloc(4, sizeof(*run.unseen));
-    run.unseen[run.unseen_count++] = strdup("LOG: nowhere=debug");
-    run.unseen[run.unseen_count++] = strdup("--log: inof");
-    run.unseen[run.unseen_count++] = strdup("of another version");
+    run.unmatched = calloc(4, sizeof(*run.unmatched));
+    run.unmatched[run.unmatched_count++] = strdup("LOG: nowhere=debug");
+    run.unmatched[run.unmatched_count++] = strdup("--log: inof");
+    run.unmatched[run.unmatched_count++] = strdup("of another version");
     run.meant = calloc(4, sizeof(*run.meant));
-    run.meant[run.unseen_count] = strdup("net=debug");
-    run.unseen[run.unseen_count++] = strdup("LOG: net:debug");
-    test_log_print_unseen(&run);
+    run.meant[run.unmatched_count] = strdup("net=debug");
+    run.unmatched[run.unmatched_count++] = strdup("LOG: net:debug");
+    test_log_print_unmatched(&run);
     fflush(test_log_out);
     cr_expect_str_eq(printed,
                      "testlog: LOG: nowhere=debug matched no call site\n"
@@ -458,14 +458,14 @@ Test(harness_terminal, names_at_most_ten_unmatched_directives)
     struct trace_text text = {0};
     size_t lines = 0;
 
-    run.unseen = calloc(1000, sizeof(*run.unseen));
+    run.unmatched = calloc(1000, sizeof(*run.unmatched));
     for (int i = 0; i < 1000; i++) {
         trace_text_clear(&text);
         trace_text_printf(&text, "LOG: \x1b[1m%01000d", i);
-        run.unseen[run.unseen_count++] = strdup(text.data);
+        run.unmatched[run.unmatched_count++] = strdup(text.data);
     }
     trace_text_free(&text);
-    test_log_print_unseen(&run);
+    test_log_print_unmatched(&run);
     fflush(test_log_out);
     for (const char *c = printed; *c; c++)
         lines += *c == '\n';

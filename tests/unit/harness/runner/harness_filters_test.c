@@ -228,33 +228,33 @@ static void add_recording(void)
 Test(harness_filters, finds_directives_without_a_call_site)
 {
     check("nowhere=debug,info", true);
-    test_log_filters_find_unseen(&filters, &run);
-    cr_assert_eq(run.unseen_count, 1);
-    cr_expect_str_eq(run.unseen[0], "--log: nowhere=debug");
+    test_log_filters_find_unmatched(&filters, &run);
+    cr_assert_eq(run.unmatched_count, 1);
+    cr_expect_str_eq(run.unmatched[0], "--log: nowhere=debug");
 }
 
 Test(harness_filters, finds_call_sites_of_this_program)
 {
     trace_event(INFO, "here");
     check("tests::unit::harness::runner::harness_filters_test=debug", true);
-    test_log_filters_find_unseen(&filters, &run);
-    cr_expect_eq(run.unseen_count, 0, "%s", run.unseen[0]);
+    test_log_filters_find_unmatched(&filters, &run);
+    cr_expect_eq(run.unmatched_count, 0, "%s", run.unmatched[0]);
 }
 
 Test(harness_filters, finds_call_sites_in_recordings)
 {
     add_recording();
     check("elsewhere::part=debug,nowhere=info", true);
-    test_log_filters_find_unseen(&filters, &run);
-    cr_assert_eq(run.unseen_count, 1);
-    cr_expect_str_eq(run.unseen[0], "--log: nowhere=info");
+    test_log_filters_find_unmatched(&filters, &run);
+    cr_assert_eq(run.unmatched_count, 1);
+    cr_expect_str_eq(run.unmatched[0], "--log: nowhere=info");
 }
 
 Test(harness_filters, suggests_a_target_of_nearly_that_name)
 {
     check("tests::unit::harness::runner::harness_filter_test=debug", true);
-    test_log_filters_find_unseen(&filters, &run);
-    cr_assert_eq(run.unseen_count, 1);
+    test_log_filters_find_unmatched(&filters, &run);
+    cr_assert_eq(run.unmatched_count, 1);
     cr_expect_str_eq(
         run.meant[0],
         "tests::unit::harness::runner::harness_filters_test=debug");
@@ -266,7 +266,7 @@ Test(harness_filters, survives_missing_memory)
         cr_skip_test("a sanitizer owns the memory");
     check("nowhere=debug", true);
     test_fail_memory(1, false);
-    test_log_filters_find_unseen(&filters, &run);
+    test_log_filters_find_unmatched(&filters, &run);
     test_fail_memory(0, false);
-    cr_expect_eq(run.unseen_count, 0);
+    cr_expect_eq(run.unmatched_count, 0);
 }
