@@ -1,5 +1,5 @@
-/* nvtx.h: calls a tool that receives NVTX, as any program may that is annotated
- * with it. Private. */
+/* nvtx.h: passes records to a tool that receives NVTX, as a program annotated
+ * with NVTX does. Private. */
 #ifndef TRACE_NVTX_H
 #define TRACE_NVTX_H
 
@@ -24,7 +24,7 @@ nvtx_function trace_nvtx_function(enum nvtx_function_module,
  * nothing if there is none, or if it is our own library, which receives. */
 void trace_nvtx_send(void);
 
-/* trace_nvtx_note notes in the recording why the tool was not loaded, if so. */
+/* trace_nvtx_note records why the tool was not loaded, if it was not. */
 void trace_nvtx_note(void);
 
 #endif

@@ -93,7 +93,7 @@ struct trace_profiler_option {
     enum trace_profiler_user only; /* 0: for all */
     bool gpu;
     const char *words;   /* of a word, "off|warn|fail" */
-    const char *missing; /* why only the default is accepted; NULL: it is not */
+    const char *missing; /* why only the default is accepted; NULL: all are */
     const char *help;
     size_t offset; /* in struct trace_profiler */
 };
