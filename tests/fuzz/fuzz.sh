@@ -33,7 +33,7 @@ compile() {
 
 build() {
     local more=
-    [ "$1" != activity ] || more=$(ls trace/devices/*/*.c | grep -v /audit.c)
+    [ "$1" != activity ] || more=$(find trace/devices -name '*.c' ! -name audit.c)
     "$clang" $flags "tests/fuzz/fuzz_$1.c" $more "$folder/objects.a" \
         ${PCRE2_LIBS:--lpcre2-8} $libs -lpthread -o "$folder/fuzz_$1"
 }
