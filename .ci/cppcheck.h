@@ -1,4 +1,4 @@
-/* cppcheck.h: stands in for Criterion's macros, which cppcheck cannot parse. */
+/* cppcheck.h: stands in for macros that cppcheck cannot parse or find. */
 #define Test(s, n, ...)                 static void s##_##n(void)
 #define Theory(parameters, s, n, ...)   static void s##_##n parameters
 #define ParameterizedTest(p, s, n, ...) static void s##_##n(p)
@@ -15,3 +15,5 @@
 
 #define cJSON_ArrayForEach(item, array)                                        \
     for (item = array->child; item; item = item->next)
+
+#define LOG_FORMATS(X) X(FULL, "full", log_full)
