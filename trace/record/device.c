@@ -278,6 +278,8 @@ void trace_device_note_again(void)
 
 /* Each slot is NULL or a back end; a taken slot is not given back. */
 static const struct trace_backend *backends[TRACE_BACKENDS_MOST];
+_Static_assert(TRACE_BACKEND_COUNT <= TRACE_BACKENDS_MOST,
+               "raise TRACE_BACKENDS_MOST");
 
 static const struct trace_backend *backend_at(size_t slot)
 {
