@@ -1,5 +1,5 @@
-/* nvtx.h: passes records to a tool that receives NVTX, as a program annotated
- * with NVTX does. Private. */
+/* nvtx.h: sends spans, events and signposts to a tool that receives NVTX.
+ * Private. */
 #ifndef TRACE_NVTX_H
 #define TRACE_NVTX_H
 
@@ -24,7 +24,7 @@ nvtx_function trace_nvtx_function(enum nvtx_function_module,
  * nothing if there is none, or if it is our own library, which receives. */
 void trace_nvtx_send(void);
 
-/* trace_nvtx_note records why the tool was not loaded, if it was not. */
+/* trace_nvtx_note records why loading the tool failed, if it did. */
 void trace_nvtx_note(void);
 
 #endif
