@@ -13,14 +13,19 @@ function read(name) {
     return readFileSync(join(PAGE, name), 'utf8');
 }
 
+// concatenated() reads the files that a list names.
+function concatenated(list) {
+    return read(list).trim().split('\n').map(read).join('');
+}
+
 function hash(text) {
     return createHash('sha256').update(text).digest('base64');
 }
 
 // template() is what stands before the data.
 function template() {
-    const css = read('page.css');
-    const scripts = read('scripts').trim().split('\n').map(read).join('');
+    const css = concatenated('style_sheets');
+    const scripts = concatenated('scripts');
     const parts = {
         '@CSS@': css, '@JS@': scripts,
         '@STYLE@': hash(css), '@SCRIPT@': hash(scripts),

@@ -1,12 +1,16 @@
 #!/bin/sh
 # embed.sh OUTPUT: writes a C file with the page: page.html, in which @CSS@ is
-# page.css, @JS@ the files in `scripts` in their order, and @STYLE@ and @SCRIPT@
+# the files in `style_sheets`, @JS@ those in `scripts`, and @STYLE@ and @SCRIPT@
 # their SHA-256, which the page's Content-Security-Policy admits.
 set -eu
 LC_ALL=C
 export LC_ALL
 out=$(realpath "$1")
 cd "$(dirname "$0")/page"
+
+styles() {
+    xargs cat <style_sheets
+}
 
 scripts() {
     xargs cat <scripts
@@ -17,7 +21,7 @@ digest() {
 }
 
 template() {
-    sed "s|@STYLE@|$(digest <page.css)|; s|@SCRIPT@|$(scripts | digest)|" page.html
+    sed "s|@STYLE@|$(styles | digest)|; s|@SCRIPT@|$(scripts | digest)|" page.html
 }
 
 # part FROM TO: prints the text between two marks, without the last newline.
@@ -27,7 +31,7 @@ part() {
 
 page() {
     part 1 /@CSS@/
-    cat page.css
+    styles
     part /@CSS@/ /@JS@/
     scripts
     part /@JS@/ '$'

@@ -170,7 +170,7 @@ const grid = (() => {
         }
     }
 
-    // make() makes a grid. options: label, kind (for page.css), rowHeight in
+    // make() makes a grid. options: label, kind (for grid.css), rowHeight in
     // pixels, columns {key, title, sort, cell(row)} whose cell returns text or
     // an element, rowClass(row), choose(row) for a selected row, open(row) for
     // Enter or a double click, and resort(sort) for a click on a title.

@@ -24,7 +24,7 @@ const paint = (() => {
         return context;
     }
 
-    // color() is a color of page.css, by its name.
+    // color() is a color of styles/base.css, by its name.
     function color(name) {
         if (!colors.has(name)) {
             colors.set(name, getComputedStyle(document.documentElement)
