@@ -350,7 +350,7 @@ static void put_text(const struct compared *compared)
 
 static cJSON *json_of_side(const struct test_log_result *result)
 {
-    return result ? RUNNERS_OBJECT(SIDE_MEMBERS) : NULL;
+    return result ? RUNNERS_ROW_OBJECT(SIDE_MEMBERS) : NULL;
 }
 
 static cJSON *json_of_changes(const struct changes *changes)
@@ -372,7 +372,7 @@ static cJSON *json_of_changes(const struct changes *changes)
 
 static cJSON *json_of_calls(const struct percentiles *durations)
 {
-    return RUNNERS_OBJECT(CALLS_MEMBERS);
+    return RUNNERS_ROW_OBJECT(CALLS_MEMBERS);
 }
 
 static cJSON *json_of_slowdowns(const struct slowdowns *slowdowns)

@@ -4,8 +4,8 @@
  * RUNNERS_COLUMNS makes the columns from it. RUNNERS_CELLS makes the cells of a
  * row, from the variables that the values name:
  *
- *     #define SPAN_COLUMNS(X)                            \
- *         X("Count", "count", COUNT, sum->durations.count)  \
+ *     #define SPAN_COLUMNS(X)                               \
+ *         X("Count", "count", COUNT, sum->durations.count) \
  *         X("Span", "name", TEXT, sum->texts[STAT_NAME])
  *
  *     runners_table_begin(&table, RUNNERS_COLUMNS(SPAN_COLUMNS), form);
@@ -68,7 +68,7 @@ struct runners_cell {
 
 /* A row as a JSON object, which the caller deletes or adds to another one. A
  * list that names such an object calls a function that makes it. */
-#define RUNNERS_OBJECT(list)                                                   \
+#define RUNNERS_ROW_OBJECT(list)                                               \
     runners_table_members(cJSON_CreateObject(), RUNNERS_COLUMNS(list),         \
                           RUNNERS_CELLS(list))
 

@@ -80,8 +80,8 @@ static void end_slice(const struct trace_slices *slices,
         slices->ended(slices->context, slice);
 }
 
-const struct trace_slice *trace_slices_around(struct trace_slices *slices,
-                                              size_t track, uint64_t time)
+struct trace_slice *trace_slices_around(struct trace_slices *slices,
+                                        size_t track, uint64_t time)
 {
     struct trace_slice_track *on = &slices->tracks[track];
 
@@ -151,7 +151,7 @@ const struct trace_slice *trace_slices_begin(struct trace_slices *slices,
 {
     struct trace_slice_track *on = &slices->tracks[track];
     struct trace_slice *around =
-        (struct trace_slice *)trace_slices_around(slices, track, slice.begin);
+        trace_slices_around(slices, track, slice.begin);
     size_t row;
 
     if (slices->outlasting == TRACE_OUTLASTING_ENDS && around &&

@@ -65,8 +65,8 @@ size_t trace_slices_track(struct trace_slices *, uint64_t key);
 /* trace_slices_around ends the slices of a track that have ended by `time`, in
  * ns, and returns the innermost one that has not; NULL if there is none. It is
  * valid until the next call. */
-const struct trace_slice *trace_slices_around(struct trace_slices *,
-                                              size_t track, uint64_t time);
+struct trace_slice *trace_slices_around(struct trace_slices *, size_t track,
+                                        uint64_t time);
 
 /* trace_slices_begin begins a slice, whose time the one around it loses.
  * Returns it, valid until the next call; NULL without memory, or in the row
