@@ -149,12 +149,33 @@ const panels = (() => {
                 'to select a range and sum it up.');
     }
 
-    const NAMES = { details: 'Selection', range: 'Summary', slices: 'Slices' };
+    // The grid is made once for each time line.
+    function slices(control, kept) {
+        kept.grid = kept.grid || slicesTable(control);
+        kept.grid.setRows(onScreen(control));
+        return kept.grid.element;
+    }
+
+    // A panel: {title, fill(control, kept), follows(control), hasGrid}. fill()
+    // returns its content; `kept` is an object of the panel's own. follows()
+    // tells whether it changes when the time line moves.
+    const known = new Map([
+        ['details', { title: 'Selection', fill: details }],
+        ['range', { title: 'Summary', fill: summary,
+            follows: ({ view }) => !view.range }],
+        ['slices', { title: 'Slices', fill: slices, hasGrid: true,
+            follows: () => true }],
+    ]);
+
+    // add() adds a panel behind the others; call it before the page opens.
+    function add(key, panel) {
+        known.set(key, panel);
+    }
 
     function tabs(choose) {
         return make('div', { class: 'buttons', role: 'group',
             'aria-label': 'Below the time line' },
-        Object.entries(NAMES).map(([key, title]) => make('button', {
+        [...known].map(([key, { title }]) => make('button', {
             type: 'button', class: 'toggle', 'data-panel': key,
             click: () => choose(key),
         }, title)));
@@ -164,28 +185,21 @@ const panels = (() => {
         const content = make('div', { class: 'panel-content', tabindex: '0',
             role: 'region', 'aria-label': 'Selection' });
         const buttons = tabs((key) => open(key));
+        const kept = new Map([...known.keys()].map((key) => [key, {}]));
         let current = 'range';
-        let table = null;
         let waiting = 0;
 
-        function slices() {
-            table = table || slicesTable(control);
-            dom.replace(content, table.element);
-            table.setRows(onScreen(control));
-        }
-
         function fill() {
-            if (current === 'slices')
-                slices();
-            else
-                dom.replace(content, (current === 'details' ? details :
-                    summary)(control));
+            dom.replace(content,
+                known.get(current).fill(control, kept.get(current)));
         }
 
         function open(key) {
+            const { title, hasGrid } = known.get(key);
+
             current = key;
-            content.setAttribute('aria-label', NAMES[key]);
-            content.classList.toggle('has-grid', key === 'slices');
+            content.setAttribute('aria-label', title);
+            content.classList.toggle('has-grid', !!hasGrid);
             for (const button of buttons.children) {
                 button.setAttribute('aria-pressed',
                     String(button.dataset.panel === key));
@@ -195,8 +209,9 @@ const panels = (() => {
 
         // Meanwhile, the page may have moved to another test.
         function follow() {
-            if (content.isConnected && (current === 'slices' ||
-                current === 'range' && !control.view.range))
+            const { follows } = known.get(current);
+
+            if (content.isConnected && follows && follows(control))
                 fill();
         }
 
@@ -207,7 +222,7 @@ const panels = (() => {
         }
 
         function selected(id) {
-            if (current !== 'slices')
+            if (current === 'details' || current === 'range')
                 open(id < 0 ? 'range' : 'details');
         }
 
@@ -218,9 +233,9 @@ const panels = (() => {
 
         return {
             element: make('div', { class: 'panels' }, buttons, content),
-            moved, selected, ranged,
+            moved, selected, ranged, open,
         };
     }
 
-    return { make: create };
+    return { make: create, add };
 })();
