@@ -38,12 +38,19 @@ const state = (() => {
             listener();
     }
 
-    // link() is the address of a place; the view's own settings don't follow.
+    function isSameTest(changes) {
+        return ['test', 'try'].every((name) =>
+            (changes[name] || '') === get(name));
+    }
+
+    // link() is the address of a place; the view's own settings don't follow,
+    // but the notes on a test do.
     function link(changes) {
         const kept = values;
+        const own = isSameTest(changes) ? { notes: get('notes') } : {};
 
         values = new Map();
-        const text = address(changes);
+        const text = address({ ...own, ...changes });
         values = kept;
         return text;
     }

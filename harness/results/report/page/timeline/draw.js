@@ -9,7 +9,8 @@ const draw = (() => {
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, test,
-    // recording, layout, selected, found, range}; scale is pixels for a ns.
+    // recording, layout, selected, found, range, notes}; scale is pixels for a
+    // ns.
     function x(screen, time) {
         return (time - screen.start) * screen.scale;
     }
@@ -277,6 +278,7 @@ const draw = (() => {
         if (screen.selected >= 0)
             outline(screen, screen.selected);
         context.restore();
+        notes.draw(screen, (time) => x(screen, time));
         if (screen.range)
             range(screen);
     }

@@ -156,9 +156,10 @@ const panels = (() => {
         return kept.grid.element;
     }
 
-    // A panel: {title, fill(control, kept), follows(control), hasGrid}. fill()
-    // returns its content; `kept` is an object of the panel's own. follows()
-    // tells whether it changes when the time line moves.
+    // A panel: {title, fill(control, kept), follows(control), takesRange,
+    // hasGrid}. fill() returns its content; `kept` is an object of the panel's
+    // own. follows() tells whether it changes when the time line moves. A panel
+    // that takes the range stays open when one is selected.
     const known = new Map([
         ['details', { title: 'Selection', fill: details }],
         ['range', { title: 'Summary', fill: summary,
@@ -227,7 +228,9 @@ const panels = (() => {
         }
 
         function ranged(chosen) {
-            if (chosen || current === 'range')
+            if (known.get(current).takesRange)
+                fill();
+            else if (chosen || current === 'range')
                 open('range');
         }
 

@@ -8,7 +8,8 @@ const timeline = (() => {
     let parts = {};
     let frame = 0;
     // The part that is on the screen, in ns of the recording.
-    const view = { start: 0, end: 1, selected: -1, range: null, found: null };
+    const view = { start: 0, end: 1, selected: -1, range: null, found: null,
+        notes: [] };
 
     function whole() {
         const length = recording.end - recording.start;
@@ -207,12 +208,14 @@ const timeline = (() => {
                 button('−', 'Zoom out (S)', () => zoom(1.6)),
                 button('+', 'Zoom in (W)', () => zoom(0.625)),
                 button('Fit', 'Fit (F)', fit),
-                button('Measure', 'Measure the selection (M)', measure)),
+                button('Measure', 'Measure the selection (M)', measure),
+                button('Note', 'Write a note on the range (C)',
+                    () => notes.write(control))),
             make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
                 make('p', {}, 'W S zoom · A D or arrows move · F fit · ' +
-                    'M measure · / search · N next, P previous · Esc clear · ' +
-                    'Ctrl and wheel zoom · drag moves · Shift and drag ' +
-                    'selects a range'))),
+                    'M measure · C note · / search · N next, P previous · ' +
+                    'Esc clear · Ctrl and wheel zoom · drag moves · ' +
+                    'Shift and drag selects a range'))),
         parts.frame, parts.panels.element];
     }
 
@@ -241,6 +244,7 @@ const timeline = (() => {
 
         view.range = null;
         view.found = null;
+        view.notes = notes.read();
         view.start = isGiven ? zero + from : first;
         view.end = isGiven ? zero + to : last;
         view.selected = -1;
