@@ -9,14 +9,14 @@ const draw = (() => {
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, test,
-    // recording, layout, selected, found, range, notes}; scale is pixels for a
-    // ns.
+    // recording, layout, selected, found, range, notes}; scale is that of
+    // scale.js.
     function x(screen, time) {
-        return (time - screen.start) * screen.scale;
+        return screen.scale.x(time);
     }
 
     function step(screen) {
-        const least = 90 / screen.scale;
+        const least = 90 / screen.scale.pixels;
         const power = 10 ** Math.floor(Math.log10(least));
 
         return [1, 2, 5, 10].map((factor) => factor * power)
@@ -66,7 +66,7 @@ const draw = (() => {
                 screen.context.fillRect(left, SIZE.ruler + 2, 1.5,
                     SIZE.ticks - 3);
                 next = layout.firstAt(times, times.length,
-                    screen.start + (left + 2) / screen.scale, next + 1);
+                    screen.scale.time(left + 2), next + 1);
             }
         });
     }
@@ -116,7 +116,7 @@ const draw = (() => {
             screen.painted++;
             painted = left + width;
             next = layout.firstEndingAfter(line,
-                screen.start + painted / screen.scale, next + 1);
+                screen.scale.time(painted), next + 1);
         }
         screen.context.globalAlpha = 1;
     }
@@ -159,7 +159,7 @@ const draw = (() => {
         while (next < times.length && times[next] <= screen.end) {
             const left = Math.max(0, x(screen, times[next]));
             const after = layout.firstAt(times, times.length,
-                screen.start + (left + 1) / screen.scale, next + 1);
+                screen.scale.time(left + 1), next + 1);
             const right = after < times.length ? x(screen, times[after]) :
                 screen.width;
             const tall = (values[after - 1] - low) * unit;

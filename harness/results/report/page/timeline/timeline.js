@@ -2,6 +2,8 @@
 // the panel below it shows.
 const timeline = (() => {
     const { make } = dom;
+    // A click hits what is at most as many pixels away.
+    const NEAR = 3;
     let root = null;
     let test = null;
     let recording = null;
@@ -10,12 +12,6 @@ const timeline = (() => {
     // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null,
         notes: [] };
-
-    function whole() {
-        const length = recording.end - recording.start;
-
-        return [recording.start - length * 0.01, recording.end + length * 0.01];
-    }
 
     function paintNow() {
         frame = 0;
@@ -29,51 +25,12 @@ const timeline = (() => {
             layout: layout.of(recording),
             context: paint.prepare(parts.canvas, height),
             width, height, top: parts.scroller.scrollTop,
-            scale: width / (view.end - view.start),
+            scale: control.scaleOf(),
         });
     }
 
     function redraw() {
         frame = frame || requestAnimationFrame(paintNow);
-    }
-
-    function note() {
-        const [start, end] = whole();
-        const all = view.start <= start && view.end >= end;
-
-        state.note({
-            from: all ? '' : Math.round(view.start - recording.start),
-            to: all ? '' : Math.round(view.end - recording.start),
-        });
-        if (parts.panels)
-            parts.panels.moved();
-    }
-
-    // A window is at least 10 ns wide, and not wider than the recording.
-    function look(start, end) {
-        const [first, last] = whole();
-        const length = Math.max(10, Math.min(end - start, last - first));
-
-        view.start = Math.max(first, Math.min(start, last - length));
-        view.end = view.start + length;
-        note();
-        redraw();
-    }
-
-    function timeAt(offset) {
-        return view.start + (view.end - view.start) * offset /
-            parts.canvas.clientWidth;
-    }
-
-    function zoom(factor, time = (view.start + view.end) / 2) {
-        look(time - (time - view.start) * factor,
-            time + (view.end - time) * factor);
-    }
-
-    function pan(share) {
-        const distance = (view.end - view.start) * share;
-
-        look(view.start + distance, view.end + distance);
     }
 
     function scroll(pixels) {
@@ -90,26 +47,6 @@ const timeline = (() => {
             scroller.scrollTop = top - scroller.clientHeight / 3;
     }
 
-    // fit() shows the selected slice, or everything if it is shown already.
-    function fit() {
-        const { start, ends } = recording.slices;
-        const id = view.selected;
-        const [first, last] = whole();
-
-        if (view.range) {
-            look(view.range[0], view.range[1]);
-        } else if (id >= 0) {
-            const margin = Math.max(5, (ends[id] - start[id]) * 0.1);
-
-            if (Math.abs(view.start - (start[id] - margin)) > 1)
-                look(start[id] - margin, ends[id] + margin);
-            else
-                look(first, last);
-        } else {
-            look(first, last);
-        }
-    }
-
     function select(id, move) {
         view.selected = id;
         if (id >= 0) {
@@ -122,7 +59,8 @@ const timeline = (() => {
             if (move) {
                 scrollTo(id);
                 if (ends[id] < view.start || start[id] > view.end)
-                    look(start[id] - length / 3, start[id] + length * 2 / 3);
+                    control.look(start[id] - length / 3,
+                        start[id] + length * 2 / 3);
             }
         }
         parts.panels.selected(id);
@@ -146,8 +84,8 @@ const timeline = (() => {
 
     function sliceAt(x, y) {
         const place = y + parts.scroller.scrollTop;
-        const time = timeAt(x);
-        const near = 3 * (view.end - view.start) / parts.canvas.clientWidth;
+        const before = control.timeAt(x - NEAR);
+        const after = control.timeAt(x + NEAR);
         const item = layout.of(recording).items.find((one) =>
             one.kind === 'row' && place >= one.y &&
             place < one.y + one.height);
@@ -155,19 +93,20 @@ const timeline = (() => {
         if (!item)
             return -1;
         const { row } = item;
-        const index = layout.firstEndingAfter(row, time - near, 0);
+        const index = layout.firstEndingAfter(row, before, 0);
 
-        return index < row.length && row.starts[index] <= time + near ?
+        return index < row.length && row.starts[index] <= after ?
             row.ids[index] : -1;
     }
 
     const control = {
-        view, look, zoom, pan, scroll, fit, select, setRange, measure, sliceAt,
-        timeAt, redraw,
+        view, scroll, select, setRange, measure, sliceAt, redraw,
         get recording() { return recording; },
         get test() { return test; },
         get parts() { return parts; },
     };
+
+    Object.assign(control, viewport.make(control));
 
     function button(text, label, click) {
         return make('button', { type: 'button', 'aria-label': label,
@@ -205,9 +144,9 @@ const timeline = (() => {
         new ResizeObserver(redraw).observe(parts.scroller);
         return [cuts(), make('div', { class: 'tools' }, parts.search.element,
             make('div', { class: 'buttons' },
-                button('−', 'Zoom out (S)', () => zoom(1.6)),
-                button('+', 'Zoom in (W)', () => zoom(0.625)),
-                button('Fit', 'Fit (F)', fit),
+                button('−', 'Zoom out (S)', () => control.zoom(1.6)),
+                button('+', 'Zoom in (W)', () => control.zoom(0.625)),
+                button('Fit', 'Fit (F)', control.fit),
                 button('Measure', 'Measure the selection (M)', measure),
                 button('Note', 'Write a note on the range (C)',
                     () => notes.write(control))),
@@ -234,7 +173,7 @@ const timeline = (() => {
     }
 
     function restore() {
-        const [first, last] = whole();
+        const [first, last] = control.whole();
         const zero = recording.start;
         const at = state.get('t');
         const from = Number(state.get('from') || NaN);
@@ -252,7 +191,7 @@ const timeline = (() => {
             const length = recording.slices.duration[id];
 
             if (!isGiven && length * 50 < last - first)
-                look(recording.slices.start[id] - length * 2,
+                control.look(recording.slices.start[id] - length * 2,
                     recording.slices.ends[id] + length * 2);
             select(id, true);
         } else {
