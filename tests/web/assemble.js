@@ -2,38 +2,8 @@
 // the makefile and the runner do.
 'use strict';
 
-const { createHash } = require('node:crypto');
-const { readFileSync } = require('node:fs');
-const { join } = require('node:path');
 const { deflateSync } = require('node:zlib');
-
-const PAGE = join(__dirname, '../../harness/results/report/page');
-
-function read(name) {
-    return readFileSync(join(PAGE, name), 'utf8');
-}
-
-// concatenated() reads the files that a list names.
-function concatenated(list) {
-    return read(list).trim().split('\n').map(read).join('');
-}
-
-function hash(text) {
-    return createHash('sha256').update(text).digest('base64');
-}
-
-// template() is what stands before the data.
-function template() {
-    const css = concatenated('style_sheets');
-    const scripts = concatenated('scripts');
-    const parts = {
-        '@CSS@': css, '@JS@': scripts,
-        '@STYLE@': hash(css), '@SCRIPT@': hash(scripts),
-    };
-
-    return read('page.html').replace(/@(CSS|JS|STYLE|SCRIPT)@/g,
-        (name) => parts[name]);
-}
+const template = require('./template.js');
 
 function varint(bytes, value) {
     while (value > 127) {
@@ -111,7 +81,7 @@ function block(id, members, tables) {
 }
 
 function assemble(blocks) {
-    return `${template()}${blocks.join('')}</body></html>\n`;
+    return `${template.now()}\n${blocks.join('')}</body></html>\n`;
 }
 
-module.exports = { assemble, block, template };
+module.exports = { assemble, block };

@@ -1,19 +1,22 @@
-// bench.js: how long a report of 1,000,000 slices takes to load and to draw.
+// bench.js [REVISION]: how long a large report takes to load and to draw, and
+// how that compares with the page of another revision.
 'use strict';
 
 /* global timeline */
 
-const { statSync } = require('node:fs');
+const { readFileSync, statSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const samples = require('./samples.js');
+const template = require('./template.js');
 
 const FOLDER = join(chromium.ROOT, 'build/web/samples');
 const REDRAWS = 50;
+const ROUNDS = 7;
 
-async function load(browser) {
+async function load(browser, name) {
     const start = performance.now();
-    const page = await chromium.open(browser, join(FOLDER, 'million.html'),
+    const page = await chromium.open(browser, join(FOLDER, `${name}.html`),
         'view=timeline');
 
     await page.waitForFunction(() => timeline.isPainted());
@@ -44,6 +47,68 @@ function row(name, value, unit) {
     console.log(`  ${name.padEnd(44)} ${value.toFixed(1).padStart(8)} ${unit}`);
 }
 
+const ZOOMS = [['redraw, everything', 10], ['redraw, a tenth', 0.1],
+    ['redraw, a thousandth', 0.01]];
+
+async function measure(browser) {
+    samples.write(FOLDER, ['million']);
+    const { page, time } = await load(browser, 'million');
+    const size = statSync(join(FOLDER, 'million.html')).size;
+
+    console.log('report.html of 1,000,000 slices');
+    row('size', size / 1048576, 'MiB');
+    row('load until the time line is drawn', time, 'ms');
+    for (const [name, zoom] of ZOOMS) {
+        const times = await redraws(page, zoom);
+
+        row(`${name}: fastest`, times[0], 'ms');
+        row(`${name}: median`, times[REDRAWS / 2], 'ms');
+    }
+    await page.context().close();
+}
+
+// figures() loads a report once and returns its times in ms, by name.
+async function figures(browser, name) {
+    const { page, time } = await load(browser, name);
+    const result = { load: time };
+
+    for (const [title, zoom] of ZOOMS)
+        result[title] = (await redraws(page, zoom))[REDRAWS / 2];
+    await page.context().close();
+    return result;
+}
+
+// withPage() returns a report with another page in front of its data.
+function withPage(page, file) {
+    const text = readFileSync(file, 'utf8');
+
+    const data = text.indexOf('<script type="text/plain" id="run"');
+
+    return page + text.slice(data);
+}
+
+// compare() measures this page and that of another revision in turns.
+async function compare(browser, revision) {
+    const rounds = { large: [], before: [] };
+
+    samples.write(FOLDER, ['large']);
+    writeFileSync(join(FOLDER, 'before.html'),
+        withPage(template.of(revision), join(FOLDER, 'large.html')));
+    for (let i = 0; i < ROUNDS; i++) {
+        for (const side of i % 2 ? ['large', 'before'] : ['before', 'large'])
+            rounds[side].push(await figures(browser, side));
+    }
+    console.log(`report.html of 1,600,000 slices, against ${revision}, ` +
+        `fastest of ${ROUNDS} in turns`);
+    for (const name of Object.keys(rounds.large[0])) {
+        const [now, before] = [rounds.large, rounds.before].map((list) =>
+            Math.min(...list.map((one) => one[name])));
+
+        row(name, now, `ms, ${(now / before).toFixed(2)} x ` +
+            `${before.toFixed(1)} ms`);
+    }
+}
+
 async function main() {
     const missing = chromium.missing();
 
@@ -51,21 +116,11 @@ async function main() {
         console.log(`bench-web: skipped: ${missing}; run make deps-web`);
         return;
     }
-    samples.write(FOLDER, ['million']);
     const browser = await chromium.launch();
-    const { page, time } = await load(browser);
-    const size = statSync(join(FOLDER, 'million.html')).size;
 
-    console.log('report.html of 1,000,000 slices');
-    row('size', size / 1048576, 'MiB');
-    row('load until the time line is drawn', time, 'ms');
-    for (const [name, zoom] of [['redraw, everything', 10],
-        ['redraw, a tenth', 0.1], ['redraw, a thousandth', 0.01]]) {
-        const times = await redraws(page, zoom);
-
-        row(`${name}: fastest`, times[0], 'ms');
-        row(`${name}: median`, times[REDRAWS / 2], 'ms');
-    }
+    await measure(browser);
+    if (process.argv[2])
+        await compare(browser, process.argv[2]);
     await browser.close();
 }
 

@@ -428,6 +428,7 @@ const SAMPLES = {
     mixed, many, hostile, interrupted, threaded, merged, twins,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
+    large: () => huge(1600000, 1000),
 };
 
 function write(folder, names) {

@@ -33,8 +33,9 @@ $(REPORTS): FORCE
 test-web: $(REPORTS) ## test report.html in Chromium and Firefox
 	$(call web,run.js)
 
+# PAGE_BEFORE=REVISION also compares the page with that of an older revision.
 bench-web: ## time to load and draw report.html of 1,000,000 slices
-	$(call web,bench.js)
+	$(call web,bench.js $(PAGE_BEFORE))
 
 screenshots: $(REPORTS) ## pictures of report.html, in build/web/screenshots
 	$(call web,screenshots.js)

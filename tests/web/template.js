@@ -1,0 +1,48 @@
+// template.js: the page without its data, as embed.sh makes it.
+'use strict';
+
+const { execFileSync } = require('node:child_process');
+const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
+const ROOT = join(__dirname, '../..');
+const REPORT = 'harness/results/report';
+let current = '';
+
+// embed() returns the first array of bytes that a report's embed.sh writes.
+function embed(report) {
+    const folder = mkdtempSync(join(tmpdir(), 'testlog-page-'));
+    const file = join(folder, 'page.c');
+
+    try {
+        execFileSync('sh', [join(report, 'embed.sh'), file]);
+        const [, bytes] = readFileSync(file, 'utf8').match(/\{([\d,\s]+)\}/);
+
+        return Buffer.from(bytes.split(',').map(Number).slice(0, -1))
+            .toString();
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+// now() is the page of the sources.
+function now() {
+    current = current || embed(join(ROOT, REPORT));
+    return current;
+}
+
+// of() is the page of a revision.
+function of(revision) {
+    const folder = mkdtempSync(join(tmpdir(), 'testlog-page-'));
+
+    try {
+        execFileSync('sh', ['-c', 'git archive "$1" "$2" | tar -x -C "$3"',
+            'sh', revision, REPORT, folder], { cwd: ROOT });
+        return embed(join(folder, REPORT));
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+module.exports = { now, of };
