@@ -68,6 +68,13 @@ const main = (() => {
                 format.line(report.run.head.path) : 'RUN'}`));
     }
 
+    function partOf({ test, from, to }) {
+        notice('This file has a part of the run only: ', dom.make('a', {
+            href: state.link({ view: 'timeline', test, from, to }),
+        }, `${format.line(test)}, ${format.duration(to - from)} from ` +
+            `${format.seconds(from)} s on`));
+    }
+
     // The element that had the focus may be hidden now.
     function change() {
         show();
@@ -91,6 +98,8 @@ const main = (() => {
         if (!whole)
             return;
         verdict();
+        if (report.run.head.part)
+            partOf(report.run.head.part);
         document.getElementById('skip').addEventListener('click',
             () => document.getElementById('main').focus());
         state.listen(change);

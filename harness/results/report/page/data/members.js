@@ -40,6 +40,7 @@ const members = (() => {
             run: text, newly_failing: list(number), newly_passing: list(number),
             new: list(number), gone: list(text), slower: list(list(number)),
         }),
+        part: object({ test: text, from: number, to: number }),
         merged: (value) => Array.isArray(value) ? value.map(part) : null,
     });
 

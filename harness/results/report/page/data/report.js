@@ -203,5 +203,5 @@ const report = (() => {
         return run.tests.filter(isBad);
     }
 
-    return { run, load, recording, attemptOf, has, find, bad, isBad };
+    return { run, load, recording, attemptOf, blockOf, has, find, bad, isBad };
 })();

@@ -101,6 +101,12 @@ const notes = (() => {
         }, box, make('button', {}, 'Add'), problem);
     }
 
+    function saveButton(control) {
+        return make('p', {}, make('button', {
+            type: 'button', click: () => saveRange.save(control),
+        }, 'Save this range as a report'));
+    }
+
     const hint = 'Press M, or hold Shift and drag, to select a range. Then ' +
         'write a note on it.';
 
@@ -109,7 +115,7 @@ const notes = (() => {
         const content = make('div', {});
         const refill = () => dom.replace(content,
             make('h2', {}, 'Notes'),
-            view.range ? form(control, refill) :
+            view.range ? [form(control, refill), saveButton(control)] :
                 make('p', { class: 'muted' }, hint),
             view.notes.length > 0 && [
                 make('ol', { class: 'notes' }, view.notes.map((note) =>
