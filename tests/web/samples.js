@@ -361,6 +361,23 @@ function huge(slices, lines) {
         endBlock([{ test: 0, spans: slices, slices, lines }], [])]);
 }
 
+// single() is a report of one test. Slices have their fields as pairs.
+function single(data, test = {}) {
+    const end = test.duration || 1e6;
+    const slices = data.slices || [];
+    const fields = slices.flatMap((row) => row.fields || []);
+
+    return assemble([runBlock({ duration_ns: end }, [{
+        program: 'one_test', name: 'one/one', outcome: 'passed', duration: end,
+        tries: 1, ...test,
+    }], [], []), testBlock(0, { end }, {
+        sites: SITE_LIST, ...data,
+        slices: slices.map((row) => ({ ...row, fields:
+            (row.fields || []).length })),
+        sliceFields: fields.map(([name, value]) => ({ name, value })),
+    }), endBlock([{ test: 0, slices: slices.length }], [])]);
+}
+
 // threaded() is a test whose main thread waits for another one.
 function threaded() {
     const data = {
@@ -377,29 +394,6 @@ function threaded() {
 
     return assemble([runBlock({ duration_ns: 1e7 }, tests, [], []),
         testBlock(0, { end: 1e7 }, data),
-        endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
-}
-
-// phased() is a test with a setup, a body of 3 ms and a teardown. Its recording
-// was opened 2 ms before the setup.
-function phased() {
-    const data = {
-        tracks: [{ kind: 'thread', name: 'store_test', pid: 100, tid: 100,
-            depth: 1 }],
-        sites: SITE_LIST,
-        slices: [
-            { start: 2.5e6, duration: 1e6, name: 'request' },
-            { start: 5e6, duration: 2e6, name: 'query', site: 1 }],
-        lines: [
-            { time: 3e6, site: 3, slice: 1, text: 'it is set up', shown: 1 },
-            { time: 4e6, site: 3, text: 'it begins', shown: 1 }],
-    };
-    const tests = [{ program: 'store_test', name: 'store/opens',
-        outcome: 'passed', duration: 3.4e6, start: 1, tries: 1 }];
-
-    return assemble([runBlock({ duration_ns: 9e6 }, tests, [], []),
-        testBlock(0, { end: 9e6, phases: { setup: 2e6, body: 4e6,
-            teardown: 7e6, end: 8e6 } }, data),
         endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
 }
 
@@ -448,7 +442,7 @@ function mistyped(value) {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded, merged, twins, phased,
+    mixed, many, hostile, interrupted, threaded, merged, twins,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),
@@ -464,4 +458,4 @@ if (require.main === module)
     write(process.argv[2], process.argv.slice(3).concat(
         process.argv[3] ? [] : Object.keys(SAMPLES)));
 
-module.exports = { SAMPLES, EVIL, write, mistyped };
+module.exports = { SAMPLES, EVIL, write, mistyped, single };

@@ -5,7 +5,7 @@ const draw = (() => {
     // Narrower slices are drawn this wide, so that they can be seen.
     const NARROW = 2;
     const MOST_ARROWS = 400;
-    const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']];
+    const PALE = 0.25;
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, test,
@@ -13,62 +13,6 @@ const draw = (() => {
     // scale.js.
     function x(screen, time) {
         return screen.scale.x(time);
-    }
-
-    function step(screen) {
-        const least = 90 / screen.scale.pixels;
-        const power = 10 ** Math.floor(Math.log10(least));
-
-        return [1, 2, 5, 10].map((factor) => factor * power)
-            .find((value) => value >= least);
-    }
-
-    function tickLabel(time, size) {
-        const [unit, name] = UNITS.find(([ns]) =>
-            Math.abs(time) >= ns && size >= ns / 1000) || [1, 'ns'];
-        const number = Math.round(time / unit * 1000) / 1000;
-
-        return time ? `${format.count(number)} ${name}` : '0';
-    }
-
-    function ruler(screen) {
-        const { context, recording } = screen;
-        const size = step(screen);
-        const { zero } = recording;
-        let time = Math.floor((screen.start - zero) / size) * size;
-
-        context.fillStyle = paint.color('--panel');
-        context.fillRect(0, 0, screen.width, SIZE.ruler);
-        context.font = '11px system-ui, sans-serif';
-        for (; zero + time < screen.end; time += size) {
-            const left = Math.round(x(screen, zero + time)) + 0.5;
-
-            context.fillStyle = paint.color('--line');
-            context.fillRect(left, 0, 1, screen.height);
-            const text = tickLabel(time, size);
-
-            context.fillStyle = paint.color('--muted');
-            if (left + 6 + context.measureText(text).width < screen.width)
-                context.fillText(text, left + 4, 16);
-        }
-    }
-
-    function ticks(screen) {
-        screen.layout.ticks.forEach((unused, i) => {
-            const level = 5 - i;
-            const times = screen.layout.ticks[level - 1];
-            let next = layout.firstAt(times, times.length, screen.start, 0);
-
-            screen.context.fillStyle = paint.color(`--level-${level}`);
-            while (next < times.length && times[next] <= screen.end) {
-                const left = Math.floor(x(screen, times[next]));
-
-                screen.context.fillRect(left, SIZE.ruler + 2, 1.5,
-                    SIZE.ticks - 3);
-                next = layout.firstAt(times, times.length,
-                    screen.scale.time(left + 2), next + 1);
-            }
-        });
     }
 
     function label(screen, id, left, width, y) {
@@ -86,11 +30,9 @@ const draw = (() => {
     }
 
     function slice(screen, id, left, width, y) {
-        const { context, recording, found } = screen;
+        const { context, recording } = screen;
         const { name, state } = recording.slices;
 
-        if (found)
-            context.globalAlpha = found[id] ? 1 : 0.25;
         context.fillStyle = screen.colors[screen.layout.hues[name[id]]];
         context.fillRect(left, y, width, SIZE.row - 2);
         if (state[id] & recordings.OPEN && width > 3) {
@@ -101,7 +43,7 @@ const draw = (() => {
             label(screen, id, left, width, y);
     }
 
-    function row(screen, line, y) {
+    function strip(screen, line, y) {
         let painted = 0;
         let next = layout.firstEndingAfter(line, screen.start, 0);
 
@@ -118,15 +60,27 @@ const draw = (() => {
             next = layout.firstEndingAfter(line,
                 screen.scale.time(painted), next + 1);
         }
-        screen.context.globalAlpha = 1;
+    }
+
+    // What a search has found is drawn over all else, which is pale, so that
+    // it is seen where slices share a pixel.
+    function row(screen, line, y) {
+        const { context, found } = screen;
+        const hits = found && found.rows.get(line);
+
+        context.globalAlpha = found ? PALE : 1;
+        strip(screen, line, y);
+        context.globalAlpha = 1;
+        if (hits)
+            strip(screen, hits, y);
     }
 
     // The test itself is above its threads.
     function test(screen, y) {
         const { context, recording } = screen;
-        const left = Math.max(-2, x(screen, recording.zero));
-        const width = Math.min(screen.width + 2,
-            x(screen, recording.bodyEnd)) - left;
+        const left = Math.max(-2, x(screen, recording.start));
+        const width = Math.min(screen.width + 2, x(screen,
+            recording.start + screen.test.duration)) - left;
 
         context.fillStyle = paint.color(`--${screen.test.outcome}-back`);
         context.fillRect(left, y, width, SIZE.row - 2);
@@ -268,8 +222,7 @@ const draw = (() => {
 
         screen.painted = 0;
         screen.colors = paint.hues();
-        ruler(screen);
-        ticks(screen);
+        ruler.draw(screen);
         context.save();
         context.beginPath();
         context.rect(0, header, screen.width, screen.height - header);

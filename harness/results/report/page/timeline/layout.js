@@ -24,10 +24,16 @@ const layout = (() => {
         };
     }
 
-    // rowsOf() puts each slice into the row of its track and depth. Slices come
+    function append(row, { start, ends }, id) {
+        row.ids[row.length] = id;
+        row.starts[row.length] = start[id];
+        row.ends[row.length++] = ends[id];
+    }
+
+    // pack() puts each slice into the row of its track and depth. Slices come
     // by start time, so that rows are sorted.
-    function rowsOf(slices, deepest) {
-        const { rows, track, depth, start, ends, state } = slices;
+    function pack(slices, deepest) {
+        const { rows, track, depth, state } = slices;
         const first = new Uint32Array(deepest.length + 1);
 
         deepest.forEach((count, i) => { first[i + 1] = first[i] + count; });
@@ -41,15 +47,24 @@ const layout = (() => {
         const result = Array.from(counts, emptyRow);
 
         for (let i = 0; i < rows; i++) {
-            const row = result[places[i]];
-
-            if (state[i] & recordings.NEVER_ENTERED)
-                continue;
-            row.ids[row.length] = i;
-            row.starts[row.length] = start[i];
-            row.ends[row.length++] = ends[i];
+            if (!(state[i] & recordings.NEVER_ENTERED))
+                append(result[places[i]], slices, i);
         }
         return { first, places, rows: result };
+    }
+
+    // rowsOf() finds, for each row with some of these slices, a row of them.
+    function rowsOf({ places, rows }, slices, ids) {
+        const counts = new Uint32Array(rows.length);
+        const found = new Map();
+
+        for (const id of ids)
+            counts[places[id]]++;
+        counts.forEach((count, place) => count &&
+            found.set(rows[place], emptyRow(count)));
+        for (const id of ids)
+            append(found.get(rows[places[id]]), slices, id);
+        return found;
     }
 
     function ticks(recording) {
@@ -155,7 +170,7 @@ const layout = (() => {
     function of(recording) {
         if (!recording.layout) {
             const deepest = depths(recording.slices, recording.tracks.rows);
-            const packed = rowsOf(recording.slices, deepest);
+            const packed = pack(recording.slices, deepest);
             const placed = place(recording, packed, deepest);
 
             recording.layout = {
@@ -163,6 +178,7 @@ const layout = (() => {
                 arrows: arrows(recording),
                 hues: hues(recording),
                 top: (slice) => placed.tops[packed.places[slice]],
+                rowsOf: (ids) => rowsOf(packed, recording.slices, ids),
             };
         }
         return recording.layout;

@@ -5,7 +5,8 @@ const scale = (() => {
         const pixels = width / (end - start);
 
         return {
-            pixels, start, end, width,
+            pixels,
+            stretches: [{ from: start, to: end, left: 0, right: width }],
             x: (time) => (time - start) * pixels,
             time: (x) => start + x / pixels,
         };

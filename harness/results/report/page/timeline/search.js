@@ -2,33 +2,6 @@
 const search = (() => {
     const { make } = dom;
 
-    // matching() marks the slices whose name or field contains a text.
-    function matching(recording, text) {
-        const { slices } = recording;
-        const hits = recording.strings.map((string) =>
-            string.toLowerCase().includes(text));
-        const found = new Uint8Array(slices.rows);
-        const { value } = recording.table('slice_fields');
-
-        for (let row = 0; row < slices.rows; row++) {
-            let hit = hits[slices.name[row]];
-
-            for (let i = recording.sliceFirst[row];
-                i < recording.sliceFirst[row + 1] && !hit; i++)
-                hit = hits[value[i]];
-            found[row] = hit ? 1 : 0;
-        }
-        return found;
-    }
-
-    function count(found) {
-        let number = 0;
-
-        for (const hit of found)
-            number += hit;
-        return number;
-    }
-
     // Without a search, the next match is the neighbor in the same row.
     function neighbor({ slices }, from, distance) {
         const { rows, track, depth } = slices;
@@ -40,15 +13,12 @@ const search = (() => {
         return row < rows ? row : -1;
     }
 
-    function next(found, from, distance) {
-        for (let i = 1; i <= found.length; i++) {
-            const row = (from + distance * i + 2 * found.length) %
-                found.length;
+    // Behind the last match comes the first.
+    function next({ ids }, from, distance) {
+        const at = layout.firstAt(ids, ids.length, from, 0);
+        const step = distance > 0 && ids[at] !== from ? 0 : distance;
 
-            if (found[row])
-                return row;
-        }
-        return -1;
+        return ids.length ? ids[(at + step + ids.length) % ids.length] : -1;
     }
 
     function create(control) {
@@ -63,9 +33,9 @@ const search = (() => {
             const text = box.value.trim().toLowerCase();
 
             control.view.found = text ?
-                matching(control.recording, text) : null;
+                matches.find(control.recording, text) : null;
             total.textContent = text ?
-                `${format.count(count(control.view.found))} found` : '';
+                `${format.count(control.view.found.ids.length)} found` : '';
             state.note({ find: box.value });
             control.redraw();
         }
