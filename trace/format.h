@@ -88,7 +88,8 @@ struct trace_header {
       "name, then the places of spans inherited by a fork")                    \
     X(SITE, 2, "line << 32 | fields << 16 | kind << 8 | level", "-",           \
       "name, target, file, function, names of fields")                         \
-    X(META, 3, "-", "-", "pairs of name and value")                            \
+    X(META, 3, "enum trace_phase that begins, 0 = none", "-",                  \
+      "pairs of name and value")                                               \
     X(SPAN, 4, "ticks of its first exit, 0 = open", "parent", "fields")        \
     X(ENTER, 5, "ticks of its exit, 0 = inside", "span entered", "-")          \
     X(CLOSE, 6, "-", "span that closed later than its last exit", "-")         \

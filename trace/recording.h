@@ -64,6 +64,19 @@ TRACE_API void trace_returned_to(uintptr_t frame);
  * stays mapped, because threads may be writing a record. */
 TRACE_API void trace_close(void);
 
+/* The phases of a test, in order. */
+enum trace_phase {
+    TRACE_PHASE_SETUP = 1,
+    TRACE_PHASE_BODY,
+    TRACE_PHASE_TEARDOWN,
+    TRACE_PHASE_END, /* the teardown has ended */
+    TRACE_PHASE_COUNT
+};
+
+/* trace_phase_begin notes in the recording that a phase begins. The first note
+ * of each phase counts. */
+TRACE_API void trace_phase_begin(enum trace_phase);
+
 /* trace_invite makes annotated programs that this process starts record into
  * its recording, unless they record for themselves. To prevent that, remove the
  * variable. */

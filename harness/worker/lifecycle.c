@@ -29,9 +29,18 @@ static void call_body(void *parameter)
         _exit(0);
 }
 
+/* A forked child may go through the phases, too. */
+static void begin_phase(enum trace_phase phase)
+{
+    if (!test_log_forked())
+        trace_phase_begin(phase);
+}
+
 static void run_body(void *parameter)
 {
+    begin_phase(TRACE_PHASE_BODY);
     test_log_watch_exceptions(call_body, parameter);
+    begin_phase(TRACE_PHASE_TEARDOWN);
 }
 
 /* A failing assertion jumps out of the test; spans that it left open end before
@@ -46,6 +55,7 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     if (!next)
         test_log_next_function("criterion_internal_test_main", &next);
     next((void (*)(void))run_body);
+    begin_phase(TRACE_PHASE_TEARDOWN);
     trace_device_flush(false);
     trace_unwind(depth);
     test_log_status_returned();
@@ -68,6 +78,7 @@ TRACE_API void criterion_internal_test_setup(void)
     test_log_worker_begin();
     test_log_sanitizers_begin();
     test_log_crash_begin();
+    begin_phase(TRACE_PHASE_SETUP);
     test_log_watch_exceptions(call, &next);
 }
 
@@ -79,6 +90,7 @@ static void run_last_fini(void)
 {
     if (last_fini)
         last_fini();
+    begin_phase(TRACE_PHASE_END);
     test_log_sanitizers_check();
     test_log_worker_end_devices();
 }
@@ -113,6 +125,7 @@ TRACE_API void criterion_internal_test_teardown(void)
         test_log_next_function("criterion_internal_test_teardown", &next);
     take_last_fini();
     test_log_watch_exceptions(call, &next);
+    begin_phase(TRACE_PHASE_END);
     test_log_sanitizers_end();
     test_log_worker_end();
 }

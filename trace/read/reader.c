@@ -190,6 +190,26 @@ static bool add_meta(struct trace_reader *reader, uint64_t place)
            trace_table_set(&reader->meta_table, name_key(name), at);
 }
 
+/* A child's note may come before the test's in the file. */
+static void note_phase(struct trace_reader *reader,
+                       const struct trace_record *record)
+{
+    uint64_t *phase = &reader->phases[record->end];
+
+    if (!*phase || record->time < *phase)
+        *phase = record->time;
+}
+
+static bool index_meta(struct trace_reader *reader,
+                       const struct trace_record *record, uint64_t place)
+{
+    if (!record->end)
+        return add_meta(reader, place);
+    if (record->end < TRACE_PHASE_COUNT)
+        note_phase(reader, record);
+    return true;
+}
+
 static bool add_crash(struct trace_reader *reader, uint64_t place)
 {
     if (!TRACE_ARRAY_RESERVE(reader->crashes, reader->crash_capacity,
@@ -226,7 +246,7 @@ static bool index_record(struct trace_reader *reader,
     case TRACE_KIND_CLOSE:
         return first || add_later(reader, record->span);
     case TRACE_KIND_META:
-        return first || add_meta(reader, place);
+        return first || index_meta(reader, record, place);
     case TRACE_KIND_DEVICE:
         return first || add_device(reader, record, place);
     case TRACE_KIND_CRASH:

@@ -136,6 +136,26 @@ const char *trace_reader_meta(const struct trace_reader *, const char *name);
 bool trace_reader_metas(const struct trace_reader *, size_t *cursor,
                         const char **name, const char **value);
 
+/* When the phases of a test began, and when its teardown ended: ns since the
+ * recording's time zero; 0 = it did not, or is not known. */
+struct trace_phases {
+    uint64_t setup, body, teardown, end;
+};
+
+struct trace_phases trace_reader_phases(const struct trace_reader *);
+
+/* What the runner notes of a test. */
+struct trace_noted {
+    uint64_t began;    /* ns since the recording's time zero, + 1; 0: unknown */
+    uint64_t duration; /* ns */
+};
+
+/* trace_reader_zero returns the moment from which a test's times count: when
+ * its body began, or its setup, if that never ended. Without phases, it is
+ * estimated from the records and from what the runner noted; the reader is then
+ * rewound. */
+uint64_t trace_reader_zero(struct trace_reader *, struct trace_noted);
+
 /* trace_reader_next reads the next entry in order of time across all threads;
  * false at the end. trace_reader_rewind starts again. */
 bool trace_reader_next(struct trace_reader *, struct trace_entry *);

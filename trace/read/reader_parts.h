@@ -45,8 +45,9 @@ struct trace_reader {
     size_t device_count, device_capacity;
     uint32_t *metas; /* places, in the order of recording */
     size_t meta_count, meta_capacity;
-    struct trace_table meta_table; /* the last of each name, by name_key */
-    uint32_t *crashes;             /* places */
+    struct trace_table meta_table;      /* the last of each name, by name_key */
+    uint64_t phases[TRACE_PHASE_COUNT]; /* ticks; 0: unknown */
+    uint32_t *crashes;                  /* places */
     size_t crash_count, crash_capacity;
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count, later_capacity;

@@ -219,10 +219,7 @@ void trace_device_note(const char *name, const char *value)
 
     if (!writer)
         return;
-    record = trace_put_now(writer, TRACE_KIND_META, 0, 2, pair,
-                           trace_values_size(2, pair));
-    if (!record)
-        record = trace_put_spare(writer, TRACE_KIND_META, NULL, 0, 2, pair);
+    record = trace_put_meta(writer, 2, pair);
     if (record)
         trace_commit(writer, record);
     trace_leave(writer);

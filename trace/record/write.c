@@ -125,3 +125,14 @@ __attribute__((noinline)) struct trace_record *trace_put_spare(
     trace_undrop(writer);
     return record;
 }
+
+struct trace_record *trace_put_meta(struct trace_writer *writer, size_t count,
+                                    const struct trace_value *values)
+{
+    struct trace_record *record =
+        trace_put(writer, TRACE_KIND_META, 0, count, values);
+
+    return record ? record
+                  : trace_put_spare(writer, TRACE_KIND_META, NULL, 0, count,
+                                    values);
+}

@@ -30,6 +30,10 @@ struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
                                      struct trace_site *, uint32_t span,
                                      size_t count, const struct trace_value *);
 
+/* trace_put_meta reserves a record of metadata; NULL without space. */
+struct trace_record *trace_put_meta(struct trace_writer *, size_t count,
+                                    const struct trace_value *);
+
 static inline void trace_barrier(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
