@@ -152,6 +152,24 @@ struct trace_reader *runners_open_beginning(const char *path);
 struct trace_reader *runners_open_in(const struct test_log_run *,
                                      const char *folder);
 
+/* ---- test_zero.c: from when the times of a test count ---- */
+
+/* What the runner noted of the tests of a run; the zero value has nothing. It
+ * is read once it is needed. */
+struct noted_times {
+    bool read;
+    uint64_t start;          /* of the run, ns since 1970 */
+    struct trace_noted *all; /* `began` is in ns since 1970 */
+    size_t count, capacity;
+    struct trace_table by_folder;
+};
+
+/* runners_zero_of returns the zero of a test's time, as trace_reader_zero. The
+ * recordings are those of one run. Call runners_noted_free in the end. */
+uint64_t runners_zero_of(struct noted_times *, const struct recording *,
+                         struct trace_reader *);
+void runners_noted_free(struct noted_times *);
+
 /* ---- lost_records.c ---- */
 
 /* Tests that lost records; the zero value has none. */
