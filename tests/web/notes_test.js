@@ -22,7 +22,7 @@ function withNotes(list) {
 async function write(page, text) {
     await page.evaluate(() => {
         const { control } = timeline;
-        const zero = control.recording.start;
+        const zero = control.recording.zero;
 
         control.setRange([zero + 1000000, zero + 1400000]);
     });
@@ -67,12 +67,12 @@ module.exports = {
             .includes('slow since the last change'));
         await other.evaluate(() => timeline.control.look(
             ...[5e6, 6e6].map((time) =>
-                timeline.control.recording.start + time)));
+                timeline.control.recording.zero + time)));
         await other.locator('.notes button').first().click();
         const { start, end } = await other.evaluate(() => ({
             start: timeline.control.view.start -
-                timeline.control.recording.start,
-            end: timeline.control.view.end - timeline.control.recording.start,
+                timeline.control.recording.zero,
+            end: timeline.control.view.end - timeline.control.recording.zero,
         }));
 
         assert.deepStrictEqual([start, end].map(Math.round),

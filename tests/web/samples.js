@@ -397,6 +397,29 @@ function threaded() {
         endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
 }
 
+// phased() is a test with a setup, a body of 3 ms and a teardown. Its recording
+// was opened 2 ms before the setup.
+function phased() {
+    const data = {
+        tracks: [{ kind: 'thread', name: 'store_test', pid: 100, tid: 100,
+            depth: 1 }],
+        sites: SITE_LIST,
+        slices: [
+            { start: 2.5e6, duration: 1e6, name: 'request' },
+            { start: 5e6, duration: 2e6, name: 'query', site: 1 }],
+        lines: [
+            { time: 3e6, site: 3, slice: 1, text: 'it is set up', shown: 1 },
+            { time: 4e6, site: 3, text: 'it begins', shown: 1 }],
+    };
+    const tests = [{ program: 'store_test', name: 'store/opens',
+        outcome: 'passed', duration: 3.4e6, start: 1, tries: 1 }];
+
+    return assemble([runBlock({ duration_ns: 9e6 }, tests, [], []),
+        testBlock(0, { end: 9e6, phases: { setup: 2e6, body: 4e6,
+            teardown: 7e6, end: 8e6 } }, data),
+        endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
+}
+
 const EVIL = '</script><script>document.title="owned"</script>' +
     '<img src=x onerror=alert(1)>"\'&amp;\u202Egnp.exe\u0007\u001b[31m\n@JS@';
 
@@ -442,7 +465,7 @@ function mistyped(value) {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded, merged, twins,
+    mixed, many, hostile, interrupted, threaded, merged, twins, phased,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

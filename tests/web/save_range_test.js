@@ -10,7 +10,7 @@ const { join } = require('node:path');
 async function saved(page, folder, name, range) {
     await page.waitForFunction(() => timeline.isPainted());
     await page.evaluate(([from, to]) => {
-        const zero = timeline.control.recording.start;
+        const zero = timeline.control.recording.zero;
 
         timeline.control.setRange([zero + from, zero + to]);
     }, range);
@@ -28,8 +28,8 @@ function contents(page, range) {
     return page.evaluate(([from, to]) => {
         const { recording } = timeline.control;
         const { slices, lines, flows, counters } = recording;
-        const isIn = (start, end) => start <= recording.start + to &&
-            end >= recording.start + from;
+        const isIn = (start, end) => start <= recording.zero + to &&
+            end >= recording.zero + from;
         const describe = (row) => [slices.start[row], slices.duration[row],
             recordings.sliceName(recording, row),
             recordings.sliceFields(recording, row),

@@ -22,7 +22,7 @@ function labels(page, from, to) {
         const { control } = timeline;
         const texts = [];
 
-        control.look(...times.map((time) => control.recording.start + time));
+        control.look(...times.map((time) => control.recording.zero + time));
         CanvasRenderingContext2D.prototype.fillText = (text, x, y) =>
             y < 24 && texts.push(text);
         timeline.paintNow();

@@ -58,6 +58,19 @@ static void put_metas(struct trace_text *out, const struct trace_reader *reader)
     trace_text_literal(out, "],");
 }
 
+static void put_phases(struct trace_text *out,
+                       const struct trace_reader *reader)
+{
+    struct trace_phases phases = trace_reader_phases(reader);
+
+    trace_text_printf(
+        out,
+        "\"phases\":{\"setup\":%llu,\"body\":%llu,"
+        "\"teardown\":%llu,\"end\":%llu},",
+        (unsigned long long)phases.setup, (unsigned long long)phases.body,
+        (unsigned long long)phases.teardown, (unsigned long long)phases.end);
+}
+
 static void put_cut(struct trace_text *out,
                     const struct test_log_recorded *recorded)
 {
@@ -85,6 +98,7 @@ static void put_members(struct trace_text *out,
     trace_text_literal(out, "\",");
     put_losses(out, &summary);
     put_metas(out, recorded->reader);
+    put_phases(out, recorded->reader);
     put_cut(out, recorded);
 }
 

@@ -12,7 +12,7 @@ const log = (() => {
     let targets = new Map();
 
     function relative(row) {
-        return recording.lines.time[row] - recording.start;
+        return recording.lines.time[row] - recording.zero;
     }
 
     function siteOf(row) {
@@ -238,7 +238,7 @@ const log = (() => {
     }
 
     function goTo(time) {
-        const row = recordings.firstLineAt(recording, recording.start + time);
+        const row = recordings.firstLineAt(recording, recording.zero + time);
         const index = table.rows.findIndex((one) => one >= row);
 
         table.select(index < 0 ? table.rows.length - 1 : index, true);

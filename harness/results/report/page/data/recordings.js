@@ -78,20 +78,32 @@ const recordings = (() => {
         return last;
     }
 
-    // The recording spans the test and all its records. The runner notes a
-    // test's start before its body runs, so the test begins as late as it must
-    // to end no earlier than its last record.
-    function span(recording, test) {
-        const { slices, lines, counters } = recording;
-        const last = lastOf(recording);
+    // The runner notes a test's start before its body runs, so the body begins
+    // as late as it must to end no earlier than its last record.
+    function estimatedZero(recording, test, first, last) {
         const began = Math.max(test.start - (recording.offset || 0),
             last.own - test.duration);
-        const firsts = [slices.start, lines.time, counters.time]
-            .filter((times) => times.length).map((times) => times[0]);
 
-        recording.start = Math.min(...firsts,
-            test.start < 0 && firsts.length ? Infinity : began);
-        recording.end = Math.max(last.all, recording.start + test.duration,
+        return test.start < 0 && first < Infinity ? first :
+            Math.min(first, began);
+    }
+
+    // The recording spans the test's phases and all records. Times count from
+    // `zero`, the beginning of the body; those of the setup are negative. The
+    // duration in run.json includes Criterion's messages about the test.
+    function span(recording, test) {
+        const { slices, lines, counters } = recording;
+        const { setup, body, teardown, end } = recording.phases =
+            { setup: 0, body: 0, teardown: 0, end: 0, ...recording.phases };
+        const last = lastOf(recording);
+        const first = Math.min(...[slices.start, lines.time, counters.time]
+            .filter((times) => times.length).map((times) => times[0]));
+
+        recording.zero = body || setup ||
+            estimatedZero(recording, test, first, last);
+        recording.start = Math.min(first, setup || recording.zero);
+        recording.bodyEnd = teardown || recording.zero + test.duration;
+        recording.end = Math.max(last.all, end, recording.bodyEnd,
             recording.start + 1);
     }
 

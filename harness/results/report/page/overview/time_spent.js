@@ -84,7 +84,8 @@ const timeSpent = (() => {
             make('p', { class: 'muted' }, 'It has no recording.');
     }
 
-    // quiet() returns the longest time in which nothing was recorded.
+    // quiet() returns the longest time in which nothing was recorded, after the
+    // setup.
     function quiet(recording) {
         const { slices, lines } = recording;
         const times = new Float64Array(2 * slices.rows + lines.rows + 2);
@@ -92,11 +93,12 @@ const timeSpent = (() => {
         times.set(slices.start, 0);
         times.set(slices.ends, slices.rows);
         times.set(lines.time, 2 * slices.rows);
-        times.set([recording.start, recording.end], times.length - 2);
+        times.set([recording.zero, recording.end], times.length - 2);
         times.sort();
-        const longest = { from: times[0], length: 0 };
+        const first = times.indexOf(recording.zero);
+        const longest = { from: times[first], length: 0 };
 
-        for (let i = 1; i < times.length; i++) {
+        for (let i = first + 1; i < times.length; i++) {
             if (times[i] - times[i - 1] > longest.length) {
                 longest.from = times[i - 1];
                 longest.length = times[i] - times[i - 1];
@@ -107,7 +109,7 @@ const timeSpent = (() => {
 
     function quietText(recording, test) {
         const { from, length } = quiet(recording);
-        const begin = Math.round(from - recording.start);
+        const begin = Math.round(from - recording.zero);
         const shown = format.duration(Math.min(length, test.duration));
 
         return length < test.duration / 4 ? null : make('p', {},

@@ -78,9 +78,9 @@ const draw = (() => {
     // The test itself is above its threads.
     function test(screen, y) {
         const { context, recording } = screen;
-        const left = Math.max(-2, x(screen, recording.start));
-        const width = Math.min(screen.width + 2, x(screen,
-            recording.start + screen.test.duration)) - left;
+        const left = Math.max(-2, x(screen, recording.zero));
+        const width = Math.min(screen.width + 2,
+            x(screen, recording.bodyEnd)) - left;
 
         context.fillStyle = paint.color(`--${screen.test.outcome}-back`);
         context.fillRect(left, y, width, SIZE.row - 2);

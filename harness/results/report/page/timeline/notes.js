@@ -53,8 +53,8 @@ const notes = (() => {
         const { recording } = control;
         const margin = Math.max(5, (to - from) * 0.1);
 
-        control.look(recording.start + from - margin,
-            recording.start + to + margin);
+        control.look(recording.zero + from - margin,
+            recording.zero + to + margin);
     }
 
     function item(control, note, refill) {
@@ -88,8 +88,8 @@ const notes = (() => {
             submit(event) {
                 const text = box.value.trim();
                 const note = {
-                    from: Math.round(start - recording.start),
-                    to: Math.round(end - recording.start), text,
+                    from: Math.round(start - recording.zero),
+                    to: Math.round(end - recording.zero), text,
                 };
 
                 event.preventDefault();
@@ -145,8 +145,8 @@ const notes = (() => {
 
         context.font = '600 11px system-ui, sans-serif';
         screen.notes.forEach(({ from, to, text }, i) => {
-            const left = x(recording.start + from);
-            const width = Math.max(2, x(recording.start + to) - left);
+            const left = x(recording.zero + from);
+            const width = Math.max(2, x(recording.zero + to) - left);
             const y = height - 10 - 16 * (i % 4);
 
             context.fillStyle = paint.color('--note');

@@ -12,7 +12,7 @@ const panels = (() => {
 
     function lineLink(control, row) {
         const { recording, test } = control;
-        const time = Math.round(recording.lines.time[row] - recording.start);
+        const time = Math.round(recording.lines.time[row] - recording.zero);
         const site = recordings.site(recording, recording.lines.site[row]);
 
         return make('li', {}, make('a', {
@@ -66,7 +66,7 @@ const panels = (() => {
             make('dl', {}, [
                 ...recordings.sliceFields(recording, id),
                 ['start', `${format.seconds(
-                    slices.start[id] - recording.start)} s`],
+                    slices.start[id] - recording.zero)} s`],
                 ['self', format.duration(
                     recordings.selfTimes(recording)[id])],
                 ['track', recordings.trackName(recording, slices.track[id])],
@@ -108,7 +108,7 @@ const panels = (() => {
             choose: (row) => control.select(row, true),
             columns: [
                 { key: 'time', title: 'Start (s)', cell: (row) =>
-                    format.seconds(slices.start[row] - recording.start) },
+                    format.seconds(slices.start[row] - recording.zero) },
                 { key: 'duration', title: 'Duration', cell: (row) =>
                     format.duration(slices.duration[row]) },
                 { key: 'thread', title: 'Track', cell: (row) => format.line(

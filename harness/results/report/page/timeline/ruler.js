@@ -19,7 +19,7 @@ const ruler = (() => {
     // A stretch of the time line has no breaks.
     function stretch(screen, one, plan) {
         const { context, scale, height } = screen;
-        const zero = screen.recording.start;
+        const zero = screen.recording.zero;
         const place = { from: one.from - zero, to: one.to - zero };
         const right = Math.min(one.right, screen.width) - 2;
         let free = Math.max(0, one.left);
@@ -45,7 +45,7 @@ const ruler = (() => {
     function times(screen) {
         const { context, scale, recording } = screen;
         const plan = axis.of(scale.stretches.map(({ from, to }) => ({
-            from: from - recording.start, to: to - recording.start,
+            from: from - recording.zero, to: to - recording.zero,
         })), scale.pixels);
 
         context.fillStyle = paint.color('--panel');

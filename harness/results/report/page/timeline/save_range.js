@@ -177,8 +177,8 @@ const saveRange = (() => {
         const { test, recording, view: { range } } = control;
         const id = report.blockOf(test, state.get('try'));
         const part = {
-            test: test.id, from: Math.round(range[0] - recording.start),
-            to: Math.round(range[1] - recording.start),
+            test: test.id, from: Math.round(range[0] - recording.zero),
+            to: Math.round(range[1] - recording.zero),
         };
         const blocks = [
             await runOf(await unpack.block('run'), test.number, part),

@@ -53,7 +53,7 @@ const timeline = (() => {
             const { start, ends } = recording.slices;
             const length = view.end - view.start;
 
-            state.note({ t: Math.round(start[id] - recording.start) });
+            state.note({ t: Math.round(start[id] - recording.zero) });
             dom.announce(`${format.line(recordings.sliceName(recording, id))
             }, ${format.duration(recording.slices.duration[id])}`);
             if (move) {
@@ -174,7 +174,7 @@ const timeline = (() => {
 
     function restore() {
         const [first, last] = control.whole();
-        const zero = recording.start;
+        const { zero } = recording;
         const at = state.get('t');
         const from = Number(state.get('from') || NaN);
         const to = Number(state.get('to') || NaN);

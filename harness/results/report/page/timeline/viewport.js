@@ -15,8 +15,8 @@ const viewport = (() => {
         const all = view.start <= start && view.end >= end;
 
         state.note({
-            from: all ? '' : Math.round(view.start - recording.start),
-            to: all ? '' : Math.round(view.end - recording.start),
+            from: all ? '' : Math.round(view.start - recording.zero),
+            to: all ? '' : Math.round(view.end - recording.zero),
         });
         if (parts.panels)
             parts.panels.moved();

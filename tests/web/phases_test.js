@@ -1,0 +1,72 @@
+// phases_test.js: times count from the beginning of a test's body.
+'use strict';
+
+/* global timeline, paint */
+
+const assert = require('node:assert');
+
+const HASH = 'view=timeline&test=store/opens';
+
+async function opened(open, more = '') {
+    const page = await open('phased', HASH + more);
+
+    await page.waitForFunction(() => timeline.isPainted());
+    return page;
+}
+
+module.exports = {
+    async count_times_from_the_body(open) {
+        const page = await opened(open);
+        const span = await page.evaluate(() => {
+            const { zero, start, end } = timeline.control.recording;
+
+            return { zero, start, end };
+        });
+
+        assert.deepStrictEqual(span, { zero: 4e6, start: 2e6, end: 8e6 });
+    },
+
+    async draw_the_test_as_long_as_its_body(open) {
+        const page = await opened(open, '&from=0&to=6000000');
+        const [left, width] = await page.evaluate(() => {
+            const { fillRect } = CanvasRenderingContext2D.prototype;
+            const boxes = [];
+
+            CanvasRenderingContext2D.prototype.fillRect = function (...box) {
+                boxes.push([this.fillStyle, ...box]);
+            };
+            timeline.paintNow();
+            CanvasRenderingContext2D.prototype.fillRect = fillRect;
+            const color = paint.color('--passed-back');
+            const box = boxes.find(([style]) =>
+                style.toLowerCase() === color.trim().toLowerCase());
+            const whole = document.querySelector('#timeline canvas')
+                .clientWidth;
+
+            return [box[1] / whole, box[3] / whole];
+        });
+
+        assert.ok(Math.abs(left) < 1e-6 && Math.abs(width - 0.5) < 1e-6,
+            `${left} ${width}`);
+    },
+
+    async select_a_slice_by_its_time_in_the_body(open) {
+        const page = await opened(open, '&t=1500000');
+
+        await page.locator('#timeline h2', { hasText: 'query' }).waitFor();
+        assert.match(await page.locator('.panel-content').innerText(),
+            /start\s+0\.001000 s/);
+    },
+
+    async show_negative_times_of_the_setup(open) {
+        const page = await opened(open, '&t=-1400000');
+
+        await page.locator('#timeline h2', { hasText: 'request' }).waitFor();
+        assert.match(await page.locator('.panel-content').innerText(),
+            /start\s+-0\.001500 s[\s\S]*-0\.001000/);
+        const lines = await open('phased', 'view=log&test=store/opens');
+
+        assert.match(await lines.locator('#log').innerText(),
+            /-0\.001000[\s\S]*0\.000000/);
+    },
+};
