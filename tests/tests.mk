@@ -30,7 +30,6 @@ $(UNITS): $(TEST_OBJ) $(LIB)
 	$(Q)$(CC) $(SAN) $(FAST_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNER_SRC:%.c=$(L)/%.o))
-$(B)/tests/trace_reader_test: $(L)/runners/stat/slice_causes.o $(L)/runners/stat/critical.o
 $(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays

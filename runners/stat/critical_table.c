@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "critical.h"
+#include "critical_table.h"
 #include "log/replay/replay.h"
 #include "runners/find/find.h"
 #include "stat.h"
@@ -16,25 +16,36 @@ enum {
     TOP = 3,    /* names of a test */
 };
 
-#define NOTHING "(nothing recorded)"
+/* As members of JSON. */
+static const char *const phase_words[TRACE_PHASE_COUNT] = {
+    [TRACE_PHASE_SETUP] = "setup",
+    [TRACE_PHASE_BODY] = "body",
+    [TRACE_PHASE_TEARDOWN] = "teardown",
+};
 
 #define PIECE_COLUMNS(X)                                                       \
-    X("Start", "start_ns", TIME, piece->begin - slices->begin)                 \
+    X("Start", "start_ns", TIME, (int64_t)(piece->begin - slices->zero))       \
     X("Duration", "duration_ns", TIME, length_of(piece))                       \
     X("Share", "share_percent", PERCENT, share_of(length_of(piece), slices))   \
     X("Where", "where", TEXT, slices->tracks[piece->track].name)               \
     X("Source", "source", TEXT, source.data)                                   \
-    X("Name", "name", TEXT, site ? site->name : nothing)
+    X("Name", "name", TEXT, site ? site->name : nothing)                       \
+    X(NULL, "phase", TEXT, phase_words[piece->phase])
 
 #define SUM_COLUMNS(X)                                                         \
     X(NULL, "name", TEXT, sum->name)                                           \
     X("Total", "total_ns", TIME, sum->total)                                   \
     X("Share", "share_percent", PERCENT, share_of(sum->total, slices))         \
     X("Pieces", "pieces", COUNT, sum->pieces)                                  \
-    X("Name", NULL, TEXT, sum->name ? sum->name : NOTHING)
+    X("Name", NULL, TEXT,                                                      \
+      sum->name ? sum->name : trace_phase_label(sum->phase))                   \
+    X(NULL, "phase", TEXT, phase_words[sum->phase])
 
 #define TEST_SHARES(X)                                                         \
     X("Duration", "duration_ns", TIME, slices->end - slices->begin)            \
+    X("Setup", "setup_ns", TIME, critical->phases[TRACE_PHASE_SETUP])          \
+    X("Body", "body_ns", TIME, critical->phases[TRACE_PHASE_BODY])             \
+    X("Teardown", "teardown_ns", TIME, critical->phases[TRACE_PHASE_TEARDOWN]) \
     X("Covered", "covered_ns", TIME, critical->covered)                        \
     X("Share", "covered_percent", PERCENT, share_of(critical->covered, slices))
 
@@ -57,27 +68,28 @@ static const struct runners_column *const test_members =
 
 /* ---- Pieces ---- */
 
-static double share_of(uint64_t ns, const struct slices *slices)
+static double share_of(uint64_t ns, const struct trace_causes *slices)
 {
     uint64_t whole = slices->end - slices->begin;
 
     return whole ? 100 * (double)ns / (double)whole : 0;
 }
 
-static uint64_t length_of(const struct piece *piece)
+static uint64_t length_of(const struct trace_piece *piece)
 {
     return piece->end - piece->begin;
 }
 
-static const struct trace_site *site_of(const struct slices *slices,
-                                        const struct piece *piece)
+static const struct trace_site *site_of(const struct trace_causes *slices,
+                                        const struct trace_piece *piece)
 {
-    return piece->slice == SLICES_NONE ? NULL : slices->all[piece->slice].site;
+    return piece->slice == TRACE_NO_SLICE ? NULL
+                                          : slices->all[piece->slice].site;
 }
 
 /* The place of a span, as "file:line"; the caller frees it. */
-static struct trace_text source_of(const struct slices *slices,
-                                   const struct piece *piece)
+static struct trace_text source_of(const struct trace_causes *slices,
+                                   const struct trace_piece *piece)
 {
     const struct trace_site *site = site_of(slices, piece);
     struct trace_text text = {0};
@@ -100,7 +112,7 @@ struct longest {
     size_t count;
 };
 
-static struct longest find_longest(const struct critical *critical)
+static struct longest find_longest(const struct trace_critical *critical)
 {
     uint64_t *lengths = calloc(critical->count + 1, sizeof(*lengths));
     struct longest longest = {0, SHOWN};
@@ -118,7 +130,7 @@ static struct longest find_longest(const struct critical *critical)
 }
 
 /* Returns whether a piece is shown. Call it once for each piece. */
-static bool is_shown(struct longest *longest, const struct piece *piece)
+static bool is_shown(struct longest *longest, const struct trace_piece *piece)
 {
     if (length_of(piece) != longest->length)
         return length_of(piece) > longest->length;
@@ -128,11 +140,13 @@ static bool is_shown(struct longest *longest, const struct piece *piece)
     return true;
 }
 
-static void add_piece(struct runners_table *table, const struct slices *slices,
-                      const struct piece *piece)
+static void add_piece(struct runners_table *table,
+                      const struct trace_causes *slices,
+                      const struct trace_piece *piece)
 {
     const struct trace_site *site = site_of(slices, piece);
-    const char *nothing = table->form == RUNNERS_AS_JSON ? NULL : NOTHING;
+    const char *nothing =
+        table->form == RUNNERS_AS_JSON ? NULL : trace_phase_label(piece->phase);
     struct trace_text source = source_of(slices, piece);
 
     runners_table_add(table, RUNNERS_CELLS(PIECE_COLUMNS));
@@ -140,15 +154,15 @@ static void add_piece(struct runners_table *table, const struct slices *slices,
 }
 
 /* Returns the sum of the pieces that are not among the longest. */
-static struct piece_sum add_pieces(struct runners_table *table,
-                                   const struct slices *slices,
-                                   const struct critical *critical,
-                                   struct longest longest)
+static struct trace_piece_sum add_pieces(struct runners_table *table,
+                                         const struct trace_causes *slices,
+                                         const struct trace_critical *critical,
+                                         struct longest longest)
 {
-    struct piece_sum hidden = {.pieces = 0};
+    struct trace_piece_sum hidden = {.pieces = 0};
 
     for (size_t i = 0; i < critical->count; i++) {
-        const struct piece *piece = &critical->pieces[i];
+        const struct trace_piece *piece = &critical->pieces[i];
 
         if (is_shown(&longest, piece)) {
             add_piece(table, slices, piece);
@@ -161,14 +175,14 @@ static struct piece_sum add_pieces(struct runners_table *table,
 }
 
 /* Prints the pieces, or returns their JSON. */
-static cJSON *put_pieces(const struct slices *slices,
-                         const struct critical *critical,
+static cJSON *put_pieces(const struct trace_causes *slices,
+                         const struct trace_critical *critical,
                          enum runners_form form)
 {
     const struct longest all = {0, critical->count};
     struct runners_table table;
     struct trace_text text = {0};
-    struct piece_sum hidden;
+    struct trace_piece_sum hidden;
 
     runners_table_begin(&table, RUNNERS_COLUMNS(PIECE_COLUMNS), form);
     hidden = add_pieces(&table, slices, critical,
@@ -184,14 +198,15 @@ static cJSON *put_pieces(const struct slices *slices,
 }
 
 /* Prints the sums, or returns their JSON. */
-static cJSON *put_sums(const struct slices *slices,
-                       const struct critical *critical, enum runners_form form)
+static cJSON *put_sums(const struct trace_causes *slices,
+                       const struct trace_critical *critical,
+                       enum runners_form form)
 {
     struct runners_table table;
 
     runners_table_begin(&table, RUNNERS_COLUMNS(SUM_COLUMNS), form);
     for (size_t i = 0; i < critical->sum_count; i++) {
-        const struct piece_sum *sum = &critical->sums[i];
+        const struct trace_piece_sum *sum = &critical->sums[i];
 
         runners_table_add(&table, RUNNERS_CELLS(SUM_COLUMNS));
     }
@@ -202,13 +217,14 @@ static cJSON *put_sums(const struct slices *slices,
 /* ---- Tests ---- */
 
 /* The names with the largest totals, "train 60.1%, saxpy 20.2%". */
-static void add_top(struct trace_text *text, const struct critical *critical,
-                    const struct slices *slices)
+static void add_top(struct trace_text *text,
+                    const struct trace_critical *critical,
+                    const struct trace_causes *slices)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < critical->sum_count && count < TOP; i++) {
-        const struct piece_sum *sum = &critical->sums[i];
+        const struct trace_piece_sum *sum = &critical->sums[i];
 
         if (!sum->name)
             continue;
@@ -220,8 +236,8 @@ static void add_top(struct trace_text *text, const struct critical *critical,
 
 static void add_test(struct runners_table *table,
                      const struct recording *recording,
-                     const struct slices *slices,
-                     const struct critical *critical)
+                     const struct trace_causes *slices,
+                     const struct trace_critical *critical)
 {
     struct trace_text test = {0}, top = {0};
 
@@ -235,8 +251,8 @@ static void add_test(struct runners_table *table,
 
 static void add_json(struct critical_table *table,
                      const struct recording *recording,
-                     const struct slices *slices,
-                     const struct critical *critical)
+                     const struct trace_causes *slices,
+                     const struct trace_critical *critical)
 {
     cJSON *test = runners_table_add(&table->tests, RUNNERS_CELLS(TEST_MEMBERS));
 
@@ -249,8 +265,8 @@ static void add_json(struct critical_table *table,
 
 void runners_critical_put(struct critical_table *table,
                           const struct recording *recording,
-                          const struct slices *slices,
-                          const struct critical *critical)
+                          const struct trace_causes *slices,
+                          const struct trace_critical *critical)
 {
     bool json = table->form == RUNNERS_AS_JSON;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "critical.h"
+#include "critical_table.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "runners/find/find.h"
@@ -125,24 +125,25 @@ static int show(const char *where, char **patterns,
 
 /* ---- Critical paths ---- */
 
-static int put_path(struct critical_table *table,
+static int put_path(struct critical_table *table, struct noted_times *noted,
                     const struct recording *recording, struct losses *losses)
 {
     struct trace_reader *reader = open_recording(recording, losses);
-    struct slices slices;
-    struct critical critical;
+    struct trace_causes slices;
+    struct trace_critical critical;
     int status;
 
     if (!reader)
         return 0;
-    status = runners_slices_read(&slices, reader);
+    status = trace_causes_read(&slices, reader,
+                               runners_zero_of(noted, recording, reader));
     if (!status) {
-        status = runners_critical_find(&critical, &slices);
+        status = trace_critical_find(&critical, &slices);
         if (!status)
             runners_critical_put(table, recording, &slices, &critical);
-        runners_critical_free(&critical);
+        trace_critical_free(&critical);
     }
-    runners_slices_free(&slices);
+    trace_causes_free(&slices);
     trace_reader_close(reader);
     return status;
 }
@@ -151,6 +152,7 @@ static int show_paths(const char *where, char **patterns,
                       const struct settings *settings)
 {
     struct critical_table table = {.form = settings->form};
+    struct noted_times noted = {.read = false};
     struct recordings found = {0};
     struct losses losses = {.count = 0};
     int status = 0;
@@ -159,11 +161,12 @@ static int show_paths(const char *where, char **patterns,
         return runners_recordings_refuse("stat", where, patterns);
     table.several = found.count > 1;
     for (size_t i = 0; i < found.count && !status; i++)
-        status = put_path(&table, &found.all[i], &losses);
+        status = put_path(&table, &noted, &found.all[i], &losses);
     runners_losses_say(&losses, "stat");
     if (status)
         test_log_notice("stat: out of memory");
     runners_critical_end(&table, runners_name_of(where));
+    runners_noted_free(&noted);
     runners_recordings_free(&found);
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }

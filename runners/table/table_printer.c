@@ -33,6 +33,13 @@ static void add_text(struct trace_text *out, const struct runners_cell *cell)
         log_plain(out, cell->text, strlen(cell->text));
 }
 
+static void add_time(struct trace_text *out, double ns)
+{
+    if (ns < 0)
+        trace_text_char(out, '-');
+    log_duration(out, (uint64_t)fabs(ns));
+}
+
 static void add_cell(struct trace_text *out, enum runners_kind kind,
                      const struct runners_cell *cell)
 {
@@ -43,7 +50,7 @@ static void add_cell(struct trace_text *out, enum runners_kind kind,
     else if (kind == RUNNERS_BYTES)
         log_bytes(out, (uint64_t)cell->number);
     else if (kind == RUNNERS_TIME)
-        log_duration(out, (uint64_t)round(cell->number));
+        add_time(out, round(cell->number));
     else if (kind == RUNNERS_SECONDS)
         trace_text_printf(out, "%.2f s", cell->number / 1e9);
     else if (kind == RUNNERS_PERCENT)

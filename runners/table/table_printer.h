@@ -33,7 +33,7 @@ enum runners_form {
 enum runners_kind {
     RUNNERS_COUNT,
     RUNNERS_BYTES,
-    RUNNERS_TIME,    /* ns */
+    RUNNERS_TIME,    /* ns, which may be negative */
     RUNNERS_SECONDS, /* ns that text prints in seconds */
     RUNNERS_PERCENT,
     RUNNERS_RATIO,

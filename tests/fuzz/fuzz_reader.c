@@ -8,7 +8,6 @@
 
 #include "harness/results/report/recorded.h"
 #include "log/devices/device_summary.h"
-#include "runners/stat/critical.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"
 #include "trace/export/chrome.h"
@@ -17,6 +16,7 @@
 #include "trace/export/perfetto.h"
 #include "trace/export/speedscope.h"
 #include "trace/read/crashes.h"
+#include "trace/read/critical.h"
 #include "trace/read/reader.h"
 #include "trace/record/fatal_signal.h"
 
@@ -128,16 +128,18 @@ static void walk_crashes(const struct trace_reader *reader, FILE *null)
 /* The critical path has no gaps. */
 static void walk_critical(struct trace_reader *reader)
 {
-    struct critical critical = {.count = 0};
-    struct slices slices;
+    struct trace_critical critical = {.count = 0};
+    struct trace_causes slices;
 
-    if (!runners_slices_read(&slices, reader) &&
-        !runners_critical_find(&critical, &slices))
+    if (!trace_causes_read(
+            &slices, reader,
+            trace_reader_zero(reader, (struct trace_noted){0})) &&
+        !trace_critical_find(&critical, &slices))
         for (size_t i = 1; i < critical.count; i++)
             if (critical.pieces[i].begin != critical.pieces[i - 1].end)
                 abort();
-    runners_critical_free(&critical);
-    runners_slices_free(&slices);
+    trace_critical_free(&critical);
+    trace_causes_free(&slices);
 }
 
 /* Renders the recording in every way; returns the number of lines without span

@@ -2,7 +2,12 @@
  * kernels, also with played back records of a GPU. */
 #include "tests/support/e2e.h"
 
+#include "tests/support/support.h"
+
+#include "trace/format.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -266,10 +271,12 @@ Test(e2e_stat, critical_path_leads_to_work_on_a_gpu)
         "cudaLaunchKernel", "",
         "void saxpy<float>(float*, float const*, float, int)"};
     const cJSON *test, *pieces, *piece;
-    double end = 0;
+    double end, body = 0;
 
     play("plain", "--filter gpu/uses_it_too");
     test = cJSON_GetArrayItem(rows_of("--critical"), 0);
+    end = -e2e_number(test, "setup_ns");
+    cr_expect_lt(end, 0);
     e2e_expect_is(e2e_text(test, "test"), "gpu/uses_it_too");
     pieces = cJSON_GetObjectItem(test, "pieces");
     cr_expect(has_pieces(pieces, copy, 3));
@@ -278,10 +285,16 @@ Test(e2e_stat, critical_path_leads_to_work_on_a_gpu)
     {
         cr_expect_eq(e2e_number(piece, "start_ns"), end);
         end += e2e_number(piece, "duration_ns");
+        if (!strcmp(e2e_text(piece, "phase"), "body"))
+            body += e2e_number(piece, "duration_ns");
     }
-    cr_expect_eq(end, e2e_number(test, "duration_ns"));
+    cr_expect_eq(body, e2e_number(test, "body_ns"));
+    cr_expect_gt(e2e_number(test, "teardown_ns"), 0);
+    cr_expect_eq(end, body + e2e_number(test, "teardown_ns"));
+    cr_expect_eq(end + e2e_number(test, "setup_ns"),
+                 e2e_number(test, "duration_ns"));
     e2e_expect_has(e2e_run(TESTLOG "stat --critical --csv")->out,
-                   ",\"GPU 0: NVIDIA H200, stream 7\",,Memcpy HtoD\n");
+                   ",\"GPU 0: NVIDIA H200, stream 7\",,Memcpy HtoD,body\n");
 }
 
 Test(e2e_stat, critical_path_has_a_row_for_each_test_of_a_run)
@@ -298,9 +311,77 @@ Test(e2e_stat, critical_path_has_a_row_for_each_test_of_a_run)
     cr_expect_eq(cJSON_GetArraySize(rows), 2);
     cr_expect_not(cJSON_HasObjectItem(cJSON_GetArrayItem(rows, 0), "pieces"));
     stat = e2e_run(TESTLOG "stat --critical --csv");
-    e2e_expect_has(stat->out, "duration_ns,covered_ns,covered_percent,longest,"
-                              "program,test\n");
+    e2e_expect_has(stat->out,
+                   "duration_ns,setup_ns,body_ns,teardown_ns,covered_ns,"
+                   "covered_percent,longest,program,test\n");
     e2e_expect_has(stat->out, ",traced_test,traced/nests\n");
+}
+
+/* A failed assertion jumps out of the body of gpu/fails, and a device's work is
+ * recorded until the last fixture ends. */
+Test(e2e_stat, critical_paths_have_the_phases_of_all_tests)
+{
+    const cJSON *rows, *row;
+
+    run_gpu();
+    rows = rows_of("--critical");
+    cr_expect_eq(cJSON_GetArraySize(rows), 2);
+    cJSON_ArrayForEach(row, rows)
+    {
+        cr_expect_gt(e2e_number(row, "setup_ns"), 0);
+        cr_expect_gt(e2e_number(row, "body_ns"), 0);
+        cr_expect_gt(e2e_number(row, "teardown_ns"), 0);
+        cr_expect_eq(e2e_number(row, "duration_ns"),
+                     e2e_number(row, "setup_ns") + e2e_number(row, "body_ns") +
+                         e2e_number(row, "teardown_ns"));
+    }
+}
+
+/* Makes the notes of phases unknown, as in recordings of older versions. */
+static void forget_phases(const char *path)
+{
+    size_t size, count = 0;
+    char *bytes = test_load(path, &size);
+
+    for (size_t at = TRACE_HEADER_SIZE; at < size; at += TRACE_SLOT_SIZE) {
+        struct trace_record *record = (struct trace_record *)(bytes + at);
+
+        if (record->kind != TRACE_KIND_META || record->count ||
+            record->slots != 1 || !record->end ||
+            record->end >= TRACE_PHASE_COUNT)
+            continue;
+        record->end = UINT64_MAX;
+        count++;
+    }
+    cr_expect_geq(count, 4);
+    test_save(path, bytes, size);
+    free(bytes);
+}
+
+static const cJSON *first_piece(void)
+{
+    const cJSON *test =
+        cJSON_GetArrayItem(rows_of("--critical traced/nests"), 0);
+
+    cr_expect_eq(e2e_number(test, "setup_ns") + e2e_number(test, "body_ns") +
+                     e2e_number(test, "teardown_ns"),
+                 0);
+    return cJSON_GetArrayItem(cJSON_GetObjectItem(test, "pieces"), 0);
+}
+
+/* The runner noted that the test began before its first record. */
+Test(e2e_stat, critical_path_without_phases_begins_as_the_runner_noted)
+{
+    run_nested();
+    forget_phases("testlog-runs/latest/tests/traced_test/traced.nests/"
+                  "recording");
+    cr_expect_eq(e2e_number(first_piece(), "start_ns"), 0);
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(first_piece(), "name")));
+    cr_expect(cJSON_IsNull(cJSON_GetObjectItem(first_piece(), "phase")));
+    e2e_expect_has(e2e_run(TESTLOG "stat --critical traced/nests")->out,
+                   "  (nothing recorded)\n");
+    cr_assert_eq(rename("testlog-runs/latest/run.json", "moved"), 0);
+    e2e_expect_is(e2e_text(first_piece(), "name"), "outer");
 }
 
 /* ---- Lines and tests ---- */

@@ -1,4 +1,4 @@
-/* runners_critical_test.c: the critical path of a recording. */
+/* trace_critical_test.c: the critical path of a recording. */
 #include "tests/support/support.h"
 
 #include <pthread.h>
@@ -11,9 +11,9 @@
 
 #include <criterion/criterion.h>
 
-#include "runners/stat/critical.h"
+#include "trace/read/critical.h"
 
-TestSuite(runners_critical, .init = test_folder, .timeout = 60);
+TestSuite(trace_critical, .init = test_folder, .timeout = 60);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
@@ -28,18 +28,18 @@ static struct trace_span_ref begin(struct trace_site *site)
 
 /* Pieces follow each other from the beginning to the end, within their slices.
  */
-static void check_pieces(const struct slices *slices,
-                         const struct critical *critical)
+static void check_pieces(const struct trace_causes *slices,
+                         const struct trace_critical *critical)
 {
     uint64_t last = slices->begin, covered = 0;
 
     for (size_t i = 0; i < critical->count; i++) {
-        const struct piece *piece = &critical->pieces[i];
+        const struct trace_piece *piece = &critical->pieces[i];
 
         cr_assert_eq(piece->begin, last);
         cr_assert_gt(piece->end, piece->begin);
         last = piece->end;
-        if (piece->slice == SLICES_NONE)
+        if (piece->slice == TRACE_NO_SLICE)
             continue;
         covered += piece->end - piece->begin;
         cr_assert_eq(slices->all[piece->slice].track, piece->track);
@@ -50,8 +50,8 @@ static void check_pieces(const struct slices *slices,
     cr_expect_eq(covered, critical->covered);
 }
 
-static void check_sums(const struct slices *slices,
-                       const struct critical *critical)
+static void check_sums(const struct trace_causes *slices,
+                       const struct trace_critical *critical)
 {
     uint64_t total = 0;
     size_t pieces = 0;
@@ -65,28 +65,40 @@ static void check_sums(const struct slices *slices,
     cr_expect_eq(pieces, critical->count);
 }
 
+/* Without phases, the path begins with the recording. */
+static uint64_t zero_of(struct trace_reader *reader)
+{
+    return trace_reader_phases(reader).body
+               ? trace_reader_zero(reader, (struct trace_noted){0})
+               : trace_reader_summary(reader).begin;
+}
+
+static const char *name_of(const struct trace_causes *slices,
+                           const struct trace_piece *piece)
+{
+    if (piece->slice != TRACE_NO_SLICE)
+        return slices->all[piece->slice].site->name;
+    return piece->phase ? trace_phase_label(piece->phase) : "-";
+}
+
 /* Ends the recording and returns the names on its path, "-" where nothing was
  * recorded; to be freed. */
 static char *path_of(void)
 {
     struct trace_reader *reader = test_read();
     struct trace_text text = {0};
-    struct slices slices;
-    struct critical critical;
+    struct trace_causes slices;
+    struct trace_critical critical;
 
-    cr_assert_eq(runners_slices_read(&slices, reader), 0);
-    cr_assert_eq(runners_critical_find(&critical, &slices), 0);
+    cr_assert_eq(trace_causes_read(&slices, reader, zero_of(reader)), 0);
+    cr_assert_eq(trace_critical_find(&critical, &slices), 0);
     check_pieces(&slices, &critical);
     check_sums(&slices, &critical);
-    for (size_t i = 0; i < critical.count; i++) {
-        uint32_t slice = critical.pieces[i].slice;
-
+    for (size_t i = 0; i < critical.count; i++)
         trace_text_printf(&text, "%s%s", i ? " " : "",
-                          slice == SLICES_NONE ? "-"
-                                               : slices.all[slice].site->name);
-    }
-    runners_critical_free(&critical);
-    runners_slices_free(&slices);
+                          name_of(&slices, &critical.pieces[i]));
+    trace_critical_free(&critical);
+    trace_causes_free(&slices);
     trace_reader_close(reader);
     return text.data;
 }
@@ -101,7 +113,7 @@ static void expect_path(const char *names)
 
 /* ---- One thread ---- */
 
-Test(runners_critical, is_what_ran_last_on_one_thread)
+Test(trace_critical, is_what_ran_last_on_one_thread)
 {
     struct trace_span_ref span;
 
@@ -114,10 +126,84 @@ Test(runners_critical, is_what_ran_last_on_one_thread)
     expect_path("- outer inner outer task outer - inner -");
 }
 
-Test(runners_critical, is_one_piece_without_slices)
+Test(trace_critical, is_one_piece_without_slices)
 {
     test_record();
     expect_path("-");
+}
+
+/* ---- Phases ---- */
+
+static void *runs_root(void *unused)
+{
+    trace_span_end(begin(&task));
+    return unused;
+}
+
+Test(trace_critical, names_phases_where_nothing_was_recorded)
+{
+    test_record();
+    trace_span_end(begin(&outer)); /* before the setup */
+    trace_phase_begin(TRACE_PHASE_SETUP);
+    trace_phase_begin(TRACE_PHASE_BODY);
+    trace_span_end(begin(&inner));
+    trace_phase_begin(TRACE_PHASE_TEARDOWN);
+    trace_phase_begin(TRACE_PHASE_END);
+    trace_span_end(begin(&outer));
+    expect_path("(setup) (test body) inner (test body) (teardown)");
+}
+
+Test(trace_critical, cuts_a_piece_at_phases)
+{
+    struct trace_span_ref span;
+
+    test_record();
+    trace_phase_begin(TRACE_PHASE_SETUP);
+    span = begin(&outer);
+    trace_phase_begin(TRACE_PHASE_BODY);
+    trace_span_end(begin(&inner));
+    trace_phase_begin(TRACE_PHASE_TEARDOWN);
+    trace_span_end(span);
+    trace_phase_begin(TRACE_PHASE_END);
+    expect_path("(setup) outer outer inner outer outer (teardown)");
+}
+
+Test(trace_critical, adds_up_to_each_phase)
+{
+    struct trace_critical critical;
+    struct trace_causes slices;
+    struct trace_phases phases;
+    struct trace_reader *reader;
+
+    test_record();
+    trace_phase_begin(TRACE_PHASE_SETUP);
+    trace_span_end(begin(&inner));
+    trace_phase_begin(TRACE_PHASE_BODY);
+    test_thread(runs_root, NULL);
+    trace_phase_begin(TRACE_PHASE_TEARDOWN);
+    trace_phase_begin(TRACE_PHASE_END);
+    reader = test_read();
+    phases = trace_reader_phases(reader);
+    cr_assert_eq(trace_causes_read(&slices, reader, phases.body), 0);
+    cr_assert_eq(trace_critical_find(&critical, &slices), 0);
+    cr_expect_eq(critical.phases[TRACE_PHASE_SETUP],
+                 phases.body - phases.setup);
+    cr_expect_eq(critical.phases[TRACE_PHASE_BODY],
+                 phases.teardown - phases.body);
+    cr_expect_eq(critical.phases[TRACE_PHASE_TEARDOWN],
+                 phases.end - phases.teardown);
+    cr_expect_eq(critical.phases[0], 0);
+    trace_critical_free(&critical);
+    trace_causes_free(&slices);
+    trace_reader_close(reader);
+}
+
+Test(trace_critical, ends_in_the_phase_in_which_the_test_died)
+{
+    test_record();
+    trace_phase_begin(TRACE_PHASE_SETUP);
+    begin(&outer);
+    expect_path("(setup) outer");
 }
 
 /* ---- Threads ---- */
@@ -132,7 +218,7 @@ static void *runs_task(void *span)
     return NULL;
 }
 
-Test(runners_critical, follows_a_span_to_the_thread_that_made_it)
+Test(trace_critical, follows_a_span_to_the_thread_that_made_it)
 {
     struct trace_span_ref span, made;
 
@@ -145,14 +231,8 @@ Test(runners_critical, follows_a_span_to_the_thread_that_made_it)
     expect_path("- outer task inner task outer -");
 }
 
-static void *runs_root(void *unused)
-{
-    trace_span_end(begin(&task));
-    return unused;
-}
-
 /* The main thread records nothing meanwhile. */
-Test(runners_critical, joins_threads_where_nothing_is_recorded)
+Test(trace_critical, joins_threads_where_nothing_is_recorded)
 {
     test_record();
     trace_span_end(begin(&outer));
@@ -174,7 +254,7 @@ static void *hangs(void *span)
 }
 
 /* Both threads are still in their spans when the recording ends. */
-Test(runners_critical, goes_from_a_wait_to_what_it_waits_for)
+Test(trace_critical, goes_from_a_wait_to_what_it_waits_for)
 {
     struct trace_span_ref span;
     pthread_t thread;
@@ -197,7 +277,7 @@ static uint64_t now(void)
 }
 
 /* The task ends in the first tenth of the span beside it. */
-Test(runners_critical, stays_in_a_span_that_only_overlaps_others)
+Test(trace_critical, stays_in_a_span_that_only_overlaps_others)
 {
     struct trace_span_ref span, beside;
     uint64_t from, until;
@@ -260,7 +340,7 @@ static void record_ticks(uint64_t ticks)
         usleep(100);
 }
 
-Test(runners_critical, goes_from_a_wait_to_the_kernel_and_its_launch)
+Test(trace_critical, goes_from_a_wait_to_the_kernel_and_its_launch)
 {
     record_ticks(200000);
     put_call(TRACE_ACTIVITY_RUNTIME, "launch", 1, 0, 10000, 20000);
@@ -270,7 +350,7 @@ Test(runners_critical, goes_from_a_wait_to_the_kernel_and_its_launch)
     expect_path("- launch - kernel wait -");
 }
 
-Test(runners_critical, waits_for_all_streams_of_a_context)
+Test(trace_critical, waits_for_all_streams_of_a_context)
 {
     record_ticks(200000);
     put_call(TRACE_ACTIVITY_RUNTIME, "launch", 1, 0, 10000, 20000);
@@ -281,7 +361,7 @@ Test(runners_critical, waits_for_all_streams_of_a_context)
 }
 
 /* The zone ends later than its kernel, as far as clocks can tell. */
-Test(runners_critical, does_not_wait_for_a_part_of_a_kernel)
+Test(trace_critical, does_not_wait_for_a_part_of_a_kernel)
 {
     struct trace_activity zone = test_kernel(0, 0);
 
@@ -296,7 +376,7 @@ Test(runners_critical, does_not_wait_for_a_part_of_a_kernel)
 }
 
 /* The second kernel was launched while the first one ran. */
-Test(runners_critical, stays_on_a_stream_that_was_busy)
+Test(trace_critical, stays_on_a_stream_that_was_busy)
 {
     record_ticks(200000);
     put_call(TRACE_ACTIVITY_RUNTIME, "launch", 1, 0, 10000, 20000);
@@ -307,7 +387,7 @@ Test(runners_critical, stays_on_a_stream_that_was_busy)
     expect_path("- launch - kernel - second wait -");
 }
 
-Test(runners_critical, goes_from_a_call_to_the_copy_that_it_made)
+Test(trace_critical, goes_from_a_call_to_the_copy_that_it_made)
 {
     record_ticks(200000);
     put_call(TRACE_ACTIVITY_RUNTIME, "copy", 1, 0, 10000, 50000);
@@ -316,7 +396,7 @@ Test(runners_critical, goes_from_a_call_to_the_copy_that_it_made)
 }
 
 /* A device's clock may be a little ahead of the host's. */
-Test(runners_critical, tolerates_the_skew_of_clocks)
+Test(trace_critical, tolerates_the_skew_of_clocks)
 {
     record_ticks(200000);
     put_call(TRACE_ACTIVITY_RUNTIME, "launch", 1, 0, 10000, 20000);
@@ -350,7 +430,7 @@ static void *records_anything(void *unused)
     return unused;
 }
 
-Test(runners_critical, covers_any_recording_without_overlaps)
+Test(trace_critical, covers_any_recording_without_overlaps)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         test_seed(seed);
@@ -361,7 +441,7 @@ Test(runners_critical, covers_any_recording_without_overlaps)
     }
 }
 
-Test(runners_critical, reports_that_memory_is_exhausted)
+Test(trace_critical, reports_that_memory_is_exhausted)
 {
     struct trace_span_ref span;
     struct trace_reader *reader;
@@ -378,16 +458,16 @@ Test(runners_critical, reports_that_memory_is_exhausted)
     trace_span_end(span);
     reader = test_read();
     do {
-        struct slices slices = {.count = 0};
-        struct critical critical = {.count = 0};
+        struct trace_causes slices = {.count = 0};
+        struct trace_critical critical = {.count = 0};
 
         test_fail_memory(++nth, true);
-        status = runners_slices_read(&slices, reader);
+        status = trace_causes_read(&slices, reader, zero_of(reader));
         if (!status)
-            status = runners_critical_find(&critical, &slices);
+            status = trace_critical_find(&critical, &slices);
         test_fail_memory(0, false);
-        runners_critical_free(&critical);
-        runners_slices_free(&slices);
+        trace_critical_free(&critical);
+        trace_causes_free(&slices);
     } while (nth < 3 || status);
     cr_expect_gt(nth, 7, "%zu", nth);
     trace_reader_close(reader);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "critical.h"
+#include "slices.h"
 #include "trace/base/strings.h"
-#include "trace/read/slices.h"
 
 /* The clocks of a device and of the host differ a little. */
 enum { SKEW_NS = 1000 };
@@ -28,11 +28,11 @@ enum end_kind {
 
 /* A recording that is read. */
 struct reading {
-    struct slices *slices;
+    struct trace_causes *slices;
     struct trace_reader *reader;
     struct trace_slices open; /* numbered by their places in their tracks */
     struct trace_table made;  /* from a span's place to its number in `at` */
-    struct slice_moment *at;
+    struct trace_moment *at;
     size_t at_count, at_capacity;
     struct trace_table calls; /* from a correlation to its first call */
 };
@@ -58,11 +58,11 @@ static void name_track(struct trace_text *name, struct trace_reader *reader,
     trace_name_stream(name, reader, &entry->at);
 }
 
-/* Returns the number of an entry's track, SLICES_NONE without memory. */
+/* Returns the number of an entry's track, TRACE_NO_SLICE without memory. */
 static uint32_t track_of(struct reading *reading,
                          const struct trace_entry *entry)
 {
-    struct slices *slices = reading->slices;
+    struct trace_causes *slices = reading->slices;
     size_t number = trace_slices_track(&reading->open, trace_track_key(entry));
     struct trace_text name = {0};
 
@@ -73,7 +73,7 @@ static uint32_t track_of(struct reading *reading,
         !TRACE_ARRAY_RESERVE(slices->tracks, slices->track_capacity,
                              number + 1)) {
         trace_text_free(&name);
-        return SLICES_NONE;
+        return TRACE_NO_SLICE;
     }
     slices->tracks[slices->track_count++].name = name.data;
     return (uint32_t)number;
@@ -90,7 +90,7 @@ static bool add_main(struct reading *reading)
     for (size_t i = 0; (thread = trace_reader_thread(reading->reader, i)); i++)
         if (thread->pid == pid && thread->tid == pid)
             entry.thread = thread;
-    return track_of(reading, &entry) != SLICES_NONE;
+    return track_of(reading, &entry) != TRACE_NO_SLICE;
 }
 
 /* ---- Slices ---- */
@@ -103,17 +103,18 @@ static bool note_made(struct reading *reading, const struct trace_entry *span)
     if (!trace_reader_later(reading->reader, span->id))
         return true;
     track = track_of(reading, span);
-    if (track == SLICES_NONE ||
+    if (track == TRACE_NO_SLICE ||
         !TRACE_ARRAY_RESERVE(reading->at, reading->at_capacity,
                              reading->at_count + 1) ||
         !trace_table_set(&reading->made, span->id, reading->at_count))
         return false;
-    reading->at[reading->at_count++] = (struct slice_moment){track, span->time};
+    reading->at[reading->at_count++] = (struct trace_moment){track, span->time};
     return true;
 }
 
 static void describe_span(struct reading *reading,
-                          const struct trace_entry *entry, struct slice *slice)
+                          const struct trace_entry *entry,
+                          struct trace_caused *slice)
 {
     struct trace_entry span;
     uintptr_t number;
@@ -135,7 +136,7 @@ static void describe_span(struct reading *reading,
 }
 
 static void describe_activity(const struct trace_entry *entry,
-                              struct slice *slice)
+                              struct trace_caused *slice)
 {
     slice->activity = entry->at.kind;
     slice->on_device = entry->at.on_device;
@@ -144,7 +145,7 @@ static void describe_activity(const struct trace_entry *entry,
     slice->correlation = entry->at.correlation;
 }
 
-static uint64_t within(const struct slices *slices, uint64_t time)
+static uint64_t within(const struct trace_causes *slices, uint64_t time)
 {
     if (time < slices->begin)
         return slices->begin;
@@ -152,7 +153,7 @@ static uint64_t within(const struct slices *slices, uint64_t time)
 }
 
 /* Nests a slice in its track. `around` counts from the track's first one. */
-static bool nest(struct reading *reading, struct slice *slice)
+static bool nest(struct reading *reading, struct trace_caused *slice)
 {
     struct trace_slice open = {.begin = slice->begin,
                                .end = slice->end,
@@ -162,7 +163,7 @@ static bool nest(struct reading *reading, struct slice *slice)
         trace_slices_around(&reading->open, slice->track, slice->begin);
     const struct trace_slice *begun;
 
-    slice->around = around ? (uint32_t)around->number : SLICES_NONE;
+    slice->around = around ? (uint32_t)around->number : TRACE_NO_SLICE;
     begun = trace_slices_begin(&reading->open, slice->track, open);
     if (begun)
         slice->end = begun->end;
@@ -172,14 +173,14 @@ static bool nest(struct reading *reading, struct slice *slice)
 static bool add_slice(struct reading *reading, const struct trace_entry *entry,
                       const struct trace_site *site)
 {
-    struct slices *slices = reading->slices;
-    struct slice slice = {.site = site,
-                          .begin = within(slices, entry->time),
-                          .end = within(slices, entry->end),
-                          .track = track_of(reading, entry),
-                          .cause_track = SLICES_NONE};
+    struct trace_causes *slices = reading->slices;
+    struct trace_caused slice = {.site = site,
+                                 .begin = within(slices, entry->time),
+                                 .end = within(slices, entry->end),
+                                 .track = track_of(reading, entry),
+                                 .cause_track = TRACE_NO_SLICE};
 
-    if (slice.track == SLICES_NONE ||
+    if (slice.track == TRACE_NO_SLICE ||
         !TRACE_ARRAY_RESERVE(slices->all, slices->capacity, slices->count + 1))
         return false;
     if (slice.end < slice.begin)
@@ -213,9 +214,9 @@ static bool add_all(struct reading *reading)
 
 /* ---- Order ---- */
 
-static bool sort_by_track(struct slices *slices)
+static bool sort_by_track(struct trace_causes *slices)
 {
-    struct slice *sorted = calloc(slices->count + 1, sizeof(*sorted));
+    struct trace_caused *sorted = calloc(slices->count + 1, sizeof(*sorted));
     size_t first = 0;
 
     if (!sorted)
@@ -226,10 +227,10 @@ static bool sort_by_track(struct slices *slices)
         slices->tracks[i].count = 0;
     }
     for (size_t i = 0; i < slices->count; i++) {
-        struct slice *slice = &slices->all[i];
-        struct slice_track *track = &slices->tracks[slice->track];
+        struct trace_caused *slice = &slices->all[i];
+        struct trace_cause_track *track = &slices->tracks[slice->track];
 
-        if (slice->around != SLICES_NONE)
+        if (slice->around != TRACE_NO_SLICE)
             slice->around += (uint32_t)track->first;
         sorted[track->first + track->count++] = *slice;
     }
@@ -238,10 +239,10 @@ static bool sort_by_track(struct slices *slices)
     return true;
 }
 
-uint32_t runners_slices_around(const struct slices *slices,
-                               struct slice_moment now, uint64_t *since)
+uint32_t trace_causes_around(const struct trace_causes *slices,
+                             struct trace_moment now, uint64_t *since)
 {
-    const struct slice_track *track = &slices->tracks[now.track];
+    const struct trace_cause_track *track = &slices->tracks[now.track];
     size_t low = track->first, high = low + track->count;
     uint32_t at;
 
@@ -254,12 +255,12 @@ uint32_t runners_slices_around(const struct slices *slices,
         else
             high = middle;
     }
-    at = low > track->first ? (uint32_t)low - 1 : SLICES_NONE;
-    while (at != SLICES_NONE && slices->all[at].end < now.time) {
+    at = low > track->first ? (uint32_t)low - 1 : TRACE_NO_SLICE;
+    while (at != TRACE_NO_SLICE && slices->all[at].end < now.time) {
         *since = slices->all[at].end;
         at = slices->all[at].around;
     }
-    if (at != SLICES_NONE && slices->all[at].begin > *since)
+    if (at != TRACE_NO_SLICE && slices->all[at].begin > *since)
         *since = slices->all[at].begin;
     return at;
 }
@@ -270,10 +271,10 @@ uint32_t runners_slices_around(const struct slices *slices,
  * correlation. */
 static bool note_calls(struct reading *reading)
 {
-    const struct slices *slices = reading->slices;
+    const struct trace_causes *slices = reading->slices;
 
     for (size_t i = 0; i < slices->count; i++) {
-        const struct slice *slice = &slices->all[i];
+        const struct trace_caused *slice = &slices->all[i];
         uintptr_t first;
 
         if (!slice->correlation || (slice->activity != TRACE_ACTIVITY_RUNTIME &&
@@ -290,7 +291,8 @@ static bool note_calls(struct reading *reading)
 
 /* Work is submitted when its call ends, or when the work begins, if that is
  * earlier. */
-static void find_launch(const struct reading *reading, struct slice *slice)
+static void find_launch(const struct reading *reading,
+                        struct trace_caused *slice)
 {
     uintptr_t number;
     uint64_t end;
@@ -306,30 +308,31 @@ static void find_launch(const struct reading *reading, struct slice *slice)
 
 /* The thread that creates a span prepares it until the thread's current slice
  * ends. */
-static void find_preparation(const struct slices *slices, struct slice *slice)
+static void find_preparation(const struct trace_causes *slices,
+                             struct trace_caused *slice)
 {
-    struct slice_moment made = {slice->cause_track, slice->cause + 1};
+    struct trace_moment made = {slice->cause_track, slice->cause + 1};
     uint64_t since;
-    uint32_t around = runners_slices_around(slices, made, &since);
+    uint32_t around = trace_causes_around(slices, made, &since);
 
     slice->prepared =
-        around == SLICES_NONE ? slice->cause : slices->all[around].end;
+        around == TRACE_NO_SLICE ? slice->cause : slices->all[around].end;
     if (slice->prepared > slice->begin)
         slice->prepared = slice->begin;
 }
 
 static bool find_causes(struct reading *reading)
 {
-    struct slices *slices = reading->slices;
+    struct trace_causes *slices = reading->slices;
 
     if (!note_calls(reading))
         return false;
     for (size_t i = 0; i < slices->count; i++) {
-        struct slice *slice = &slices->all[i];
+        struct trace_caused *slice = &slices->all[i];
 
-        if (slice->cause_track != SLICES_NONE && slice->cause > slice->begin)
-            slice->cause_track = SLICES_NONE;
-        if (slice->cause_track != SLICES_NONE)
+        if (slice->cause_track != TRACE_NO_SLICE && slice->cause > slice->begin)
+            slice->cause_track = TRACE_NO_SLICE;
+        if (slice->cause_track != TRACE_NO_SLICE)
             find_preparation(slices, slice);
         else
             find_launch(reading, slice);
@@ -339,16 +342,17 @@ static bool find_causes(struct reading *reading)
 
 /* ---- Ends ---- */
 
-static void add_end(struct slices *slices, const struct slice *slice,
-                    uint64_t key)
+static void add_end(struct trace_causes *slices,
+                    const struct trace_caused *slice, uint64_t key)
 {
-    slices->ends[slices->end_count++] =
-        (struct slice_end){key, slice->end, (uint32_t)(slice - slices->all)};
+    slices->ends[slices->end_count++] = (struct trace_cause_end){
+        key, slice->end, (uint32_t)(slice - slices->all)};
 }
 
 enum { ENDS_MOST = 5 }; /* of a slice */
 
-static bool add_ends(struct slices *slices, const struct slice *slice)
+static bool add_ends(struct trace_causes *slices,
+                     const struct trace_caused *slice)
 {
     if (!TRACE_ARRAY_RESERVE(slices->ends, slices->end_capacity,
                              slices->end_count + ENDS_MOST))
@@ -373,7 +377,7 @@ static bool add_ends(struct slices *slices, const struct slice *slice)
 
 static int in_order(const void *a, const void *b)
 {
-    const struct slice_end *x = a, *y = b;
+    const struct trace_cause_end *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
@@ -382,7 +386,7 @@ static int in_order(const void *a, const void *b)
     return x->slice < y->slice ? -1 : x->slice > y->slice;
 }
 
-static bool sort_ends(struct slices *slices)
+static bool sort_ends(struct trace_causes *slices)
 {
     for (size_t i = 0; i < slices->count; i++)
         if (!add_ends(slices, &slices->all[i]))
@@ -393,10 +397,10 @@ static bool sort_ends(struct slices *slices)
 }
 
 /* Returns how many ends come before those of `key` after `time`. */
-static size_t ends_until(const struct slices *slices, uint64_t key,
+static size_t ends_until(const struct trace_causes *slices, uint64_t key,
                          uint64_t time)
 {
-    const struct slice_end last = {key, time, UINT32_MAX};
+    const struct trace_cause_end last = {key, time, UINT32_MAX};
     size_t low = 0, high = slices->end_count;
 
     while (low < high) {
@@ -411,14 +415,16 @@ static size_t ends_until(const struct slices *slices, uint64_t key,
 }
 
 /* An end that is later than `now` by the skew of clocks counts as now. */
-static void find_end(const struct slices *slices, uint64_t key, uint64_t skew,
-                     struct slice_moment now, struct slice_moment *last)
+static void find_end(const struct trace_causes *slices, uint64_t key,
+                     uint64_t skew, struct trace_moment now,
+                     struct trace_moment *last)
 {
     for (size_t i = ends_until(slices, key, now.time + skew);
          i && slices->ends[i - 1].key == key &&
          slices->ends[i - 1].time > last->time;
          i--) {
-        const struct slice *slice = &slices->all[slices->ends[i - 1].slice];
+        const struct trace_caused *slice =
+            &slices->all[slices->ends[i - 1].slice];
 
         if (slice->track == now.track || slice->begin >= now.time)
             continue;
@@ -428,8 +434,9 @@ static void find_end(const struct slices *slices, uint64_t key, uint64_t skew,
     }
 }
 
-static void find_work(const struct slices *slices, const struct slice *call,
-                      struct slice_moment now, struct slice_moment *last)
+static void find_work(const struct trace_causes *slices,
+                      const struct trace_caused *call, struct trace_moment now,
+                      struct trace_moment *last)
 {
     uint64_t skew = call->end == now.time ? SKEW_NS : 0;
 
@@ -442,8 +449,9 @@ static void find_work(const struct slices *slices, const struct slice *call,
                  skew, now, last);
 }
 
-static void find_below(const struct slices *slices, const struct slice *slice,
-                       struct slice_moment now, struct slice_moment *last)
+static void find_below(const struct trace_causes *slices,
+                       const struct trace_caused *slice,
+                       struct trace_moment now, struct trace_moment *last)
 {
     find_end(slices, key_of(CHILD, slice->span, 0), 0, now, last);
     if (!slice->again)
@@ -453,10 +461,11 @@ static void find_below(const struct slices *slices, const struct slice *slice,
 /* A thread may join others in a span of its own, beside the work that they do
  * for the spans around it. The join then ends soon after that work; otherwise
  * both only overlap. */
-static void find_beside(const struct slices *slices, const struct slice *slice,
-                        struct slice_moment now, struct slice_moment *last)
+static void find_beside(const struct trace_causes *slices,
+                        const struct trace_caused *slice,
+                        struct trace_moment now, struct trace_moment *last)
 {
-    struct slice_moment beside = *last;
+    struct trace_moment beside = *last;
     uint64_t soon = now.time - (now.time - last->time) / SOON;
     uint32_t around = slice->around;
 
@@ -464,25 +473,25 @@ static void find_beside(const struct slices *slices, const struct slice *slice,
     if (beside.time < soon)
         return;
     beside = *last;
-    for (int i = 0; i < AROUND_MOST && around != SLICES_NONE; i++) {
-        const struct slice *span = &slices->all[around];
+    for (int i = 0; i < AROUND_MOST && around != TRACE_NO_SLICE; i++) {
+        const struct trace_caused *span = &slices->all[around];
 
         if (span->span && !span->again)
             find_below(slices, span, now, &beside);
         around = span->around;
     }
-    if (now.track == SLICES_MAIN)
+    if (now.track == TRACE_MAIN_TRACK)
         find_end(slices, key_of(CHILD, 0, 0), 0, now, &beside);
     if (beside.time >= soon && beside.time > last->time)
         *last = beside;
 }
 
-void runners_slices_waited(const struct slices *slices, uint32_t number,
-                           struct slice_moment now, struct slice_moment *last)
+void trace_causes_waited(const struct trace_causes *slices, uint32_t number,
+                         struct trace_moment now, struct trace_moment *last)
 {
-    const struct slice *slice;
+    const struct trace_caused *slice;
 
-    if (number == SLICES_NONE) {
+    if (number == TRACE_NO_SLICE) {
         find_end(slices, key_of(ANY, 0, 0), 0, now, last);
         return;
     }
@@ -497,17 +506,35 @@ void runners_slices_waited(const struct slices *slices, uint32_t number,
 
 /* ---- Reading ---- */
 
-int runners_slices_read(struct slices *slices, struct trace_reader *reader)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-    struct trace_summary summary = trace_reader_summary(reader);
+    return a > b ? a : b;
+}
+
+/* Sets from when until when the test ran. A recording without phases begins
+ * with the test's time. */
+static void set_bounds(struct trace_causes *slices,
+                       const struct trace_reader *reader, uint64_t zero)
+{
+    const struct trace_phases *phases = &slices->phases;
+    uint64_t last = trace_reader_summary(reader).end;
+
+    slices->phases = trace_reader_phases(reader);
+    slices->zero = zero;
+    slices->begin = phases->setup ? phases->setup : zero;
+    slices->end = later(slices->begin, phases->end ? phases->end : last);
+}
+
+int trace_causes_read(struct trace_causes *slices, struct trace_reader *reader,
+                      uint64_t zero)
+{
     struct reading reading = {.slices = slices,
                               .reader = reader,
                               .open = {.outlasting = TRACE_OUTLASTING_ENDS}};
     bool ok;
 
-    *slices = (struct slices){.begin = summary.begin, .end = summary.end};
-    if (slices->end < slices->begin)
-        slices->end = slices->begin;
+    *slices = (struct trace_causes){.count = 0};
+    set_bounds(slices, reader, zero);
     ok = !trace_reader_rewind(reader) && add_all(&reading) &&
          sort_by_track(slices) && find_causes(&reading) && sort_ends(slices);
     trace_slices_free(&reading.open);
@@ -517,12 +544,12 @@ int runners_slices_read(struct slices *slices, struct trace_reader *reader)
     return ok ? 0 : -1;
 }
 
-void runners_slices_free(struct slices *slices)
+void trace_causes_free(struct trace_causes *slices)
 {
     for (size_t i = 0; i < slices->track_count; i++)
         free(slices->tracks[i].name);
     free(slices->tracks);
     free(slices->all);
     free(slices->ends);
-    *slices = (struct slices){.count = 0};
+    *slices = (struct trace_causes){.count = 0};
 }
