@@ -131,6 +131,9 @@ static void read_member(void *value, const struct test_log_member *member,
     case TEST_LOG_WORDS:
         *(char **)value = list_of(item);
         break;
+    case TEST_LOG_FLAG:
+        *(char **)value = cJSON_IsTrue(item) ? strdup("true") : NULL;
+        break;
     case TEST_LOG_ANY:
         *(bool *)value = cJSON_IsTrue(item);
         break;

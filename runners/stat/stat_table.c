@@ -48,7 +48,7 @@
     X("Spans", "spans", COUNT, sum->spans)                                     \
     X("Lines", "lines", COUNT, sum->lines[TRACE_LEVEL_OFF])                    \
     X("Kernels", "kernels", COUNT, sum->kernels)                               \
-    X("Program", "program", FIELD, sum->texts[STAT_PROGRAM])                   \
+    X("Program", "program", TEXT, sum->texts[STAT_PROGRAM])                    \
     X("Test", "name", TEXT, sum->texts[STAT_NAME])
 
 #define TREE_COLUMNS(X)                                                        \

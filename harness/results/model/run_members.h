@@ -39,7 +39,7 @@
 #define TEST_LOG_RECORDED_MEMBERS(X, W, D)                                     \
     W(lost, "lost")                                                            \
     D(dropped, "dropped")                                                      \
-    D(survivors, "survivors")                                                  \
+    X(some_text, "survivors", survivors)                                       \
     X(unless, "rendered", unrendered)                                          \
     X(number, "unjudged", unjudged)
 

@@ -261,12 +261,6 @@ static void put_dropped(struct trace_text *text, const char *name,
     put_number(text, name, dropped);
 }
 
-static void put_survivors(struct trace_text *text, const char *name,
-                          const struct test_log_result *result)
-{
-    put_some_text(text, name, result->survivors);
-}
-
 #define PUT_FIELD(kind, name, field) put_##kind(text, name, result->field);
 #define PUT_WHOLE(kind, name)        put_##kind(text, name, result);
 

@@ -96,6 +96,16 @@ Test(e2e_stat, sums_up_spans_and_their_self_time)
                       e2e_number(cJSON_GetArrayItem(rows, i), "total_ns"));
 }
 
+Test(e2e_stat, prints_a_name_of_digits_as_text)
+{
+    const cJSON *rows;
+
+    e2e_link("traced", E2E_TRACED, "12");
+    e2e_run("./12 --filter traced/nests");
+    rows = rows_of("--by=test");
+    cr_assert_str_eq(e2e_text(cJSON_GetArrayItem(rows, 0), "program"), "12");
+}
+
 Test(e2e_stat, aligns_columns_and_puts_the_name_last)
 {
     const struct e2e *stat;

@@ -27,6 +27,19 @@ Test(e2e_backend, merges_devices_of_old_runs_as_before)
     e2e_expect_code(result, 0);
 }
 
+Test(e2e_backend, keeps_which_processes_survived_a_test)
+{
+    const struct e2e *result = e2e_run(
+        "mkdir a b; cp " CASES "none.json b/run.json; "
+        "sed 's/\"dropped\":0/&,\"survivors\":\"sleep (7)\"/' " CASES
+        "cuda.json >a/run.json; " BUILD_DIR "/testlog merge -o merged a b; "
+        "grep -c '\"survivors\":\"sleep (7)\"' a/run.json merged/run.json");
+
+    e2e_expect_code(result, 0);
+    cr_assert_not_null(strstr(result->out, "merged/run.json:"));
+    cr_assert_null(strstr(result->out, "merged/run.json:0"));
+}
+
 /* ---- A stub ---- */
 
 /* Copies the tables with a row for the stub in each. */
