@@ -106,19 +106,28 @@ left-out:
 # http_test logs thousands of lines; its warnings are enough here.
 DEMO_LOG := trace,http=warn
 
-demo: ## run the passing examples, traced, with their log lines
+demo: ## run the passing examples, traced; open the report.html that it names
 	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),$(DEMO_LOG))' run-demo
 
-demo-failures: ## run examples that fail, crash and hang on purpose
+demo-failures: ## the same with examples that fail, crash and hang on purpose
 	@$(MAKE) --no-print-directory TRACING=1 LOG='$(or $(LOG),trace)' \
 	    run-demo-failures
 
-DEMO_NEXT := '' 'Open:' \
-    '  testlog-runs/latest/trace.json  the run as a trace, in https://ui.perfetto.dev' \
-    '  examples/store_test.c           annotated tests of examples/store.c' 'Try:' \
-    '  make demo-failures              tests that fail, crash and hang on purpose' \
+DEMO_RUNS := $(or $(TRACE_DIR),testlog-runs)/latest
+
+DEMO_OPEN := '' 'Open:' \
+    '  $(DEMO_RUNS)/report.html' \
+    '      in a browser: each test, its log and its time line'
+
+DEMO_NEXT := $(DEMO_OPEN) \
+    '  $(DEMO_RUNS)/trace.json' \
+    '      in https://ui.perfetto.dev: the run as a trace' \
+    '  examples/store_test.c' \
+    '      annotated tests of examples/store.c' 'Try:' \
+    '  make demo-failures' \
+    '      tests that fail, crash and hang on purpose' \
     '  $(TESTLOG) log "pool/*" --filter=trace --span-events=close' \
-    '                                  what some tests recorded, and how long spans took'
+    '      what some tests recorded, and how long spans took'
 
 # The closing line is the last one, as in every run.
 run-demo: $(TESTLOG) $(STACKS) $(GPU) $(AUDIT) $(DEMOS) left-out
@@ -131,4 +140,9 @@ else
 endif
 
 run-demo-failures: $(TESTLOG) $(STACKS) $(GPU) $(FAILS)
+ifeq ($(NOCAPTURE),1)
 	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should
+else
+	@closing=$$($(call RUN,$(FAILS))) || [ $$? = 1 ] && \
+	    printf '%s\n' $(DEMO_OPEN) '' >&2 && printf '%s\n' "$$closing"
+endif
