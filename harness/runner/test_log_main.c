@@ -27,6 +27,7 @@
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/progress.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "runner.h"
@@ -185,6 +186,7 @@ static void report(const struct test_log_run *run,
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, test_log_runner.history);
     print_summary(run);
+    test_log_show_page(run, &options->output);
     test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
@@ -315,6 +317,7 @@ static struct test_log_parent find_parent(
         .token = session->token,
         .output = number_of(session->output),
         .nested = session->nested,
+        .beside = test_log_others_given().count > 1,
     };
 
     parent.part = parent.folder || session->part;

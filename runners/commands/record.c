@@ -274,6 +274,7 @@ static void finish(struct test_log_run *run,
     test_log_old_runs_prune(run, options->dir, options->keep);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
+    test_log_show_page(run, &options->output);
     runners_compress(run, &options->profiler, runners_interrupted);
 }
 

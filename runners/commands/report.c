@@ -14,6 +14,7 @@
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
@@ -26,12 +27,13 @@ enum { FAIL_LOG = 20 /* the default of --fail-log */ };
 
 static void usage(void)
 {
-    puts("Usage: testlog report [RUN] [TEST...] [-o FILE]\n\n"
+    puts("Usage: testlog report [RUN] [TEST...] [-o FILE] [--open]\n\n"
          "Writes report.html of a run again, with the complete recordings of "
          "the given\ntests, whatever their size. TEST is suite/test, a part of "
          "it, or a pattern. RUN\nis the folder of a run; the default is the "
          "latest run. The run may have been\nkilled.\n\n"
          "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
+         "      --open         open the page in a browser\n"
          "  -h, --help         print this");
 }
 
@@ -45,6 +47,7 @@ struct loaded {
     struct test_log_page_program *programs;
     size_t program_count, program_capacity;
     struct selectable *tests; /* one for each result */
+    bool open;                /* the page, in a browser */
 };
 
 static void keep_members(struct trace_text *members, const cJSON *json)
@@ -294,6 +297,16 @@ static int name_page(const struct test_log_run *run, char path[PATH_MAX])
                : -1;
 }
 
+static void show(const struct loaded *loaded, const char *output)
+{
+    const struct test_log_output printed = {
+        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
+
+    if (loaded->open)
+        test_log_open_page(output);
+    test_log_print_page(output, "", &printed);
+}
+
 static int write_page(struct loaded *loaded, const char *output)
 {
     const struct test_log_page page = {.run = &loaded->run,
@@ -312,7 +325,7 @@ static int write_page(struct loaded *loaded, const char *output)
         output = path;
     if (output && !write_to(&page, output)) {
         if (!test_log_report_is_stdout(output))
-            fprintf(stderr, "report: %s\n", output);
+            show(loaded, output);
         return TEST_LOG_PASSED;
     }
     test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
@@ -320,9 +333,10 @@ static int write_page(struct loaded *loaded, const char *output)
     return TEST_LOG_FAILED;
 }
 
-static int report(const char *where, char **patterns, const char *output)
+static int report(const char *where, char **patterns, const char *output,
+                  bool open)
 {
-    struct loaded loaded = {.command = NULL};
+    struct loaded loaded = {.open = open};
     int code;
 
     if (load(&loaded, where) || !select_tests(&loaded, patterns)) {
@@ -339,9 +353,11 @@ int runners_report(int argc, char **argv)
 {
     static const struct option options[] = {
         {"output", required_argument, NULL, 'o'},
+        {"open", no_argument, NULL, 'O'},
         {"help", no_argument, NULL, 'h'},
         {0}};
     const char *output = NULL, *where;
+    bool open = false;
     int flag;
 
     opterr = 0;
@@ -352,9 +368,12 @@ int runners_report(int argc, char **argv)
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("report", flag, argv, options);
-        output = optarg;
+        if (flag == 'O')
+            open = true;
+        else
+            output = optarg;
     }
     argv += optind;
     where = runners_run_of(&argv);
-    return where ? report(where, argv, output) : TEST_LOG_USAGE;
+    return where ? report(where, argv, output, open) : TEST_LOG_USAGE;
 }

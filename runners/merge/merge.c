@@ -17,6 +17,7 @@
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
@@ -151,6 +152,7 @@ static void print(const struct merge *merge,
     merge_clocks_print(merge);
     test_log_gpu_summary_print(run);
     test_log_print_summary(run, NULL, NULL);
+    test_log_show_page(run, output);
     test_log_print_closing(run, output);
 }
 
@@ -186,7 +188,9 @@ static int make_run(struct merge *merge, const char *output,
 static int merge_all(struct merge *merge, char **words, size_t count,
                      const char *output)
 {
-    const struct test_log_output printed = {.fail_log = 20};
+    const struct test_log_output printed = {
+        .fail_log = 20,
+        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
 
     if (merge_sources_read(merge, words, count) ||
         check_output(merge, output) || merge_durations_read(merge) ||

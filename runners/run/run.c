@@ -250,6 +250,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
     test_log_print_summary(run, rerun ? rerun : "testlog run", program);
+    test_log_show_page(run, &options->output);
     test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
@@ -393,6 +394,7 @@ static void usage(void)
         "-n 4'\n"
         "      --races[=helgrind|drd]\n"
         "                        find data races with valgrind\n"
+        "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }
 
@@ -403,7 +405,7 @@ struct arguments {
     const char *launch; /* NULL: none */
     const char *ctest;  /* the build folder; NULL: none */
     bool preload;
-    char *races; /* the flag for the programs; NULL: none */
+    char *races, *open; /* flags for the programs; NULL: none */
 };
 
 /* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments these are, 0
@@ -440,6 +442,10 @@ static int read_own(struct arguments *arguments, char **argv)
     }
     if (!strcmp(argv[0], "--races") || !strncmp(argv[0], "--races=", 8)) {
         arguments->races = argv[0];
+        return 1;
+    }
+    if (!strcmp(argv[0], "--open")) {
+        arguments->open = argv[0];
         return 1;
     }
     if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
@@ -554,6 +560,15 @@ static int make_programs(struct programs *programs,
     return 0;
 }
 
+/* Adds a flag for the programs, in place of a word that is read. */
+static void put_flag(struct programs *programs, char *flag)
+{
+    if (!flag)
+        return;
+    *--programs->flags = flag;
+    programs->flag_count++;
+}
+
 static int read_arguments(struct programs *programs, int argc, char **argv)
 {
     size_t room = (size_t)argc + 1;
@@ -566,10 +581,8 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
     if (words >= 0) {
         programs->flags = argv + (words < argc ? words + 1 : words);
         programs->flag_count = words < argc ? argc - words - 1 : 0;
-        if (arguments.races) { /* in place of a word that is read */
-            *--programs->flags = arguments.races;
-            programs->flag_count++;
-        }
+        put_flag(programs, arguments.races);
+        put_flag(programs, arguments.open);
         status = make_programs(programs, &arguments);
     }
     free(arguments.paths);

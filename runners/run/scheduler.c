@@ -147,7 +147,8 @@ static void export_session(const struct schedule *schedule,
                            const struct program *program, bool beside)
 {
     struct test_log_share share = {program->jobs,
-                                   schedule->options->output.style.color};
+                                   schedule->options->output.style.color,
+                                   schedule->options->output.links};
     struct test_log_others others = others_of(schedule);
     char number[64], results[16], output[16], of_share[64], of_others[128];
     char start[TEST_LOG_ANCHOR_SIZE];

@@ -194,6 +194,7 @@ struct test_log_parent {
     bool part;           /* it writes the reports */
     bool launched;       /* other ranks have the same folder */
     bool nested;         /* we run inside a test */
+    bool beside;         /* its run has other programs, too */
 };
 
 /* A run, or one program's part of it. */

@@ -3,9 +3,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 
 /* GitHub refuses summaries of more than 1 MiB, and each cell is short. */
@@ -100,6 +103,19 @@ static void add_slowest(struct trace_text *out, const struct test_log_run *run)
     }
 }
 
+/* CI keeps the page if it uploads the folder of the run. */
+static void add_page(struct trace_text *out, const struct test_log_run *run)
+{
+    char path[PATH_MAX], buffer[PATH_MAX];
+
+    if (!run->path || test_log_path(run, "report.html", path) ||
+        access(path, R_OK))
+        return;
+    trace_text_string(out, "\nThe page of this run: ");
+    add_cell(out, test_log_shown_path(path, buffer));
+    trace_text_char(out, '\n');
+}
+
 void test_log_github_summary(const struct test_log_run *run)
 {
     const char *path = test_log_variable("GITHUB_STEP_SUMMARY");
@@ -114,6 +130,7 @@ void test_log_github_summary(const struct test_log_run *run)
                       sums.passed, sums.failed, sums.skipped);
     add_failed(&text, run, sums.failed);
     add_slowest(&text, run);
+    add_page(&text, run);
     trace_text_char(&text, '\n');
     errno = ENOMEM;
     out = text.failed ? NULL : fopen(path, "ae");

@@ -372,6 +372,18 @@ static void put_gpu_summary(struct block *block, struct trace_reader *reader)
     trace_text_free(&text);
 }
 
+/* The page is written at the end of the run. */
+static void put_page(const struct block *block)
+{
+    struct trace_text fragment = {0};
+    char path[PATH_MAX];
+
+    test_log_page_fragment(&fragment, block->run, block->result);
+    if (fragment.data && !test_log_path(block->run, "report.html", path))
+        test_log_print_page(path, fragment.data, block->output);
+    trace_text_free(&fragment);
+}
+
 /* Without a readable recording, there is no trace either. */
 static void put_recording(struct block *block)
 {
@@ -397,6 +409,8 @@ static void put_recording(struct block *block)
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n",
                 test_log_shown_path(path, buffer));
+    if (reader && test_log_outcome_bad(result->outcome))
+        put_page(block);
     trace_reader_close(reader);
     log_filter_free(filter);
 }

@@ -13,6 +13,8 @@ struct test_log_output {
     bool show_output; /* of passing tests, too */
     bool quiet;
     bool report_on_stdout; /* nothing else may go there */
+    bool links;            /* paths of pages are links (OSC 8) */
+    bool open;             /* open the page in a browser */
     uint64_t slow;         /* ns; longer tests are listed; 0: none */
     size_t durations;      /* how many of the slowest tests are listed */
     size_t fail_log;       /* hidden lines that a failed test's block shows */
@@ -78,6 +80,23 @@ const struct test_log_result *test_log_first_failed(
  * program of the first failed test, quoted for a shell; NULL: unknown. */
 void test_log_print_summary(const struct test_log_run *, const char *rerun,
                             const char *program);
+
+/* ---- page_link.c: where report.html is ---- */
+
+/* test_log_page_fragment adds what follows the page's address to show a test.
+ */
+void test_log_page_fragment(struct trace_text *, const struct test_log_run *,
+                            const struct test_log_result *);
+
+/* test_log_print_page prints "report: PATH", followed by a fragment or "". The
+ * file need not exist yet, but its folder must. */
+void test_log_print_page(const char *path, const char *fragment,
+                         const struct test_log_output *);
+
+/* test_log_find_page puts the path of a run's page; false if it has none. */
+bool test_log_find_page(const struct test_log_run *, char *path);
+
+/* ---- terminal.c: the closing line ---- */
 
 /* test_log_print_closing prints the closing line. */
 void test_log_print_closing(const struct test_log_run *,

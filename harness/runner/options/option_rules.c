@@ -146,6 +146,7 @@ static bool take_share(struct reader *reader)
         return true;
     reader->options->jobs = share.jobs;
     reader->color = share.color ? "always" : "never";
+    reader->options->output.links = share.links;
     snprintf(number, sizeof(number), "%zu", share.jobs);
     return test_log_option_pass(reader, "--jobs", number);
 }
@@ -176,6 +177,7 @@ static bool pass_rest(struct reader *reader)
                 !test_log_options_select(options) && !test_log_session()->test;
 
     options->output.style.color = color;
+    options->output.links |= test_log_links(color, stderr);
     options->list = options->list && !list;
     return (!list || test_log_option_pass(reader, "--list", NULL)) &&
            test_log_option_pass(reader, "--color", color ? "always" : "never");

@@ -183,6 +183,15 @@ bool test_log_color(const char *flag, FILE *stream)
     return isatty(fileno(stream)) && term && strcmp(term, "dumb");
 }
 
+/* The console of Linux prints the addresses; CI keeps the bytes in a log. */
+bool test_log_links(bool color, FILE *stream)
+{
+    const char *term = test_log_variable("TERM");
+
+    return color && isatty(fileno(stream)) && term && strcmp(term, "dumb") &&
+           strcmp(term, "linux") && !test_log_variable("CI");
+}
+
 /* ---- Numbers ---- */
 
 /* Writes "64k" with a capital letter, as a size needs it; false if the result

@@ -412,6 +412,8 @@ static const struct option_row rows[] = {
      .read = read_on, AT(output.live)},
     {"--show-output", "SHOW_OUTPUT", NULL, "print passing tests' output, too",
      .read = read_on, AT(output.show_output)},
+    {"--open", "TEST_LOG_OPEN", NULL, "open the run's report.html in a browser",
+     .read = read_on, AT(output.open), .outer = true},
     {"--all-tests", "TEST_LOG_ALL", NULL,
      "log and trace tests that are not annotated, too", .read = read_on,
      AT(all_tests)},

@@ -157,6 +157,10 @@ extern const char test_log_format_words[], test_log_time_words[],
  * "never", "auto" or NULL. */
 bool test_log_color(const char *flag, FILE *stream);
 
+/* test_log_links decides about links (OSC 8), which need a terminal that may
+ * have colours. */
+bool test_log_links(bool color, FILE *stream);
+
 /* test_log_suggest_flag returns the name of the flag of getopt_long that a
  * word, "--name" or "--name=value", probably meant; NULL if there is no similar
  * one. */
@@ -204,7 +208,7 @@ void test_log_rank_find(struct test_log_rank *, const struct test_log_shard *);
 
 struct test_log_share {
     size_t jobs; /* tests at once; 0: the program has no share */
-    bool color;
+    bool color, links;
 };
 
 /* test_log_share_text writes a share for the session of a program;

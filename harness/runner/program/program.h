@@ -80,6 +80,15 @@ bool test_log_preflight_criterion(void);
 /* test_log_preflight_program tells whether a program is in PATH. */
 bool test_log_preflight_program(const char *name);
 
+/* ---- open_page.c ---- */
+
+/* test_log_open_page opens a page in the user's browser, and does not wait for
+ * that; it prints a line if it cannot. test_log_show_page prints where the page
+ * of a run is, if it has one, and opens it with --open. */
+void test_log_open_page(const char *path);
+void test_log_show_page(const struct test_log_run *,
+                        const struct test_log_output *);
+
 /* ---- list_sites.c ---- */
 
 /* test_log_list_sites writes the program's call sites, one JSON object a line;

@@ -30,14 +30,16 @@ void test_log_others_text(const struct test_log_others *given, char *text,
              given->count);
 }
 
-static void read_others(void)
+struct test_log_others test_log_others_given(void)
 {
     const char *text = test_log_session()->others;
+    struct test_log_others given;
 
-    if (!text || sscanf(text, "%llu %llu %llu %llu %u %u", &others.done,
-                        &others.failed, &others.to_come, &others.time,
-                        &others.number, &others.count) != 6)
-        others = (struct test_log_others){.count = 0};
+    if (!text ||
+        sscanf(text, "%llu %llu %llu %llu %u %u", &given.done, &given.failed,
+               &given.to_come, &given.time, &given.number, &given.count) != 6)
+        given = (struct test_log_others){.count = 0};
+    return given;
 }
 
 /* ---- The line ---- */
@@ -153,7 +155,7 @@ static bool captures_all(const struct test_log_runner *runner)
 
 void test_log_progress_begin(const struct test_log_runner *runner)
 {
-    read_others();
+    others = test_log_others_given();
     shown = test_log_progress_suits(runner->options) && captures_all(runner);
 }
 

@@ -15,6 +15,9 @@ struct test_log_others {
 void test_log_others_text(const struct test_log_others *, char *text,
                           size_t size);
 
+/* test_log_others_given reads them in that program; zero if it runs alone. */
+struct test_log_others test_log_others_given(void);
+
 /* test_log_progress_suits tells whether a status line can be shown at all;
  * test_log_progress_put shows one, cut to the width of the terminal. */
 bool test_log_progress_suits(const struct test_log_options *);

@@ -65,7 +65,7 @@ Test(e2e_record, writes_the_files_of_a_run)
 
     e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
-    e2e_expect_has(e2e_last(result->err), "run: testlog-runs/20");
+    e2e_expect_has(result->err, "\nrun: testlog-runs/20");
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         cr_expect(e2e_exists("testlog-runs/latest/%s", files[i]), "%s",
                   files[i]);
@@ -173,7 +173,7 @@ static void record_many(const char *before)
                 e2e_stub(), e2e_any("gpu_any"));
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(e2e_last(result->err), "run: testlog-runs/20");
+    e2e_expect_has(result->err, "\nrun: testlog-runs/20");
     result = e2e_run(TESTLOG " log --filter gpu=trace");
     cr_expect_eq(e2e_count(result->out, "one of many"), (size_t)MANY);
 }

@@ -84,6 +84,14 @@ const main = (() => {
             document.getElementById('main').focus({ preventScroll: true });
     }
 
+    // The address of a test may name its program without need.
+    function nameTest() {
+        const test = report.find(state.get('test'));
+
+        if (test && test.id !== state.get('test'))
+            state.note({ test: test.id });
+    }
+
     async function open() {
         let whole;
 
@@ -100,6 +108,7 @@ const main = (() => {
         verdict();
         if (report.run.head.part)
             partOf(report.run.head.part);
+        nameTest();
         document.getElementById('skip').addEventListener('click',
             () => document.getElementById('main').focus());
         state.listen(change);

@@ -278,6 +278,25 @@ Test(harness_terminal, prints_lines_and_open_spans_separately)
     expect_has(": open\ntrace: ");
 }
 
+/* tests/web/address_test.js expects the same of the page's own addresses. */
+Test(harness_terminal, escapes_names_as_addresses_of_the_page_do)
+{
+    struct test_log_result *result =
+        add("a b'\"&#%+?\\{x=1}[07]\u00e9", TEST_LOG_OUTCOME_FAILED, NULL);
+    struct trace_text text = {0};
+
+    test_log_page_fragment(&text, &run, result);
+    cr_expect_str_eq(text.data,
+                     "#view=log&test=suite/a%20b'%22%26%23%25%2B%3F%5C{x=1}"
+                     "[07]%C3%A9");
+    trace_text_clear(&text);
+    run.parent.beside = true;
+    test_log_page_fragment(&text, &run, result);
+    cr_expect(!strncmp(text.data, "#view=log&test=program:suite/a%20", 33),
+              "%s", text.data);
+    trace_text_free(&text);
+}
+
 /* ---- The end ---- */
 
 Test(harness_terminal, lists_failures_and_a_command_to_rerun)

@@ -194,9 +194,11 @@ const report = (() => {
         return unpack.isWhole(blockOf(test, attempt));
     }
 
+    // A terminal names a test's program whenever the run has several.
     function find(id) {
         return run.tests.find((test) => test.id === id) ||
-            run.tests.find((test) => test.name === id);
+            run.tests.find((test) => test.name === id) ||
+            run.tests.find((test) => `${test.program}:${test.name}` === id);
     }
 
     function bad() {
