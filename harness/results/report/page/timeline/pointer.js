@@ -4,6 +4,10 @@ const pointer = (() => {
     const { SIZE } = layout;
     // A finger that moves less than this clicks.
     const STILL = 4;
+    // Touchpads send pinches as small steps of a wheel with Ctrl; those of mice
+    // are larger.
+    const NOTCH = 40;
+    const FEWEST = 20;
 
     function tipText(recording, id) {
         const name = format.line(recordings.sliceName(recording, id));
@@ -29,6 +33,13 @@ const pointer = (() => {
         tip.style.top = `${event.offsetY + 16}px`;
     }
 
+    function factorOf({ ctrlKey, deltaMode, deltaY }) {
+        const isPinch = ctrlKey && deltaMode === WheelEvent.DOM_DELTA_PIXEL &&
+            Math.abs(deltaY) < NOTCH;
+
+        return (isPinch ? 1.01 : 1.0015) ** deltaY;
+    }
+
     function wheel(control, event) {
         const { scroller } = control.parts;
         const scrolls = scroller.scrollHeight > scroller.clientHeight + 1;
@@ -36,20 +47,18 @@ const pointer = (() => {
         if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
             control.pan(event.deltaX / scroller.clientWidth);
         else if (event.ctrlKey || event.metaKey || !scrolls)
-            control.zoom(1.0015 ** event.deltaY,
-                control.timeAt(event.offsetX));
+            control.zoom(factorOf(event), control.timeAt(event.offsetX));
         else
             return;
         event.preventDefault();
     }
 
     function begin(control, event) {
-        const { start, end } = control.view;
-
         control.parts.canvas.setPointerCapture(event.pointerId);
         return {
-            x: event.offsetX, moved: false, start, end,
+            x: event.offsetX, moved: false,
             time: control.timeAt(event.offsetX),
+            pixels: control.scaleOf().pixels,
             ranges: event.shiftKey || event.offsetY < SIZE.ruler,
         };
     }
@@ -69,10 +78,26 @@ const pointer = (() => {
             control.redraw();
             return;
         }
-        const shift = distance / control.parts.canvas.clientWidth *
-            (from.end - from.start);
+        control.place(from.time, event.offsetX, from.pixels);
+    }
 
-        control.look(from.start - shift, from.end - shift);
+    // spread() is where two fingers are, and how far apart.
+    function spread([a, b]) {
+        return {
+            x: (a.x + b.x) / 2,
+            apart: Math.max(FEWEST, Math.hypot(a.x - b.x, a.y - b.y)),
+        };
+    }
+
+    // Two fingers zoom the time line, and move it.
+    function pinch(control, fingers, event) {
+        const before = spread([...fingers.values()]);
+
+        fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+        const { x, apart } = spread([...fingers.values()]);
+
+        control.place(control.timeAt(before.x), x,
+            control.scaleOf().pixels * apart / before.apart);
     }
 
     function finish(control, from, event) {
@@ -86,24 +111,35 @@ const pointer = (() => {
 
     function attach(control) {
         const { canvas, tip } = control.parts;
+        const fingers = new Map();
         let from = null;
 
+        function lift(event) {
+            fingers.delete(event.pointerId);
+            from = null;
+        }
+
         canvas.addEventListener('pointerdown', (event) => {
-            if (event.button === 0)
-                from = begin(control, event);
+            if (event.button !== 0)
+                return;
+            fingers.set(event.pointerId,
+                { x: event.offsetX, y: event.offsetY });
+            from = fingers.size === 1 ? begin(control, event) : null;
         });
         canvas.addEventListener('pointermove', (event) => {
-            if (from)
+            if (fingers.size === 2 && fingers.has(event.pointerId))
+                pinch(control, fingers, event);
+            else if (from)
                 drag(control, from, event);
-            else
+            else if (!fingers.size)
                 hover(control, event);
         });
         canvas.addEventListener('pointerup', (event) => {
             if (from)
                 finish(control, from, event);
-            from = null;
+            lift(event);
         });
-        canvas.addEventListener('pointercancel', () => { from = null; });
+        canvas.addEventListener('pointercancel', lift);
         canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
         canvas.addEventListener('wheel', (event) => wheel(control, event),
             { passive: false });

@@ -19,7 +19,7 @@ const ruler = (() => {
     // A stretch of the time line has no breaks.
     function stretch(screen, one, plan) {
         const { context, scale, height } = screen;
-        const zero = screen.recording.zero;
+        const { zero } = screen.recording;
         const place = { from: one.from - zero, to: one.to - zero };
         const right = Math.min(one.right, screen.width) - 2;
         let free = Math.max(0, one.left);

@@ -42,18 +42,25 @@ const viewport = (() => {
         return scaleOf(control).time(offset);
     }
 
-    function zoom(control, factor, time) {
-        const { view } = control;
-        const fixed = time ?? (view.start + view.end) / 2;
+    // place() shows a time at a pixel, with some pixels for a ns.
+    function place(control, time, x, pixels) {
+        const start = time - x / pixels;
 
-        look(control, fixed - (fixed - view.start) * factor,
-            fixed + (view.end - fixed) * factor);
+        look(control, start,
+            start + control.parts.canvas.clientWidth / pixels);
     }
 
-    function pan({ view, look: to }, share) {
-        const distance = (view.end - view.start) * share;
+    function zoom(control, factor, time) {
+        const now = scaleOf(control);
+        const fixed = time ?? now.time(control.parts.canvas.clientWidth / 2);
 
-        to(view.start + distance, view.end + distance);
+        place(control, fixed, now.x(fixed), now.pixels / factor);
+    }
+
+    function pan(control, share) {
+        place(control, control.view.start,
+            -share * control.parts.canvas.clientWidth,
+            scaleOf(control).pixels);
     }
 
     // fit() shows the selected slice, or everything if it is shown already.
@@ -73,7 +80,7 @@ const viewport = (() => {
     // make() returns what a time line's control can do with its window.
     function make(control) {
         return Object.fromEntries(Object.entries({
-            whole, look, scaleOf, timeAt, zoom, pan, fit,
+            whole, look, scaleOf, timeAt, place, zoom, pan, fit,
         }).map(([name, action]) =>
             [name, (...values) => action(control, ...values)]));
     }
