@@ -127,13 +127,13 @@ const layout = (() => {
         const items = [{ kind: 'test', y: first, height: SIZE.row }];
         let y = first + SIZE.row;
 
-        deepest.forEach((count, track) => {
+        for (const track of trackOrder.of(recording)) {
             items.push({
                 kind: 'head', y, height: SIZE.head,
                 name: format.line(recordings.trackName(recording, track)),
             });
             y += SIZE.head;
-            for (let depth = 0; depth < count; depth++) {
+            for (let depth = 0; depth < deepest[track]; depth++) {
                 const number = packed.first[track] + depth;
 
                 items.push({ kind: 'row', y, height: SIZE.row,
@@ -142,7 +142,7 @@ const layout = (() => {
                 y += SIZE.row;
             }
             y += SIZE.gap;
-        });
+        }
         for (const curve of curves(recording)) {
             items.push({ kind: 'head', y, height: SIZE.head,
                 name: format.line(curve.name) });
