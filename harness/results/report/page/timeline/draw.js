@@ -9,8 +9,8 @@ const draw = (() => {
     const { SIZE } = layout;
 
     // A screen: {context, width, height, top, start, end, scale, test,
-    // recording, layout, selected, found, range, notes}; scale is that of
-    // scale.js.
+    // recording, layout, selected, found, range, notes, marked}; scale is that
+    // of scale.js.
     function x(screen, time) {
         return screen.scale.x(time);
     }
@@ -195,6 +195,13 @@ const draw = (() => {
             Math.max(4, left + 4), SIZE.ruler + SIZE.ticks + 12);
     }
 
+    function mark(screen) {
+        const { context, height } = screen;
+
+        context.fillStyle = paint.color('--failed');
+        context.fillRect(x(screen, screen.marked) - 1, SIZE.ruler, 2, height);
+    }
+
     function body(screen) {
         const shown = screen.layout.items.map((item) =>
             [item, item.y - screen.top]).filter(([item, y]) =>
@@ -231,6 +238,8 @@ const draw = (() => {
         if (screen.selected >= 0)
             outline(screen, screen.selected);
         context.restore();
+        if (screen.marked !== null)
+            mark(screen);
         notes.draw(screen, (time) => x(screen, time));
         if (screen.range)
             range(screen);

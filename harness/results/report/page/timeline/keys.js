@@ -1,7 +1,7 @@
 // keys.js: the keys of the time line.
 const keys = (() => {
     function actions(control) {
-        const { search } = control.parts;
+        const { search, problems } = control.parts;
 
         return {
             w: () => control.zoom(0.625), s: () => control.zoom(1.6),
@@ -13,6 +13,7 @@ const keys = (() => {
             f: () => control.fit(), m: () => control.measure(),
             c: () => notes.write(control),
             n: () => search.step(1), p: () => search.step(-1),
+            e: ({ shiftKey }) => problems.step(shiftKey ? -1 : 1),
             '/': () => search.focus(),
             Escape() {
                 control.setRange(null);
@@ -39,7 +40,7 @@ const keys = (() => {
 
             if (action) {
                 event.preventDefault();
-                action();
+                action(event);
             }
         });
     }

@@ -18,19 +18,32 @@ const pointer = (() => {
             ...fields].join('\n');
     }
 
-    function hover(control, event) {
-        const { tip, canvas } = control.parts;
-        const id = control.sliceAt(event.offsetX, event.offsetY);
-
-        tip.hidden = id < 0;
-        if (id < 0)
-            return;
-        tip.textContent = tipText(control.recording, id);
-        const left = Math.min(event.offsetX + 14,
+    // tell() shows a text beside a place on the canvas.
+    function tell({ parts: { tip, canvas } }, x, y, text) {
+        tip.hidden = !text;
+        tip.textContent = text;
+        const left = Math.min(x + 14,
             canvas.clientWidth - tip.offsetWidth - 6);
 
         tip.style.left = `${Math.max(0, left)}px`;
-        tip.style.top = `${event.offsetY + 16}px`;
+        tip.style.top = `${y + 16}px`;
+    }
+
+    function hover(control, { offsetX: x, offsetY: y }) {
+        const { recording, parts: { canvas } } = control;
+        const id = control.sliceAt(x, y);
+        const line = ruler.lineAt(control, x, y);
+
+        canvas.classList.toggle('is-link', line >= 0);
+        tell(control, x, y, line >= 0 ? ruler.lineText(recording, line) :
+            id >= 0 ? tipText(recording, id) : '');
+    }
+
+    function openLine({ recording, test }, row) {
+        state.go({
+            view: 'log', test: test.id, try: state.get('try'),
+            t: Math.round(recording.lines.time[row] - recording.zero),
+        });
     }
 
     function factorOf({ ctrlKey, deltaMode, deltaY }) {
@@ -101,7 +114,11 @@ const pointer = (() => {
     }
 
     function finish(control, from, event) {
-        if (!from.moved) {
+        const line = ruler.lineAt(control, event.offsetX, event.offsetY);
+
+        if (!from.moved && line >= 0) {
+            openLine(control, line);
+        } else if (!from.moved) {
             control.setRange(null);
             control.select(control.sliceAt(event.offsetX, event.offsetY));
         } else if (from.ranges) {
@@ -146,5 +163,5 @@ const pointer = (() => {
         canvas.addEventListener('dblclick', () => control.fit());
     }
 
-    return { attach };
+    return { attach, tell };
 })();

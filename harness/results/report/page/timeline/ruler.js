@@ -141,6 +141,14 @@ const ruler = (() => {
         return -1;
     }
 
+    function lineText(recording, row) {
+        const level = recordings.site(recording,
+            recording.lines.site[row]).level;
+
+        return `${format.levels[level]} ${
+            format.line(recordings.message(recording, row))}`;
+    }
+
     function draw(screen) {
         times(screen);
         lines(screen);
@@ -148,5 +156,5 @@ const ruler = (() => {
             found(screen);
     }
 
-    return { draw, lineAt };
+    return { draw, lineAt, lineText };
 })();

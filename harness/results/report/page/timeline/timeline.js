@@ -11,7 +11,7 @@ const timeline = (() => {
     let frame = 0;
     // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null,
-        notes: [] };
+        notes: [], marked: null };
 
     function paintNow() {
         frame = 0;
@@ -49,6 +49,7 @@ const timeline = (() => {
 
     function select(id, move) {
         view.selected = id;
+        view.marked = null;
         if (id >= 0) {
             const { start, ends } = recording.slices;
             const length = view.end - view.start;
@@ -65,6 +66,19 @@ const timeline = (() => {
         }
         parts.panels.selected(id);
         redraw();
+    }
+
+    // mark() shows a problem: its slice, its time, and what it is.
+    function mark({ time, slice }, text) {
+        const { start, end } = view;
+
+        select(slice, true);
+        if (time < start || time > end)
+            control.look(time - (end - start) / 2, time + (end - start) / 2);
+        view.marked = time;
+        pointer.tell(control, control.scaleOf().x(time),
+            layout.SIZE.ruler + layout.SIZE.ticks, text);
+        dom.announce(text);
     }
 
     function setRange(range) {
@@ -100,18 +114,13 @@ const timeline = (() => {
     }
 
     const control = {
-        view, scroll, select, setRange, measure, sliceAt, redraw,
+        view, scroll, select, mark, setRange, measure, sliceAt, redraw,
         get recording() { return recording; },
         get test() { return test; },
         get parts() { return parts; },
     };
 
     Object.assign(control, viewport.make(control));
-
-    function button(text, label, click) {
-        return make('button', { type: 'button', 'aria-label': label,
-            title: label, click }, text);
-    }
 
     function cuts() {
         const { cut } = recording;
@@ -134,6 +143,7 @@ const timeline = (() => {
             parts.canvas, parts.height);
         parts.panels = panels.make(control);
         parts.search = search.make(control);
+        parts.problems = problems.make(control);
         const { height } = layout.of(recording);
 
         parts.height.style.height = `${height}px`;
@@ -142,20 +152,8 @@ const timeline = (() => {
         parts.frame.style.maxHeight = `${Math.max(120, height + 12)}px`;
         pointer.attach(control);
         new ResizeObserver(redraw).observe(parts.scroller);
-        return [cuts(), make('div', { class: 'tools' }, parts.search.element,
-            make('div', { class: 'buttons' },
-                button('−', 'Zoom out (S)', () => control.zoom(1.6)),
-                button('+', 'Zoom in (W)', () => control.zoom(0.625)),
-                button('Fit', 'Fit (F)', control.fit),
-                button('Measure', 'Measure the selection (M)', measure),
-                button('Note', 'Write a note on the range (C)',
-                    () => notes.write(control))),
-            make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
-                make('p', {}, 'W S zoom · A D or arrows move · F fit · ' +
-                    'M measure · C note · / search · N next, P previous · ' +
-                    'Esc clear · Ctrl and wheel zoom · drag moves · ' +
-                    'Shift and drag selects a range'))),
-        parts.frame, parts.panels.element];
+        return [cuts(), toolbar.make(control), parts.frame,
+            parts.panels.element];
     }
 
     // A time in the address is that of a slice or of a line: its innermost span
@@ -182,6 +180,7 @@ const timeline = (() => {
         const id = at ? innermostAt(zero + Number(at)) : -1;
 
         view.range = null;
+        view.marked = null;
         view.found = null;
         view.notes = notes.read();
         view.start = isGiven ? zero + from : first;

@@ -30,6 +30,7 @@ const viewport = (() => {
 
         view.start = Math.max(first, Math.min(start, last - length));
         view.end = view.start + length;
+        control.parts.tip.hidden = true;
         note(control);
         control.redraw();
     }

@@ -1,0 +1,34 @@
+// toolbar.js: the search, the buttons and the list of keys above the time line.
+const toolbar = (() => {
+    const { make } = dom;
+
+    const KEYS = ['W S zoom', 'A D or arrows move', 'F fit', 'M measure',
+        'C note', 'E next problem, Shift+E previous', '/ search',
+        'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
+        'drag moves', 'Shift and drag selects a range'];
+
+    function button(text, label, click) {
+        return make('button', { type: 'button', 'aria-label': label,
+            title: label, click }, text);
+    }
+
+    function buttons(control) {
+        return make('div', { class: 'buttons' },
+            button('−', 'Zoom out (S)', () => control.zoom(1.6)),
+            button('+', 'Zoom in (W)', () => control.zoom(0.625)),
+            button('Fit', 'Fit (F)', () => control.fit()),
+            button('Measure', 'Measure the selection (M)', control.measure),
+            button('Note', 'Write a note on the range (C)',
+                () => notes.write(control)),
+            control.parts.problems.element);
+    }
+
+    function create(control) {
+        return make('div', { class: 'tools' },
+            control.parts.search.element, buttons(control),
+            make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
+                make('p', {}, KEYS.join(' · '))));
+    }
+
+    return { make: create };
+})();
