@@ -140,6 +140,8 @@ static int put_path(struct critical_table *table, struct noted_times *noted,
     if (!status) {
         status = trace_critical_find(&critical, &slices);
         if (!status)
+            status = trace_critical_sum(&critical, &slices);
+        if (!status)
             runners_critical_put(table, recording, &slices, &critical);
         trace_critical_free(&critical);
     }

@@ -77,7 +77,7 @@ static void walk_page(struct trace_reader *reader)
     struct trace_text block = {0};
     struct test_log_counts counts;
 
-    test_log_recorded_put(&block, "", reader, "info,[a]=trace", &counts);
+    test_log_recorded_put(&block, "", reader, "info,[a]=trace", 0, &counts);
     trace_text_free(&block);
 }
 

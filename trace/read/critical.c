@@ -202,8 +202,8 @@ static bool add_to_sums(struct trace_critical *critical,
     return true;
 }
 
-static bool sum_up(struct trace_critical *critical,
-                   const struct trace_causes *slices)
+int trace_critical_sum(struct trace_critical *critical,
+                       const struct trace_causes *slices)
 {
     struct trace_table by_name = {.count = 0};
     bool ok = true;
@@ -220,7 +220,7 @@ static bool sum_up(struct trace_critical *critical,
     if (critical->sum_count)
         qsort(critical->sums, critical->sum_count, sizeof(*critical->sums),
               by_total);
-    return ok;
+    return ok ? 0 : -1;
 }
 
 /* ---- The path ---- */
@@ -237,7 +237,7 @@ int trace_critical_find(struct trace_critical *critical,
     while (ok && walk.now.time > slices->begin)
         ok = step(&walk, critical);
     reverse(critical);
-    return ok && sum_up(critical, slices) ? 0 : -1;
+    return ok ? 0 : -1;
 }
 
 void trace_critical_free(struct trace_critical *critical)

@@ -20,6 +20,7 @@ struct trace_caused {
     /* When another thread created its span or submitted its launch, and until
      * when that thread then prepared the slice. */
     uint32_t cause_track; /* TRACE_NO_SLICE: the cause is unknown */
+    uint32_t number;      /* among spans, enters and activities, as read */
     uint64_t cause, prepared;
     uint32_t span, parent;                 /* places; 0: none */
     uint32_t context, stream, correlation; /* of an activity; 0: none */
@@ -57,9 +58,12 @@ struct trace_causes {
     size_t end_count, end_capacity;
 };
 
-/* trace_causes_read reads a test with the result of trace_reader_zero. The
+/* trace_causes_none returns from when until when a test ran, without slices.
+ * trace_causes_read reads a test with the result of trace_reader_zero. The
  * reader must stay open. -1 without memory; call trace_causes_free in any case.
  */
+struct trace_causes trace_causes_none(const struct trace_reader *,
+                                      uint64_t zero);
 int trace_causes_read(struct trace_causes *, struct trace_reader *,
                       uint64_t zero);
 void trace_causes_free(struct trace_causes *);
@@ -96,7 +100,7 @@ struct trace_piece_sum {
 struct trace_critical {
     struct trace_piece *pieces; /* in order of time, without gaps */
     size_t count, capacity;
-    struct trace_piece_sum *sums; /* the largest first */
+    struct trace_piece_sum *sums; /* of trace_critical_sum; largest first */
     size_t sum_count, sum_capacity;
     uint64_t covered;                   /* ns that slices explain */
     uint64_t phases[TRACE_PHASE_COUNT]; /* ns of each */
@@ -105,6 +109,9 @@ struct trace_critical {
 /* trace_critical_find walks back from the end of the test; -1 without memory.
  * Call trace_critical_free in any case. */
 int trace_critical_find(struct trace_critical *, const struct trace_causes *);
+
+/* trace_critical_sum adds up the pieces by name; -1 without memory. */
+int trace_critical_sum(struct trace_critical *, const struct trace_causes *);
 void trace_critical_free(struct trace_critical *);
 
 /* trace_phase_label returns what a piece is called in which nothing was

@@ -35,6 +35,7 @@ struct reading {
     struct trace_moment *at;
     size_t at_count, at_capacity;
     struct trace_table calls; /* from a correlation to its first call */
+    uint32_t number;          /* of the next span, enter or activity */
 };
 
 static uint64_t key_of(enum end_kind kind, uint32_t a, uint32_t b)
@@ -178,6 +179,7 @@ static bool add_slice(struct reading *reading, const struct trace_entry *entry,
                                  .begin = within(slices, entry->time),
                                  .end = within(slices, entry->end),
                                  .track = track_of(reading, entry),
+                                 .number = reading->number,
                                  .cause_track = TRACE_NO_SLICE};
 
     if (slice.track == TRACE_NO_SLICE ||
@@ -208,6 +210,7 @@ static bool add_all(struct reading *reading)
         site = trace_slice_site(reading->reader, &entry);
         if (ok && site)
             ok = add_slice(reading, &entry, site);
+        reading->number += trace_has_slice(&entry);
     }
     return ok;
 }
@@ -511,18 +514,19 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Sets from when until when the test ran. A recording without phases begins
- * with the test's time. */
-static void set_bounds(struct trace_causes *slices,
-                       const struct trace_reader *reader, uint64_t zero)
+/* A recording without phases begins with the test's time. */
+struct trace_causes trace_causes_none(const struct trace_reader *reader,
+                                      uint64_t zero)
 {
-    const struct trace_phases *phases = &slices->phases;
+    struct trace_phases phases = trace_reader_phases(reader);
     uint64_t last = trace_reader_summary(reader).end;
+    uint64_t begin = phases.setup ? phases.setup : zero;
 
-    slices->phases = trace_reader_phases(reader);
-    slices->zero = zero;
-    slices->begin = phases->setup ? phases->setup : zero;
-    slices->end = later(slices->begin, phases->end ? phases->end : last);
+    return (struct trace_causes){
+        .phases = phases,
+        .zero = zero,
+        .begin = begin,
+        .end = later(begin, phases.end ? phases.end : last)};
 }
 
 int trace_causes_read(struct trace_causes *slices, struct trace_reader *reader,
@@ -533,8 +537,7 @@ int trace_causes_read(struct trace_causes *slices, struct trace_reader *reader,
                               .open = {.outlasting = TRACE_OUTLASTING_ENDS}};
     bool ok;
 
-    *slices = (struct trace_causes){.count = 0};
-    set_bounds(slices, reader, zero);
+    *slices = trace_causes_none(reader, zero);
     ok = !trace_reader_rewind(reader) && add_all(&reading) &&
          sort_by_track(slices) && find_causes(&reading) && sort_ends(slices);
     trace_slices_free(&reading.open);

@@ -19,6 +19,15 @@ const struct trace_site *trace_slice_site(const struct trace_reader *,
  * it is open, and never before it begins. */
 uint64_t trace_slice_end(const struct trace_entry *, uint64_t last);
 
+/* trace_has_slice returns whether an entry is a span, an enter or an activity.
+ */
+static inline bool trace_has_slice(const struct trace_entry *entry)
+{
+    return entry->kind == TRACE_ENTRY_SPAN ||
+           entry->kind == TRACE_ENTRY_ENTER ||
+           entry->kind == TRACE_ENTRY_DEVICE;
+}
+
 /* trace_is_on_thread returns whether a slice is drawn on its thread, and not on
  * the stream of a device. trace_track_key returns a key of that thread or
  * stream, trace_thread_track_key one of a thread. */

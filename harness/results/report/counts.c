@@ -11,13 +11,6 @@ enum {
 
 /* ---- Counting ---- */
 
-static bool is_slice(const struct trace_entry *entry)
-{
-    return entry->kind == TRACE_ENTRY_SPAN ||
-           entry->kind == TRACE_ENTRY_ENTER ||
-           entry->kind == TRACE_ENTRY_DEVICE;
-}
-
 /* Open slices are left out last. */
 uint64_t test_log_slice_duration(const struct trace_entry *entry)
 {
@@ -43,7 +36,7 @@ void test_log_count(struct test_log_counts *counts,
     counts->lines += log_is_event(entry);
     if (entry->kind == TRACE_ENTRY_DEVICE)
         count_activity(counts, entry);
-    if (!is_slice(entry))
+    if (!trace_has_slice(entry))
         return;
     counts->slices++;
     counts->durations[trace_bucket_of(test_log_slice_duration(entry), STEPS)]++;

@@ -111,6 +111,7 @@ static void put_block(struct trace_text *out, const char *members,
     trace_table_free(&recorded->spans); /* it is large */
     test_log_tracks_put(recorded);
     test_log_flows_put(recorded);
+    test_log_path_put(recorded);
     trace_text_string(&all, members);
     put_members(&all, recorded);
     for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++) {
@@ -187,6 +188,7 @@ static void end(struct test_log_recorded *recorded)
     test_log_tracks_free(recorded);
     test_log_strings_free(&recorded->strings);
     trace_table_free(&recorded->spans);
+    test_log_path_free(&recorded->path);
     trace_text_free(&recorded->text);
     free(recorded->sites);
     free(recorded->links);
@@ -195,7 +197,7 @@ static void end(struct test_log_recorded *recorded)
 
 int test_log_recorded_put(struct trace_text *out, const char *members,
                           struct trace_reader *reader, const char *filter,
-                          struct test_log_counts *counts)
+                          uint64_t zero, struct test_log_counts *counts)
 {
     struct test_log_recorded recorded = {
         .reader = reader,
@@ -208,6 +210,7 @@ int test_log_recorded_put(struct trace_text *out, const char *members,
 
     begin(&recorded);
     recorded.replay = shown ? log_replay_new(shown) : NULL;
+    test_log_path_find(&recorded, zero);
     status = read_all(&recorded);
     if (!status)
         put_block(out, members, &recorded);

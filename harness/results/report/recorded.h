@@ -56,7 +56,8 @@ bool test_log_cut_line(struct test_log_cut *);
     X(FLOWS, test_log_flow_kind)                                               \
     X(LINES, test_log_line_kind)                                               \
     X(LINE_FIELDS, test_log_line_field_kind)                                   \
-    X(COUNTERS, test_log_counter_kind)
+    X(COUNTERS, test_log_counter_kind)                                         \
+    X(CRITICAL, test_log_critical_kind)
 
 enum test_log_recorded_table {
 #define TEST_LOG_X(name, kind) TEST_LOG_##name,
@@ -89,6 +90,25 @@ struct test_log_track {
     uint32_t pid, tid, device, context, stream;
 };
 
+/* A part of the critical path that stays on a track. */
+struct test_log_stay {
+    uint64_t begin; /* ns */
+    uint32_t track; /* of the path */
+};
+
+/* A track of the path. */
+struct test_log_path_track {
+    uint32_t number; /* of one of its slices; UINT32_MAX: it has none */
+    uint32_t row;    /* + 1; 0: unknown */
+};
+
+struct test_log_path {
+    struct test_log_stay *stays;
+    size_t count, capacity;
+    struct test_log_path_track *tracks;
+    size_t track_count;
+};
+
 struct test_log_recorded {
     struct trace_reader *reader;
     struct log_replay *replay; /* what LOG showed; NULL: everything */
@@ -103,6 +123,8 @@ struct test_log_recorded {
     struct test_log_site_row *sites; /* by id */
     size_t site_count;
     struct trace_table spans; /* from places to rows of slices */
+    uint32_t number;          /* of the next span, enter or activity */
+    struct test_log_path path;
     struct test_log_link *links;
     size_t link_count, link_capacity;
     struct trace_text text; /* for one value */
@@ -110,10 +132,10 @@ struct test_log_recorded {
 
 /* test_log_recorded_put adds the block of a recording, with `members` as
  * test_log_block_put, and counts the recording. `filter` is the one that chose
- * its lines. -1 with errno. */
+ * its lines, `zero` the result of trace_reader_zero. -1 with errno. */
 int test_log_recorded_put(struct trace_text *out, const char *members,
                           struct trace_reader *, const char *filter,
-                          struct test_log_counts *);
+                          uint64_t zero, struct test_log_counts *);
 
 /* ---- site_rows.c ---- */
 
@@ -152,6 +174,16 @@ uint32_t test_log_slices_around(const struct test_log_recorded *,
 
 /* test_log_flows_put fills the table of arrows. */
 void test_log_flows_put(struct test_log_recorded *);
+
+/* ---- critical_rows.c ---- */
+
+/* test_log_path_find finds the critical path of a recording, unless it is too
+ * large. test_log_path_note notes the track of the next slice.
+ * test_log_path_put fills the table. */
+void test_log_path_find(struct test_log_recorded *, uint64_t zero);
+void test_log_path_note(struct test_log_recorded *, const struct trace_entry *);
+void test_log_path_put(struct test_log_recorded *);
+void test_log_path_free(struct test_log_path *);
 
 /* ---- lines.c ---- */
 

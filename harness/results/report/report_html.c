@@ -144,18 +144,40 @@ static bool write_block(struct writer *writer, const struct attempt *attempt,
     return written;
 }
 
+static struct trace_noted noted_of(const struct writer *writer,
+                                   const struct attempt *attempt,
+                                   const struct trace_reader *reader)
+{
+    const struct test_log_result *result = attempt->result;
+    struct trace_noted noted = {result->began, result->duration};
+
+    if (attempt->attempt) {
+        const struct test_log_try *before =
+            &result->earlier[attempt->attempt - 1];
+
+        noted = (struct trace_noted){before->began, before->duration};
+    }
+    if (noted.began)
+        noted.began =
+            trace_between(offset_of(writer->page->run, reader), noted.began) +
+            1;
+    return noted;
+}
+
 static void write_recording(struct writer *writer,
                             const struct attempt *attempt,
                             struct trace_reader *reader, bool whole)
 {
     struct trace_text members = {0}, block = {0};
     struct test_log_counts counts = {0};
+    uint64_t zero =
+        trace_reader_zero(reader, noted_of(writer, attempt, reader));
     int status;
 
     put_members(&members, writer, attempt, reader);
     status =
         test_log_recorded_put(&block, members.data ? members.data : "", reader,
-                              trace_reader_meta(reader, "log"), &counts);
+                              trace_reader_meta(reader, "log"), zero, &counts);
     note_counts(writer, attempt, reader, &counts);
     if (status)
         leave_out(writer, attempt, "memory", true);

@@ -229,6 +229,7 @@ uint32_t test_log_slices_add(struct test_log_recorded *recorded,
 {
     size_t rows = slices_of(recorded)->rows;
 
+    test_log_path_note(recorded, entry);
     if (test_log_cut_slice(&recorded->cut, test_log_slice_duration(entry)))
         return 0;
     if (entry->kind == TRACE_ENTRY_SPAN)

@@ -25,7 +25,8 @@ static struct page_block recorded(const char *filter)
     struct trace_reader *reader = test_read();
     struct trace_text text = {0};
 
-    cr_assert_eq(test_log_recorded_put(&text, "", reader, filter, &counts), 0);
+    cr_assert_eq(test_log_recorded_put(&text, "", reader, filter, 0, &counts),
+                 0);
     trace_reader_close(reader);
     return page_decode(page_keep(text.data), text.size);
 }
@@ -319,7 +320,7 @@ static void put_any(void)
 
     if (!reader)
         return;
-    test_log_recorded_put(&text, "", reader, "info,[outer]=trace", &counts);
+    test_log_recorded_put(&text, "", reader, "info,[outer]=trace", 0, &counts);
     trace_reader_close(reader);
     trace_text_free(&text);
 }
@@ -365,4 +366,77 @@ Test(harness_recorded, survives_missing_memory)
         put_any();
         allocations = test_fail_memory(0, true);
     }
+}
+
+/* ---- The critical path ---- */
+
+static int64_t stay(const struct page_block *block, const char *column,
+                    size_t row)
+{
+    return page_number(block, "critical", column, row);
+}
+
+Test(harness_recorded, path_of_one_thread_is_a_single_stay)
+{
+    struct page_block block;
+
+    test_record();
+    trace_phase_begin(TRACE_PHASE_SETUP);
+    trace_phase_begin(TRACE_PHASE_BODY);
+    trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "critical"), 2);
+    cr_expect_lt(stay(&block, "begin", 0), slice(&block, "start", 0));
+    cr_expect_eq(stay(&block, "track", 0), 1);
+    cr_expect_geq(stay(&block, "begin", 1),
+                  slice(&block, "start", 0) + slice(&block, "duration", 0));
+    cr_expect_eq(stay(&block, "track", 1), 0);
+}
+
+static void *records_inner(void *unused)
+{
+    trace_span_leave_(trace_span_open_(&inner, 0, NULL));
+    return unused;
+}
+
+/* The thread's track comes before that of the main thread, which joins it. */
+Test(harness_recorded, path_names_tracks_by_their_rows)
+{
+    struct page_block block;
+
+    test_record();
+    test_thread(records_inner, NULL);
+    trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "critical"), 4);
+    cr_expect_eq(stay(&block, "track", 0), 2);
+    cr_expect_eq(stay(&block, "track", 1), 1);
+    cr_expect_eq(stay(&block, "begin", 1), slice(&block, "start", 0));
+    cr_expect_eq(stay(&block, "track", 2), 2);
+    cr_expect_eq(stay(&block, "begin", 2),
+                 slice(&block, "start", 0) + slice(&block, "duration", 0));
+}
+
+Test(harness_recorded, path_of_a_main_thread_without_slices_has_no_track)
+{
+    struct page_block block;
+
+    test_record();
+    test_thread(records_inner, NULL);
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "critical"), 4);
+    cr_expect_eq(stay(&block, "track", 0), 0);
+    cr_expect_eq(stay(&block, "track", 1), 1);
+}
+
+Test(harness_recorded, large_recordings_of_several_threads_have_no_path)
+{
+    struct page_block block;
+
+    test_record_limit(UINT64_C(64) << 20);
+    test_thread(records_inner, NULL);
+    for (int i = 0; i < 300000; i++)
+        trace_span_leave_(trace_span_open_(&outer, 0, NULL));
+    block = recorded("");
+    cr_expect_eq(page_rows(&block, "critical"), 0);
 }

@@ -92,6 +92,7 @@ static char *path_of(void)
 
     cr_assert_eq(trace_causes_read(&slices, reader, zero_of(reader)), 0);
     cr_assert_eq(trace_critical_find(&critical, &slices), 0);
+    cr_assert_eq(trace_critical_sum(&critical, &slices), 0);
     check_pieces(&slices, &critical);
     check_sums(&slices, &critical);
     for (size_t i = 0; i < critical.count; i++)
@@ -465,6 +466,8 @@ Test(trace_critical, reports_that_memory_is_exhausted)
         status = trace_causes_read(&slices, reader, zero_of(reader));
         if (!status)
             status = trace_critical_find(&critical, &slices);
+        if (!status)
+            status = trace_critical_sum(&critical, &slices);
         test_fail_memory(0, false);
         trace_critical_free(&critical);
         trace_causes_free(&slices);
