@@ -44,7 +44,9 @@ const LINES = {
     time: 'd', track: 'n', site: 'n', slice: 'i', text: 's', shown: 'n',
     fields: 'n',
 };
-const COUNTERS = { time: 'd', name: 's', value: 'f', track: 'n' };
+const COUNTERS = {
+    time: 'd', name: 's', value: 'f', track: 'n', device: 'n',
+};
 
 // columns() turns rows into columns; what a row lacks is "" or 0.
 function columns(rows, encodings) {
@@ -362,7 +364,7 @@ function huge(slices, lines) {
 }
 
 // single() is a report of one test. Slices have their fields as pairs.
-function single(data, test = {}) {
+function single(data, test = {}, members = {}) {
     const end = test.duration || 1e6;
     const slices = data.slices || [];
     const fields = slices.flatMap((row) => row.fields || []);
@@ -370,7 +372,7 @@ function single(data, test = {}) {
     return assemble([runBlock({ duration_ns: end }, [{
         program: 'one_test', name: 'one/one', outcome: 'passed', duration: end,
         tries: 1, ...test,
-    }], [], []), testBlock(0, { end }, {
+    }], [], []), testBlock(0, { end, ...members }, {
         sites: SITE_LIST, ...data,
         slices: slices.map((row) => ({ ...row, fields:
             (row.fields || []).length })),

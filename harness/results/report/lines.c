@@ -22,11 +22,12 @@ const struct test_log_table_kind test_log_line_field_kind = {
 
 const struct test_log_table_kind test_log_counter_kind = {
     "counters",
-    4,
+    5,
     {{"time", TEST_LOG_DELTA},
      {"name", TEST_LOG_NUMBER},
      {"value", TEST_LOG_REAL},
-     {"track", TEST_LOG_NUMBER}}};
+     {"track", TEST_LOG_NUMBER},
+     {"device", TEST_LOG_NUMBER}}};
 
 /* ---- Counters ---- */
 
@@ -54,12 +55,15 @@ static void add_counter(struct test_log_recorded *recorded,
                         const struct trace_entry *entry, const char *name,
                         const struct trace_value *value)
 {
+    bool is_memory = entry->kind == TRACE_ENTRY_DEVICE;
+    uint64_t device = is_memory ? (uint64_t)entry->at.device + 1 : 0;
     double number;
 
     if (number_of(value, &number))
         TEST_LOG_ROW(&recorded->tables[TEST_LOG_COUNTERS], entry->time,
                      test_log_strings_of(&recorded->strings, name),
-                     test_log_real(number), test_log_track_of(recorded, entry));
+                     test_log_real(number), test_log_track_of(recorded, entry),
+                     device);
 }
 
 /* A counter has one field. An activity may tell how much memory of its device

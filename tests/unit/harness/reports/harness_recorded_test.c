@@ -209,6 +209,7 @@ Test(harness_recorded, counters_are_numbers)
     cr_expect_str_eq(page_text(&block, "counters", "name", 0), "queue");
     cr_expect_eq(page_real(&block, "counters", "value", 0), 7);
     cr_expect_eq(page_real(&block, "counters", "value", 1), -0.5);
+    cr_expect_eq(page_number(&block, "counters", "device", 0), 0);
 }
 
 /* ---- Devices ---- */
@@ -257,6 +258,41 @@ Test(harness_recorded, kernels_are_on_streams_with_arrows_from_their_calls)
     cr_expect_str_eq(field(&block, "slice_fields", "count"), "(4, 64, 1)");
     cr_expect_eq((size_t)page_number(&block, "lines", "slice", 0), kernel + 1);
     cr_expect_eq(counts.kernels, 1);
+}
+
+/* Memory of a pool, in the order of a stream, by a thread. */
+static void put_allocation(void)
+{
+    static const char *const names[] = {"bytes", "in_use", "device", "stream"};
+    const struct trace_value values[] = {trace_u64_(1024), trace_u64_(5120),
+                                         trace_u64_(1), trace_u64_(7)};
+    struct trace_activity allocation = {
+        .at = {.begin = trace_device_host()->now(),
+               .thread = (uint32_t)getpid(),
+               .device = 1,
+               .stream = 7,
+               .kind = TRACE_ACTIVITY_ALLOCATE},
+        .name = "Allocate",
+        .fields = names,
+        .field_count = 4,
+        .values = values,
+    };
+
+    allocation.end = allocation.at.begin;
+    trace_device_put(&allocation);
+}
+
+Test(harness_recorded, memory_in_use_is_a_counter_of_its_device)
+{
+    struct page_block block;
+
+    test_record();
+    put_allocation();
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "counters"), 1);
+    cr_expect_str_eq(page_text(&block, "counters", "name", 0), "GPU 1 memory");
+    cr_expect_eq(page_real(&block, "counters", "value", 0), 5120);
+    cr_expect_eq(page_number(&block, "counters", "device", 0), 2);
 }
 
 /* ---- What is left out ---- */

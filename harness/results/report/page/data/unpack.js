@@ -16,7 +16,7 @@ const unpack = (() => {
         flows: 'from to',
         lines: 'time track site slice text shown fields',
         line_fields: 'name value',
-        counters: 'time name value track',
+        counters: 'time name value track device',
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',

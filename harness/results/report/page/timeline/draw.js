@@ -102,28 +102,6 @@ const draw = (() => {
         context.font = '11px system-ui, sans-serif';
     }
 
-    function curve(screen, { curve: line, height }, y) {
-        const { context } = screen;
-        const { times, values, low, high } = line;
-        const unit = (height - 4) / (high - low || 1);
-        let next = Math.max(0,
-            layout.firstAt(times, times.length, screen.start, 0) - 1);
-
-        context.fillStyle = paint.color('--curve');
-        while (next < times.length && times[next] <= screen.end) {
-            const left = Math.max(0, x(screen, times[next]));
-            const after = layout.firstAt(times, times.length,
-                screen.scale.time(left + 1), next + 1);
-            const right = after < times.length ? x(screen, times[after]) :
-                screen.width;
-            const tall = (values[after - 1] - low) * unit;
-
-            context.fillRect(left, y + height - tall, right - left,
-                Math.max(1, tall));
-            next = after;
-        }
-    }
-
     // An arrow leads from the edge of a slice to that of another one, whichever
     // is above.
     function arrow(screen, from, to) {
@@ -213,7 +191,7 @@ const draw = (() => {
             else if (item.kind === 'test')
                 test(screen, y);
             else if (item.kind === 'curve')
-                curve(screen, item, y);
+                curves.draw(screen, item, y);
         }
         arrows(screen);
         for (const [item, y] of shown) {

@@ -79,25 +79,6 @@ const layout = (() => {
         return byLevel.map((times) => Float64Array.from(times));
     }
 
-    function curves(recording) {
-        const { counters } = recording;
-        const known = new Map();
-
-        for (let i = 0; i < counters.rows; i++) {
-            const name = recording.string(counters.name[i]);
-
-            if (!known.has(name))
-                known.set(name, { name, times: [], values: [] });
-            known.get(name).times.push(counters.time[i]);
-            known.get(name).values.push(counters.value[i]);
-        }
-        return [...known.values()].map((curve) => ({
-            ...curve,
-            low: curve.values.reduce((a, b) => Math.min(a, b), 0),
-            high: curve.values.reduce((a, b) => Math.max(a, b), 0),
-        }));
-    }
-
     // arrows() lead from a call to the work that it launched, and from a span
     // to one that runs on another track, in the order in which they end.
     function arrows(recording) {
@@ -143,7 +124,7 @@ const layout = (() => {
             }
             y += SIZE.gap;
         }
-        for (const curve of curves(recording)) {
+        for (const curve of curves.of(recording)) {
             items.push({ kind: 'head', y, height: SIZE.head,
                 name: format.line(curve.name) });
             items.push({ kind: 'curve', y: y + SIZE.head,

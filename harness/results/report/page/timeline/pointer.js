@@ -36,7 +36,7 @@ const pointer = (() => {
 
         canvas.classList.toggle('is-link', line >= 0);
         tell(control, x, y, line >= 0 ? ruler.lineText(recording, line) :
-            id >= 0 ? tipText(recording, id) : '');
+            id >= 0 ? tipText(recording, id) : curves.tipAt(control, x, y));
     }
 
     function openLine({ recording, test }, row) {
