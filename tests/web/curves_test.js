@@ -2,7 +2,7 @@
 // value under the mouse.
 'use strict';
 
-/* global timeline, layout, curves */
+/* global timeline, curves */
 
 const assert = require('node:assert');
 const { writeFileSync } = require('node:fs');
@@ -37,7 +37,7 @@ function drawn(page) {
 async function hover(page, name, time) {
     const [x, y] = await page.evaluate(([counter, at]) => {
         const { control } = timeline;
-        const item = layout.of(control.recording).items.find((one) =>
+        const item = control.parts.tracks.placed.items.find((one) =>
             one.kind === 'curve' && one.curve.name === counter);
 
         return [control.scaleOf().x(at),
@@ -53,7 +53,7 @@ module.exports = {
     async draws_the_scale_of_each_counter(open, folder) {
         const texts = await drawn(await opened(open, folder));
 
-        for (const text of ['GPU 0 memory', '6.00 MiB', '0', 'level', '3',
+        for (const text of ['▾ GPU 0 memory', '6.00 MiB', '0', '▾ level', '3',
             '-2'])
             assert.ok(texts.includes(text), `${text} of ${texts.join()}`);
     },

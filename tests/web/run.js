@@ -82,7 +82,7 @@ async function main() {
     const browser = await chromium.launch();
 
     samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
-        'merged', 'twins', 'threaded', 'huge', 'phased']);
+        'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased']);
     const queue = tests.values();
     const runner = async () => {
         for (const test of queue)

@@ -5,55 +5,8 @@
 
 const { mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { assemble, block } = require('./assemble.js');
-
-const TESTS = {
-    program: 's', name: 's', outcome: 's', reason: 's', assertions: 's',
-    file: 's', line: 'n', duration: 'n', start: 'n', worker: 'n', tries: 'n',
-    filter: 's', dropped: 'n', gpu: 's', rerun: 's', debug: 's',
-    host: 's',
-};
-const TRIES = {
-    test: 'n', try: 'n', outcome: 's', reason: 's', start: 'n', worker: 'n',
-    duration: 'n',
-};
-const FAILURES = {
-    test: 'n', where: 's', stacks: 's', output: 's', output_cut: 'n',
-    lines: 's', recorded: 's', open: 's',
-};
-const COUNTS = {
-    test: 'n', try: 'n', spans: 'n', lines: 'n', slices: 'n', kernels: 'n',
-    copies: 'n', compiles: 'n', start: 'n', end: 'n',
-};
-const LEFT_OUT = { test: 'n', try: 'n', why: 's', command: 's' };
-const TRACKS = {
-    kind: 's', name: 's', pid: 'n', tid: 'n', process: 's', device: 'n',
-    context: 'n', stream: 'n', depth: 'n',
-};
-const SITES = {
-    name: 's', target: 's', file: 's', line: 'n', function: 's', level: 'n',
-    kind: 's',
-};
-const SLICES = {
-    start: 'd', duration: 'n', track: 'n', depth: 'n', name: 's', site: 'n',
-    parent: 'n', again: 'n', state: 'n', kind: 's', fields: 'n',
-};
-const FIELDS = { name: 's', value: 's' };
-const FLOWS = { from: 'n', to: 'n' };
-const LINES = {
-    time: 'd', track: 'n', site: 'n', slice: 'i', text: 's', shown: 'n',
-    fields: 'n',
-};
-const COUNTERS = {
-    time: 'd', name: 's', value: 'f', track: 'n', device: 'n',
-};
-
-// columns() turns rows into columns; what a row lacks is "" or 0.
-function columns(rows, encodings) {
-    return Object.fromEntries(Object.entries(encodings).map(([name, kind]) =>
-        [name, [kind, rows.map((row) =>
-            row[name] ?? (kind === 's' ? '' : 0))]]));
-}
+const { assemble } = require('./assemble.js');
+const { runBlock, testBlock, endBlock } = require('./blocks.js');
 
 // randomness() repeats: reports of the same name are the same.
 function randomness(seed) {
@@ -61,57 +14,6 @@ function randomness(seed) {
         seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
         return seed / 4294967296;
     };
-}
-
-function runBlock(members, tests, tries, failures) {
-    const count = (...outcomes) => tests.filter((test) =>
-        outcomes.includes(test.outcome)).length;
-
-    return block('run', {
-        testlog: '0.1.0', command: 'testlog run build/examples/store_test',
-        run: '2026-11-22T08-00-00.123456',
-        path: 'testlog-runs/2026-11-22T08-00-00.123456',
-        start: '2026-11-22T08:00:00.123456Z', duration_ns: 2e9,
-        interrupted: null,
-        passed: count('passed'), skipped: count('skipped'),
-        failed: count('failed', 'crashed', 'timeout'),
-        host: {
-            name: 'box', system: 'Linux', release: '6.1', machine: 'x86_64',
-            processors: 2,
-        },
-        filters: { log: 'info', log_origin: 'LOG', trace: 'trace',
-            trace_origin: 'default', unseen: [] },
-        gpu: { state: 'no-driver', notice: 'GPU trace off' }, shard: null,
-        versions: { testlog: '0.1.0', compiler: 'GCC 12.2.0' },
-        environment: { LOG_FORMAT: 'json' }, rerun: null, previous: null,
-        ...members,
-    }, {
-        tests: columns(tests, TESTS), tries: columns(tries, TRIES),
-        failures: columns(failures, FAILURES),
-    });
-}
-
-function endBlock(counts, leftOut) {
-    return block('end', { whole: true }, {
-        counts: columns(counts, COUNTS), left_out: columns(leftOut, LEFT_OUT),
-    });
-}
-
-function testBlock(number, members, data) {
-    return block(`t${number}`, {
-        name: '', try: 0, pid: 100, origin: '2026-11-22T08:00:00.123456Z',
-        ended: true, lost: [], metas: [], cut: null, lines_cut: 0,
-        strings_cut: 0, ...members,
-    }, {
-        tracks: columns(data.tracks || [], TRACKS),
-        sites: columns(data.sites || [], SITES),
-        slices: columns(data.slices || [], SLICES),
-        slice_fields: columns(data.sliceFields || [], FIELDS),
-        flows: columns(data.flows || [], FLOWS),
-        lines: columns(data.lines || [], LINES),
-        line_fields: columns(data.lineFields || [], FIELDS),
-        counters: columns(data.counters || [], COUNTERS),
-    });
 }
 
 const SITE_LIST = [
@@ -399,6 +301,28 @@ function threaded() {
         endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
 }
 
+// crowded() is a test of 500 threads; each has a span in another one.
+function crowded() {
+    const numbers = Array.from({ length: 500 }, (unused, i) => i);
+    const data = {
+        tracks: numbers.map((i) => ({ kind: 'thread', name: `thread ${i + 1}`,
+            pid: 100, tid: 101 + i, depth: 2 })),
+        sites: SITE_LIST,
+        slices: numbers.flatMap((i) => [
+            { start: i * 1000, duration: 8e5, track: i, name: `task ${i + 1}` },
+            { start: i * 1000, duration: 4e5, track: i, depth: 1, parent: 1,
+                name: `step ${i + 1}` }]),
+        counters: numbers.map((i) => ({ time: i * 1000, name: 'queue',
+            value: i % 7 })),
+    };
+    const tests = [{ program: 'pool_test', name: 'pool/crowds',
+        outcome: 'passed', duration: 2e6, tries: 1 }];
+
+    return assemble([runBlock({ duration_ns: 2e6 }, tests, [], []),
+        testBlock(0, { end: 2e6 }, data),
+        endBlock([{ test: 0, spans: 1000, slices: 1000 }], [])]);
+}
+
 // phased() is a test with a setup, a body of 3 ms and a teardown. Its recording
 // was opened 2 ms before the setup.
 function phased() {
@@ -467,7 +391,7 @@ function mistyped(value) {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded, merged, twins, phased,
+    mixed, many, hostile, interrupted, threaded, crowded, merged, twins, phased,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

@@ -1,7 +1,7 @@
 // search_test.js: what the search of the time line finds, and that it is seen.
 'use strict';
 
-/* global timeline, layout */
+/* global timeline */
 
 const assert = require('node:assert');
 const { writeFileSync } = require('node:fs');
@@ -45,7 +45,7 @@ function found(page, text) {
         box.value = wanted;
         box.dispatchEvent(new Event('input'));
         timeline.paintNow();
-        return document.querySelector('#timeline .tools .muted').textContent;
+        return document.querySelector('#timeline .tools > .muted').textContent;
     }, text);
 }
 
@@ -59,7 +59,7 @@ function colors(page, slices, height) {
         return ids.map((id) => {
             const { start } = control.recording.slices;
             const x = Math.floor(control.scaleOf().x(start[id]));
-            const y = fixed || layout.of(control.recording).top(id) + 8;
+            const y = fixed || control.parts.tracks.yOf(id) + 8;
 
             return canvas.getContext('2d').getImageData(x, y, 1, 1)
                 .data.join();

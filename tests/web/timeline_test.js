@@ -82,8 +82,8 @@ module.exports = {
 
         await page.keyboard.press('/');
         await page.keyboard.type('saxpy');
-        assert.match(await page.locator('#timeline .tools .muted').innerText(),
-            /found/);
+        assert.match(await page.locator('#timeline .tools > .muted')
+            .innerText(), /found/);
         await page.keyboard.press('Enter');
         const first = (await view(page)).selected;
 

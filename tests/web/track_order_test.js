@@ -1,7 +1,7 @@
 // track_order_test.js: in which order the time line shows tracks.
 'use strict';
 
-/* global timeline, layout */
+/* global timeline */
 
 const assert = require('node:assert');
 const { writeFileSync } = require('node:fs');
@@ -51,7 +51,7 @@ module.exports = {
     async sorts_threads_by_time_and_streams_by_number(open, folder) {
         const page = await opened(open, folder);
         const heads = await page.evaluate(() =>
-            layout.of(timeline.control.recording).items
+            timeline.control.parts.tracks.placed.items
                 .filter(({ kind }) => kind === 'head')
                 .map(({ name }) => name));
 
@@ -61,9 +61,10 @@ module.exports = {
     async keeps_the_track_of_each_slice(open, folder) {
         const page = await opened(open, folder);
         const tops = await page.evaluate(() => {
-            const placed = layout.of(timeline.control.recording);
+            const { tracks } = timeline.control.parts;
 
-            return [4, 2, 9, 7, 1, 8, 6, 3, 10, 5, 0].map(placed.top);
+            return [4, 2, 9, 7, 1, 8, 6, 3, 10, 5, 0].map((slice) =>
+                tracks.yOf(slice));
         });
 
         assert.deepStrictEqual(tops, [...tops].sort((a, b) => a - b));

@@ -186,13 +186,10 @@ const curves = (() => {
 
     // tipAt() describes the curve at a place on the screen, if there is one.
     function tipAt({ recording, parts, timeAt }, x, y) {
-        const place = y + parts.scroller.scrollTop;
-        const item = layout.of(recording).items.find((one) =>
-            one.kind === 'curve' && place >= one.y &&
-            place < one.y + one.height);
+        const item = parts.tracks.itemAt(y);
 
-        return item ? describe(recording, item.curve, timeAt(x),
-            timeAt(x + 1)) : '';
+        return item?.kind === 'curve' ? describe(recording, item.curve,
+            timeAt(x), timeAt(x + 1)) : '';
     }
 
     return { of, draw, describe, tipAt, amount };

@@ -7,10 +7,11 @@ const draw = (() => {
     const MOST_ARROWS = 400;
     const PALE = 0.25;
     const { SIZE } = layout;
+    const HEADER = SIZE.ruler + SIZE.ticks;
 
     // A screen: {context, width, height, top, start, end, scale, test,
-    // recording, layout, selected, found, range, notes, marked}; scale is that
-    // of scale.js.
+    // recording, layout, tracks, selected, found, range, notes, marked}; scale
+    // is that of scale.js, tracks that of tracks.js.
     function x(screen, time) {
         return screen.scale.x(time);
     }
@@ -90,15 +91,17 @@ const draw = (() => {
         Math.max(1, width - 8));
     }
 
-    function head(screen, item, y) {
+    function head(screen, one, y) {
         const { context } = screen;
 
         context.fillStyle = paint.color('--muted');
         context.strokeStyle = paint.color('--back');
         context.lineWidth = 4;
         context.font = '600 11.5px system-ui, sans-serif';
-        context.strokeText(item.name, 6, y + 15);
-        context.fillText(item.name, 6, y + 15);
+        const text = `${one.isCollapsed ? '▸' : '▾'} ${one.name}`;
+
+        context.strokeText(text, 6, y + 15);
+        context.fillText(text, 6, y + 15);
         context.font = '11px system-ui, sans-serif';
     }
 
@@ -109,14 +112,14 @@ const draw = (() => {
         const { start, ends, track } = recording.slices;
         const x0 = x(screen, Math.min(ends[from], start[to]));
         const x1 = x(screen, start[to]);
-        const above = screen.layout.top(from) - screen.top;
-        const below = screen.layout.top(to) - screen.top;
+        const above = screen.tracks.yOf(from);
+        const below = screen.tracks.yOf(to);
         const down = above < below ? 1 : -1;
         const y0 = above + (down > 0 ? SIZE.row - 2 : 0);
         const y1 = below + (down > 0 ? 0 : SIZE.row - 2);
 
         if (x1 < 0 || x0 > screen.width || track[from] === track[to] ||
-            Math.max(y0, y1) < 0 || Math.min(y0, y1) > screen.height)
+            !(Math.max(y0, y1) >= 0 && Math.min(y0, y1) <= screen.height))
             return;
         const middle = (y0 + y1) / 2;
 
@@ -152,7 +155,7 @@ const draw = (() => {
         const { start, ends } = screen.recording.slices;
         const left = Math.max(-4, x(screen, start[id]));
         const right = Math.min(screen.width + 4, x(screen, ends[id]));
-        const y = screen.layout.top(id) - screen.top;
+        const y = screen.tracks.yOf(id);
 
         screen.context.strokeStyle = paint.color('--text');
         screen.context.lineWidth = 2;
@@ -180,42 +183,63 @@ const draw = (() => {
         context.fillRect(x(screen, screen.marked) - 1, SIZE.ruler, 2, height);
     }
 
-    function body(screen) {
-        const shown = screen.layout.items.map((item) =>
-            [item, item.y - screen.top]).filter(([item, y]) =>
-            y + item.height >= 0 && y <= screen.height);
+    function item(screen, one, y) {
+        if (one.kind === 'row')
+            row(screen, one.row, y);
+        else if (one.kind === 'test')
+            test(screen, y);
+        else if (one.kind === 'curve')
+            curves.draw(screen, one, y);
+    }
 
-        for (const [item, y] of shown) {
-            if (item.kind === 'row')
-                row(screen, item.row, y);
-            else if (item.kind === 'test')
-                test(screen, y);
-            else if (item.kind === 'curve')
-                curves.draw(screen, item, y);
+    function clipped({ context, width }, top, bottom, paintPart) {
+        context.save();
+        context.beginPath();
+        context.rect(0, top, width, bottom - top);
+        context.clip();
+        paintPart();
+        context.restore();
+    }
+
+    // body() draws the tracks that scroll and the pinned ones above them.
+    function body(screen) {
+        const { height, top, selected } = screen;
+        const { placed } = screen.tracks;
+        const parts = [
+            [tracks.within(placed, top + placed.edge, top + height), top,
+                placed.edge, height],
+            [placed.pinned, 0, HEADER, placed.edge]];
+
+        for (const [items, shift, from, to] of parts) {
+            clipped(screen, from, to, () => items.forEach((one) =>
+                item(screen, one, one.y - shift)));
         }
-        arrows(screen);
-        for (const [item, y] of shown) {
-            if (item.kind === 'head')
-                head(screen, item, y);
+        clipped(screen, HEADER, height, () => arrows(screen));
+        for (const [items, shift, from, to] of parts) {
+            clipped(screen, from, to, () => items.forEach((one) =>
+                one.kind === 'head' && head(screen, one, one.y - shift)));
+        }
+        if (selected >= 0) {
+            clipped(screen, ...screen.tracks.isPinned(selected) ?
+                [HEADER, placed.edge] : [placed.edge, height],
+            () => outline(screen, selected));
+        }
+    }
+
+    function pinnedEdge({ context, width, tracks: { placed } }) {
+        if (placed.pinned.length) {
+            context.fillStyle = paint.color('--strong-line');
+            context.fillRect(0, placed.edge - 1, width, 1);
         }
     }
 
     // all() draws a screen. Rows scroll under the ruler.
     function all(screen) {
-        const { context } = screen;
-        const header = SIZE.ruler + SIZE.ticks;
-
         screen.painted = 0;
         screen.colors = paint.hues();
         ruler.draw(screen);
-        context.save();
-        context.beginPath();
-        context.rect(0, header, screen.width, screen.height - header);
-        context.clip();
         body(screen);
-        if (screen.selected >= 0)
-            outline(screen, screen.selected);
-        context.restore();
+        pinnedEdge(screen);
         if (screen.marked !== null)
             mark(screen);
         notes.draw(screen, (time) => x(screen, time));

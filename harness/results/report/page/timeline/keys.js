@@ -14,6 +14,11 @@ const keys = (() => {
             c: () => notes.write(control),
             n: () => search.step(1), p: () => search.step(-1),
             e: ({ shiftKey }) => problems.step(shiftKey ? -1 : 1),
+            t: () => control.parts.tracks.menu.open(),
+            PageUp: () => control.scroll(-control.page()),
+            PageDown: () => control.scroll(control.page()),
+            Home: () => control.scroll(-Infinity),
+            End: () => control.scroll(Infinity),
             '/': () => search.focus(),
             Escape() {
                 control.setRange(null);
@@ -27,7 +32,7 @@ const keys = (() => {
         return event.ctrlKey || event.altKey || event.metaKey ||
             event.target.closest('input, .grid-view, pre') ||
             (event.key.startsWith('Arrow') &&
-                event.target.closest('button, summary'));
+                event.target.closest('button, summary, [role=separator]'));
     }
 
     function attach(element, control) {

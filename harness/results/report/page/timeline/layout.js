@@ -102,36 +102,19 @@ const layout = (() => {
         };
     }
 
-    function place(recording, packed, deepest) {
-        const tops = new Float64Array(packed.rows.length);
-        const first = SIZE.ruler + SIZE.ticks;
-        const items = [{ kind: 'test', y: first, height: SIZE.row }];
-        let y = first + SIZE.row;
+    // groups() are what a head stands for: a track with its rows, of which
+    // `first` is the number of the first one, or the curve of a counter.
+    function groups(recording, packed) {
+        const threads = trackOrder.of(recording).map((id) => ({
+            id, first: packed.first[id],
+            name: format.line(recordings.trackName(recording, id)),
+            rows: packed.rows.slice(packed.first[id], packed.first[id + 1]),
+        }));
 
-        for (const track of trackOrder.of(recording)) {
-            items.push({
-                kind: 'head', y, height: SIZE.head,
-                name: format.line(recordings.trackName(recording, track)),
-            });
-            y += SIZE.head;
-            for (let depth = 0; depth < deepest[track]; depth++) {
-                const number = packed.first[track] + depth;
-
-                items.push({ kind: 'row', y, height: SIZE.row,
-                    row: packed.rows[number] });
-                tops[number] = y;
-                y += SIZE.row;
-            }
-            y += SIZE.gap;
-        }
-        for (const curve of curves.of(recording)) {
-            items.push({ kind: 'head', y, height: SIZE.head,
-                name: format.line(curve.name) });
-            items.push({ kind: 'curve', y: y + SIZE.head,
-                height: SIZE.curve, curve });
-            y += SIZE.head + SIZE.curve + SIZE.gap;
-        }
-        return { items, tops, height: y };
+        return [...threads, ...curves.of(recording).map((curve, i) => ({
+            id: threads.length + i, first: 0, rows: [], curve,
+            name: format.line(curve.name),
+        }))];
     }
 
     // hues() are the colors of names, by their numbers.
@@ -152,13 +135,14 @@ const layout = (() => {
         if (!recording.layout) {
             const deepest = depths(recording.slices, recording.tracks.rows);
             const packed = pack(recording.slices, deepest);
-            const placed = place(recording, packed, deepest);
 
             recording.layout = {
-                ...placed, ticks: ticks(recording),
+                groups: groups(recording, packed),
+                rowCount: packed.rows.length,
+                ticks: ticks(recording),
                 arrows: arrows(recording),
                 hues: hues(recording),
-                top: (slice) => placed.tops[packed.places[slice]],
+                places: packed.places,
                 rowsOf: (ids) => rowsOf(packed, recording.slices, ids),
             };
         }

@@ -118,7 +118,7 @@ const pointer = (() => {
 
         if (!from.moved && line >= 0) {
             openLine(control, line);
-        } else if (!from.moved) {
+        } else if (!from.moved && !control.collapseAt(event.offsetY)) {
             control.setRange(null);
             control.select(control.sliceAt(event.offsetX, event.offsetY));
         } else if (from.ranges) {

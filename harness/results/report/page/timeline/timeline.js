@@ -22,7 +22,7 @@ const timeline = (() => {
 
         draw.all({
             ...view, recording, test: report.attemptOf(test, state.get('try')),
-            layout: layout.of(recording),
+            layout: layout.of(recording), tracks: parts.tracks,
             context: paint.prepare(parts.canvas, height),
             width, height, top: parts.scroller.scrollTop,
             scale: control.scaleOf(),
@@ -34,17 +34,27 @@ const timeline = (() => {
     }
 
     function scroll(pixels) {
-        parts.scroller.scrollTop += pixels;
+        const { scroller } = parts;
+
+        scroller.scrollTop = Math.max(0, Math.min(scroller.scrollHeight,
+            scroller.scrollTop + pixels));
+    }
+
+    // page() is how many pixels of tracks the chart shows.
+    function page() {
+        return parts.scroller.clientHeight - parts.tracks.placed.edge;
     }
 
     function scrollTo(slice) {
-        const top = layout.of(recording).top(slice);
-        const { scroller } = parts;
-        const above = layout.SIZE.ruler + layout.SIZE.ticks;
+        const { tracks: all, scroller } = parts;
 
-        if (top - scroller.scrollTop < above ||
-            top - scroller.scrollTop > scroller.clientHeight - 30)
-            scroller.scrollTop = top - scroller.clientHeight / 3;
+        all.reveal(slice);
+        const y = all.yOf(slice);
+        const { edge } = all.placed;
+        const { clientHeight } = scroller;
+
+        if (!all.isPinned(slice) && (y < edge || y > clientHeight - 30))
+            scroller.scrollTop += y - edge - (clientHeight - edge) / 3;
     }
 
     function select(id, move) {
@@ -58,10 +68,10 @@ const timeline = (() => {
             dom.announce(`${format.line(recordings.sliceName(recording, id))
             }, ${format.duration(recording.slices.duration[id])}`);
             if (move) {
-                scrollTo(id);
                 if (ends[id] < view.start || start[id] > view.end)
                     control.look(start[id] - length / 3,
                         start[id] + length * 2 / 3);
+                scrollTo(id);
             }
         }
         parts.panels.selected(id);
@@ -97,14 +107,11 @@ const timeline = (() => {
     }
 
     function sliceAt(x, y) {
-        const place = y + parts.scroller.scrollTop;
+        const item = parts.tracks.itemAt(y);
         const before = control.timeAt(x - NEAR);
         const after = control.timeAt(x + NEAR);
-        const item = layout.of(recording).items.find((one) =>
-            one.kind === 'row' && place >= one.y &&
-            place < one.y + one.height);
 
-        if (!item)
+        if (item?.kind !== 'row')
             return -1;
         const { row } = item;
         const index = layout.firstEndingAfter(row, before, 0);
@@ -113,8 +120,19 @@ const timeline = (() => {
             row.ids[index] : -1;
     }
 
+    // collapseAt() collapses or expands the track whose head is at a height.
+    function collapseAt(y) {
+        const item = parts.tracks.itemAt(y);
+
+        if (item?.kind !== 'head')
+            return false;
+        parts.tracks.collapse(item.id);
+        return true;
+    }
+
     const control = {
-        view, scroll, select, mark, setRange, measure, sliceAt, redraw,
+        view, scroll, page, select, mark, setRange, measure, sliceAt,
+        collapseAt, redraw, resize: () => parts.height.resize(),
         get recording() { return recording; },
         get test() { return test; },
         get parts() { return parts; },
@@ -136,24 +154,22 @@ const timeline = (() => {
                 tabindex: '0', role: 'img', 'aria-label':
                     'Time line; the table Slices below lists what it shows',
             }),
-            height: make('div', { class: 'chart-height' }),
+            space: make('div', { class: 'chart-space' }),
             tip: make('div', { class: 'tip', hidden: true }),
         };
         parts.scroller = make('div', { class: 'chart', scroll: redraw },
-            parts.canvas, parts.height);
+            parts.canvas, parts.space);
         parts.panels = panels.make(control);
         parts.search = search.make(control);
         parts.problems = problems.make(control);
-        const { height } = layout.of(recording);
-
-        parts.height.style.height = `${height}px`;
+        parts.tracks = tracks.make(control);
+        parts.height = chartHeight.make(control);
         parts.frame = make('div', { class: 'chart-frame' }, parts.scroller,
             parts.tip);
-        parts.frame.style.maxHeight = `${Math.max(120, height + 12)}px`;
         pointer.attach(control);
         new ResizeObserver(redraw).observe(parts.scroller);
         return [cuts(), toolbar.make(control), parts.frame,
-            parts.panels.element];
+            parts.height.edge, parts.panels.element];
     }
 
     // A time in the address is that of a slice or of a line: its innermost span
@@ -216,7 +232,9 @@ const timeline = (() => {
             return;
         }
         dom.replace(root, head, build());
+        control.resize();
         restore();
+        parts.tracks.update();
         parts.search.restore();
         redraw();
     }

@@ -2,8 +2,9 @@
 const toolbar = (() => {
     const { make } = dom;
 
-    const KEYS = ['W S zoom', 'A D or arrows move', 'F fit', 'M measure',
-        'C note', 'E next problem, Shift+E previous', '/ search',
+    const KEYS = ['W S zoom', 'A D or arrows move',
+        'PageUp PageDown Home End scroll', 'F fit', 'M measure', 'C note',
+        'T tracks', 'E next problem, Shift+E previous', '/ search',
         'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
         'drag moves', 'Shift and drag selects a range'];
 
@@ -26,6 +27,7 @@ const toolbar = (() => {
     function create(control) {
         return make('div', { class: 'tools' },
             control.parts.search.element, buttons(control),
+            control.parts.tracks.menu.element,
             make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
                 make('p', {}, KEYS.join(' · '))));
     }

@@ -18,8 +18,8 @@ const viewport = (() => {
             from: all ? '' : Math.round(view.start - recording.zero),
             to: all ? '' : Math.round(view.end - recording.zero),
         });
-        if (parts.panels)
-            parts.panels.moved();
+        parts.panels?.moved();
+        parts.tracks?.moved();
     }
 
     // A window is not wider than the recording.
