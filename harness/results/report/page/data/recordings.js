@@ -228,6 +228,19 @@ const recordings = (() => {
         };
     }
 
+    // moments() are the times at which something was recorded, and others, in
+    // order.
+    function moments({ slices, lines }, ...others) {
+        const times = new Float64Array(
+            2 * slices.rows + lines.rows + others.length);
+
+        times.set(slices.start, 0);
+        times.set(slices.ends, slices.rows);
+        times.set(lines.time, 2 * slices.rows);
+        times.set(others, 2 * slices.rows + lines.rows);
+        return times.sort();
+    }
+
     // firstLineAt() is the first line at a time or after it.
     function firstLineAt(recording, time) {
         const { lines } = recording;
@@ -247,7 +260,7 @@ const recordings = (() => {
 
     return {
         prepare, selfTimes, around, sliceFields, lineFields, sliceName, parent,
-        breadcrumb, message, trackName, site, firstLineAt, withFields,
+        breadcrumb, message, trackName, site, firstLineAt, moments, withFields,
         OPEN, NEVER_ENTERED, ON_DEVICE,
     };
 })();

@@ -87,14 +87,8 @@ const timeSpent = (() => {
     // quiet() returns the longest time in which nothing was recorded, after the
     // setup.
     function quiet(recording) {
-        const { slices, lines } = recording;
-        const times = new Float64Array(2 * slices.rows + lines.rows + 2);
-
-        times.set(slices.start, 0);
-        times.set(slices.ends, slices.rows);
-        times.set(lines.time, 2 * slices.rows);
-        times.set([recording.zero, recording.end], times.length - 2);
-        times.sort();
+        const times = recordings.moments(recording, recording.zero,
+            recording.end);
         const first = times.indexOf(recording.zero);
         const longest = { from: times[first], length: 0 };
 

@@ -19,7 +19,7 @@ const draw = (() => {
     function label(screen, id, left, width, y) {
         const { context, recording } = screen;
         const name = format.line(recordings.sliceName(recording, id));
-        const from = Math.max(left, 0) + 4;
+        const from = Math.max(left, screen.scale.stretches[0].left) + 4;
         const room = Math.min(left + width, screen.width) - from - 3;
         const most = Math.floor(room / 6);
 
@@ -87,7 +87,8 @@ const draw = (() => {
         context.fillRect(left, y, width, SIZE.row - 2);
         context.fillStyle = paint.color(`--${screen.test.outcome}`);
         context.fillText(`${format.line(screen.test.name)}: ` +
-            format.outcome(screen.test), Math.max(left, 0) + 4, y + 13,
+            format.outcome(screen.test),
+        Math.max(left, screen.scale.stretches[0].left) + 4, y + 13,
         Math.max(1, width - 8));
     }
 
@@ -176,6 +177,19 @@ const draw = (() => {
             Math.max(4, left + 4), SIZE.ruler + SIZE.ticks + 12);
     }
 
+    // Slices are pale where the time line skips an idle time.
+    function breaks({ context, height, scale }) {
+        for (const { left, right } of scale.breaks) {
+            context.fillStyle = paint.color('--break');
+            context.fillRect(left, 0, right - left, height);
+            context.fillStyle = paint.color('--strong-line');
+            for (let y = 0; y < height; y += 6) {
+                context.fillRect(left, y, 1, 3);
+                context.fillRect(right - 1, y, 1, 3);
+            }
+        }
+    }
+
     function mark(screen) {
         const { context, height } = screen;
 
@@ -214,7 +228,10 @@ const draw = (() => {
             clipped(screen, from, to, () => items.forEach((one) =>
                 item(screen, one, one.y - shift)));
         }
-        clipped(screen, HEADER, height, () => arrows(screen));
+        clipped(screen, HEADER, height, () => {
+            breaks(screen);
+            arrows(screen);
+        });
         for (const [items, shift, from, to] of parts) {
             clipped(screen, from, to, () => items.forEach((one) =>
                 one.kind === 'head' && head(screen, one, one.y - shift)));

@@ -11,6 +11,7 @@ const keys = (() => {
             ArrowUp: () => control.scroll(-60),
             ArrowDown: () => control.scroll(60),
             f: () => control.fit(), m: () => control.measure(),
+            g: () => control.fitDevice(), i: () => control.toggleIdle(),
             c: () => notes.write(control),
             n: () => search.step(1), p: () => search.step(-1),
             e: ({ shiftKey }) => problems.step(shiftKey ? -1 : 1),

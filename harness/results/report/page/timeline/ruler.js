@@ -55,6 +55,17 @@ const ruler = (() => {
             stretch(screen, one, plan);
     }
 
+    // A break says how much time it skips.
+    function skipped({ context, scale }) {
+        context.fillStyle = paint.color('--text');
+        context.textAlign = 'center';
+        for (const { left, right, length } of scale.breaks) {
+            context.fillText(format.duration(length), (left + right) / 2,
+                BASELINE, right - left - 4);
+        }
+        context.textAlign = 'left';
+    }
+
     // marks() draws a mark at each of sorted times, one for some pixels.
     function marks({ scale, start, end }, sorted, apart, mark) {
         const { length } = sorted;
@@ -151,6 +162,7 @@ const ruler = (() => {
 
     function draw(screen) {
         times(screen);
+        skipped(screen);
         lines(screen);
         if (screen.found)
             found(screen);

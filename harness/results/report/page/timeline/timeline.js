@@ -11,7 +11,7 @@ const timeline = (() => {
     let frame = 0;
     // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null,
-        notes: [], marked: null };
+        notes: [], marked: null, breaks: null };
 
     function paintNow() {
         frame = 0;
@@ -187,6 +187,7 @@ const timeline = (() => {
     }
 
     function restore() {
+        view.breaks = idle.atLeast(recording, Number(state.get('skip')));
         const [first, last] = control.whole();
         const { zero } = recording;
         const at = state.get('t');

@@ -3,8 +3,9 @@ const toolbar = (() => {
     const { make } = dom;
 
     const KEYS = ['W S zoom', 'A D or arrows move',
-        'PageUp PageDown Home End scroll', 'F fit', 'M measure', 'C note',
-        'T tracks', 'E next problem, Shift+E previous', '/ search',
+        'PageUp PageDown Home End scroll', 'F fit', 'G fit device work',
+        'I skip idle times', 'M measure', 'C note', 'T tracks',
+        'E next problem, Shift+E previous', '/ search',
         'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
         'drag moves', 'Shift and drag selects a range'];
 
@@ -18,6 +19,9 @@ const toolbar = (() => {
             button('−', 'Zoom out (S)', () => control.zoom(1.6)),
             button('+', 'Zoom in (W)', () => control.zoom(0.625)),
             button('Fit', 'Fit (F)', () => control.fit()),
+            idle.deviceSpan(control.recording) &&
+                button('Device', 'Fit device work (G)', control.fitDevice),
+            control.parts.idle,
             button('Measure', 'Measure the selection (M)', control.measure),
             button('Note', 'Write a note on the range (C)',
                 () => notes.write(control)),
@@ -25,6 +29,9 @@ const toolbar = (() => {
     }
 
     function create(control) {
+        control.parts.idle = button('Skip idle', 'Skip idle times (I)',
+            control.toggleIdle);
+        control.parts.idle.classList.add('toggle');
         return make('div', { class: 'tools' },
             control.parts.search.element, buttons(control),
             control.parts.tracks.menu.element,

@@ -3,10 +3,11 @@ const viewport = (() => {
     // A window is at least as many ns wide.
     const LEAST = 10;
 
-    function whole({ recording }) {
-        const length = recording.end - recording.start;
+    // Everything has a margin, unless idle times are skipped.
+    function whole({ recording: { start, end }, view }) {
+        const margin = view.breaks ? 0 : (end - start) * 0.01;
 
-        return [recording.start - length * 0.01, recording.end + length * 0.01];
+        return [start - margin, end + margin];
     }
 
     function note(control) {
@@ -31,6 +32,7 @@ const viewport = (() => {
         view.start = Math.max(first, Math.min(start, last - length));
         view.end = view.start + length;
         control.parts.tip.hidden = true;
+        control.parts.idle.setAttribute('aria-pressed', String(!!view.breaks));
         note(control);
         control.redraw();
     }
@@ -43,12 +45,20 @@ const viewport = (() => {
         return scaleOf(control).time(offset);
     }
 
-    // place() shows a time at a pixel, with some pixels for a ns.
+    // place() shows a time at a pixel, with some pixels for a ns. A window that
+    // would leave the recording ends with it.
     function place(control, time, x, pixels) {
-        const start = time - x / pixels;
+        const { breaks } = control.view;
+        const width = control.parts.canvas.clientWidth;
+        const [first, last] = whole(control);
+        let start = scale.at(breaks, time, -x, pixels);
+        let end = scale.at(breaks, time, width - x, pixels);
 
-        look(control, start,
-            start + control.parts.canvas.clientWidth / pixels);
+        if (start < first)
+            [start, end] = [first, scale.at(breaks, first, width, pixels)];
+        if (end > last)
+            [start, end] = [scale.at(breaks, last, -width, pixels), last];
+        look(control, Math.max(first, start), end);
     }
 
     function zoom(control, factor, time) {
@@ -78,10 +88,39 @@ const viewport = (() => {
             look(control, ...whole(control));
     }
 
+    // fitDevice() shows from the first work of a device to its last.
+    function fitDevice(control) {
+        const span = idle.deviceSpan(control.recording);
+
+        if (!span) {
+            dom.announce('No device worked');
+            return;
+        }
+        const margin = Math.max(LEAST, (span.end - span.start) * 0.02);
+
+        look(control, span.start - margin, span.end + margin);
+    }
+
+    // toggleIdle() skips the idle times that are long on the screen, or none.
+    function toggleIdle(control) {
+        const { view, recording } = control;
+        const [first, last] = whole(control);
+        const isWhole = view.start <= first && view.end >= last;
+        const length = view.breaks ? 0 :
+            Math.floor(idle.longest(recording, view.start, view.end));
+
+        if (!view.breaks && !length)
+            dom.announce('No idle time on the screen is long');
+        view.breaks = idle.atLeast(recording, length);
+        state.note({ skip: length || '' });
+        look(control, ...isWhole ? whole(control) : [view.start, view.end]);
+    }
+
     // make() returns what a time line's control can do with its window.
     function make(control) {
         return Object.fromEntries(Object.entries({
             whole, look, scaleOf, timeAt, place, zoom, pan, fit,
+            fitDevice, toggleIdle,
         }).map(([name, action]) =>
             [name, (...values) => action(control, ...values)]));
     }
