@@ -71,7 +71,7 @@ class Maker:
         self.record(49, {4: ("I", operation), 8: ("I", kind),
                          12: ("I", correlation), 16: ("Q", address),
                          24: ("Q", size), 32: ("Q", time), 52: ("I", 0),
-                         56: ("I", 1), 60: ("I", 0), 72: ("I", pool),
+                         56: ("I", 1), 60: ("I", 7 * pool), 72: ("I", pool),
                          80: ("I", pool)})
 
     def sync(self, type_, begin, end, correlation, stream):

@@ -249,6 +249,8 @@ class Oracle:
         fields += ([("in_use", self.total)]
                    if memory not in ("pageable", "pinned") else [])
         fields += [("device", at(record, "I", 52))]
+        fields += ([("stream", at(record, "I", 60))]
+                   if at(record, "I", 60) else [])
         fields += [("async", "true")] if at(record, "I", 72) else []
         self.line("ALLOCATE" if allocated else "RELEASE",
                   "Allocate" if allocated else "Release", (time, time),

@@ -621,6 +621,8 @@ static void memory(struct building *building)
     if (kind >= HOST_KINDS)
         add_number(building, "in_use", in_use(record));
     add_number(building, "device", building->activity.at.device);
+    if (building->activity.at.stream)
+        add_number(building, "stream", building->activity.at.stream);
     if (cupti_get(record, CUPTI_MEMORY_ASYNC))
         add(building, "async", trace_bool(true));
 }
