@@ -22,7 +22,7 @@ void test_log_gpu_summary_read(const struct test_log_run *run,
 
 /* ---- Leaks ---- */
 
-static bool lacks_records(const struct trace_reader *reader)
+bool test_log_gpu_lacks_records(const struct trace_reader *reader)
 {
     struct trace_text losses = {0};
     struct test_log_gpu gpu;
@@ -47,8 +47,8 @@ enum test_log_gpu_leaks test_log_gpu_find_leaks(const struct test_log_run *run,
         return leaks;
     test_log_gpu_summary_read(run, result, reader);
     if (result->gpu_summary && result->gpu_summary->leaks.count) {
-        leaks = lacks_records(reader) ? TEST_LOG_GPU_LEAKS_UNKNOWN
-                                      : TEST_LOG_GPU_LEAKS_FOUND;
+        leaks = test_log_gpu_lacks_records(reader) ? TEST_LOG_GPU_LEAKS_UNKNOWN
+                                                   : TEST_LOG_GPU_LEAKS_FOUND;
         trace_text_string(text, "leaked GPU memory: ");
         log_device_leaks_text(text, &result->gpu_summary->leaks);
     }

@@ -21,6 +21,10 @@ enum test_log_gpu_leaks test_log_gpu_find_leaks(const struct test_log_run *,
                                                 struct test_log_result *,
                                                 struct trace_text *text);
 
+/* test_log_gpu_lacks_records returns whether records of devices may be missing
+ * in a recording. */
+bool test_log_gpu_lacks_records(const struct trace_reader *);
+
 /* test_log_gpu_summary_of_run adds up the tests; the caller frees the sum. NULL
  * if no test used a GPU. */
 struct log_device_summary *test_log_gpu_summary_of_run(

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/recorded.h"
 #include "log/replay/entry_text.h"
 #include "trace/base/text.h"
@@ -100,6 +101,9 @@ static void put_members(struct trace_text *out,
     put_metas(out, recorded->reader);
     put_phases(out, recorded->reader);
     put_cut(out, recorded);
+    trace_text_printf(out, "\"devices_whole\":%s,",
+                      test_log_gpu_lacks_records(recorded->reader) ? "false"
+                                                                   : "true");
 }
 
 static void put_block(struct trace_text *out, const char *members,
@@ -131,6 +135,7 @@ static void add_entry(struct test_log_recorded *recorded,
 {
     bool shown = !recorded->replay ||
                  log_replay_step(recorded->replay, recorded->reader, entry);
+    uint32_t slice;
 
     switch (entry->kind) {
     case TRACE_ENTRY_SPAN:
@@ -138,8 +143,9 @@ static void add_entry(struct test_log_recorded *recorded,
         test_log_slices_add(recorded, entry);
         break;
     case TRACE_ENTRY_DEVICE:
-        test_log_lines_add(recorded, entry,
-                           test_log_slices_add(recorded, entry), shown);
+        slice = test_log_slices_add(recorded, entry);
+        test_log_memory_add(recorded, entry, slice);
+        test_log_lines_add(recorded, entry, slice, shown);
         break;
     case TRACE_ENTRY_EVENT:
         test_log_lines_add(recorded, entry, 0, shown);

@@ -57,7 +57,8 @@ bool test_log_cut_line(struct test_log_cut *);
     X(LINES, test_log_line_kind)                                               \
     X(LINE_FIELDS, test_log_line_field_kind)                                   \
     X(COUNTERS, test_log_counter_kind)                                         \
-    X(CRITICAL, test_log_critical_kind)
+    X(CRITICAL, test_log_critical_kind)                                        \
+    X(MEMORY, test_log_memory_kind)
 
 enum test_log_recorded_table {
 #define TEST_LOG_X(name, kind) TEST_LOG_##name,
@@ -150,9 +151,11 @@ size_t test_log_recorded_field(struct test_log_recorded *,
 
 /* ---- track_rows.c: the rows on which slices are drawn ---- */
 
-/* test_log_track_of returns the track of an entry.
+/* test_log_track_process returns the string that names a device.
+ * test_log_track_of returns the track of an entry.
  * test_log_track_depth returns the row for a slice, below those that enclose
  * it. test_log_tracks_put fills the table of tracks. */
+uint32_t test_log_track_process(struct test_log_recorded *, uint32_t device);
 uint32_t test_log_track_of(struct test_log_recorded *,
                            const struct trace_entry *);
 uint64_t test_log_track_depth(struct test_log_recorded *, uint32_t track,
@@ -184,6 +187,13 @@ void test_log_path_find(struct test_log_recorded *, uint64_t zero);
 void test_log_path_note(struct test_log_recorded *, const struct trace_entry *);
 void test_log_path_put(struct test_log_recorded *);
 void test_log_path_free(struct test_log_path *);
+
+/* ---- memory_rows.c ---- */
+
+/* test_log_memory_add adds an allocation, or a release that did not fail, whose
+ * slice has the row + 1; 0: it has none. */
+void test_log_memory_add(struct test_log_recorded *, const struct trace_entry *,
+                         uint32_t slice);
 
 /* ---- lines.c ---- */
 

@@ -151,11 +151,13 @@ static const char *kind_of(const struct trace_entry *entry)
     }
 }
 
-/* Whether the track of an activity has a field's value. */
-static bool is_in_track(const char *name)
+/* Whether the call site or the track of an activity has a field's value. */
+static bool is_known(const struct trace_entry *entry, const char *name)
 {
-    return !strcmp(name, "testlog.target") || !strcmp(name, "device") ||
-           !strcmp(name, "context") || !strcmp(name, "stream");
+    return !strcmp(name, "testlog.target") ||
+           (!trace_is_on_thread(entry) &&
+            (!strcmp(name, "device") || !strcmp(name, "context") ||
+             !strcmp(name, "stream")));
 }
 
 static size_t add_launch(struct test_log_recorded *recorded,
@@ -169,7 +171,7 @@ static size_t add_launch(struct test_log_recorded *recorded,
     for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS &&
                        trace_values_next(&values, &value);
          i++)
-        if (!is_in_track(trace_launch_fields[i]))
+        if (!is_known(entry, trace_launch_fields[i]))
             added += test_log_recorded_field(recorded, TEST_LOG_SLICE_FIELDS,
                                              trace_launch_fields[i], &value);
     return added;
@@ -185,7 +187,7 @@ static size_t add_device_fields(struct test_log_recorded *recorded,
 
     for (size_t i = 0;
          i < site->field_count && trace_values_next(&values, &value); i++)
-        if (!is_in_track(site->fields[i]))
+        if (!is_known(entry, site->fields[i]))
             added += test_log_recorded_field(recorded, TEST_LOG_SLICE_FIELDS,
                                              site->fields[i], &value);
     return added;

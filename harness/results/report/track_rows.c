@@ -47,7 +47,8 @@ static struct test_log_track make_thread(struct test_log_recorded *recorded,
 
 /* ---- Devices ---- */
 
-static uint32_t device_name(struct test_log_recorded *recorded, uint32_t device)
+uint32_t test_log_track_process(struct test_log_recorded *recorded,
+                                uint32_t device)
 {
     struct trace_text *text = &recorded->text;
 
@@ -77,7 +78,7 @@ static struct test_log_track make_stream(struct test_log_recorded *recorded,
 
     track.kind = test_log_strings_of(strings, stream ? "stream" : "device");
     track.name = stream_name(recorded, at);
-    track.process = device_name(recorded, at->device);
+    track.process = test_log_track_process(recorded, at->device);
     return track;
 }
 

@@ -261,25 +261,35 @@ Test(harness_recorded, kernels_are_on_streams_with_arrows_from_their_calls)
 }
 
 /* Memory of a pool, in the order of a stream, by a thread. */
-static void put_allocation(void)
+static void put_memory(unsigned kind, uintptr_t address, unsigned level)
 {
-    static const char *const names[] = {"bytes", "in_use", "device", "stream"};
-    const struct trace_value values[] = {trace_u64_(1024), trace_u64_(5120),
-                                         trace_u64_(1), trace_u64_(7)};
-    struct trace_activity allocation = {
+    static const char *const names[] = {"bytes",  "address", "memory",
+                                        "in_use", "device",  "async"};
+    const struct trace_value values[] = {
+        trace_u64_(1024),        trace_pointer_((void *)address),
+        trace_string("pool", 4), trace_u64_(5120),
+        trace_u64_(1),           trace_bool(true)};
+    struct trace_activity activity = {
         .at = {.begin = trace_device_host()->now(),
                .thread = (uint32_t)getpid(),
                .device = 1,
                .stream = 7,
-               .kind = TRACE_ACTIVITY_ALLOCATE},
-        .name = "Allocate",
+               .kind = (uint16_t)kind},
+        .level = level,
+        .name = kind == TRACE_ACTIVITY_ALLOCATE ? "Allocate" : "Release",
         .fields = names,
-        .field_count = 4,
+        .field_count = address ? 6 : 0,
         .values = values,
     };
 
-    allocation.end = allocation.at.begin;
-    trace_device_put(&allocation);
+    activity.end = activity.at.begin;
+    trace_device_put(&activity);
+}
+
+static int64_t memory(const struct page_block *block, const char *column,
+                      size_t row)
+{
+    return page_number(block, "memory", column, row);
 }
 
 Test(harness_recorded, memory_in_use_is_a_counter_of_its_device)
@@ -287,12 +297,54 @@ Test(harness_recorded, memory_in_use_is_a_counter_of_its_device)
     struct page_block block;
 
     test_record();
-    put_allocation();
+    put_memory(TRACE_ACTIVITY_ALLOCATE, 0x7f1000, 0);
     block = recorded("");
     cr_assert_eq(page_rows(&block, "counters"), 1);
     cr_expect_str_eq(page_text(&block, "counters", "name", 0), "GPU 1 memory");
     cr_expect_eq(page_real(&block, "counters", "value", 0), 5120);
     cr_expect_eq(page_number(&block, "counters", "device", 0), 2);
+}
+
+Test(harness_recorded, memory_has_rows_of_numbers)
+{
+    struct trace_span_ref span;
+    struct page_block block;
+    size_t slice_row;
+
+    test_record();
+    span = trace_span_open_(&outer, 0, NULL);
+    put_memory(TRACE_ACTIVITY_ALLOCATE, 0x7f1000, 0);
+    trace_span_leave_(span);
+    put_memory(TRACE_ACTIVITY_RELEASE, 0x7f1000, TRACE_LEVEL_WARN); /* failed */
+    put_memory(TRACE_ACTIVITY_RELEASE, 0x7f1000, 0);
+    put_memory(TRACE_ACTIVITY_RELEASE, 0, 0);
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "memory"), 3);
+    slice_row = (size_t)memory(&block, "slice", 0) - 1;
+    cr_expect_str_eq(page_text(&block, "slices", "kind", slice_row),
+                     "allocate");
+    cr_expect_eq(memory(&block, "bytes", 0), 1024);
+    cr_expect_eq(memory(&block, "address", 0), 0x7f1000);
+    cr_expect_str_eq(page_text(&block, "memory", "device", 0), "GPU 1");
+    cr_expect_str_eq(page_text(&block, "memory", "memory", 0), "pool");
+    cr_expect_eq(memory(&block, "stream", 0), 7);
+    cr_expect_eq(memory(&block, "in_use", 0), 5121);
+    cr_expect_eq(memory(&block, "async", 0), 1);
+    for (size_t row = 0; row < 3; row++)
+        cr_expect_eq(memory(&block, "release", row), row);
+    cr_expect_eq(memory(&block, "bytes", 2), 0);
+    cr_expect_eq(memory(&block, "in_use", 2), 0);
+}
+
+/* Its track tells neither. */
+Test(harness_recorded, slices_on_threads_keep_their_device)
+{
+    struct page_block block;
+
+    test_record();
+    put_memory(TRACE_ACTIVITY_ALLOCATE, 0x7f1000, 0);
+    block = recorded("");
+    cr_expect_str_eq(field(&block, "slice_fields", "device"), "1");
 }
 
 /* ---- What is left out ---- */
