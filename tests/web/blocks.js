@@ -44,6 +44,8 @@ const COUNTERS = {
     time: 'd', name: 's', value: 'f', track: 'n', device: 'n',
 };
 
+const CRITICAL = { begin: 'd', track: 'n' };
+
 // columns() turns rows into columns; what a row lacks is "" or 0.
 function columns(rows, encodings) {
     return Object.fromEntries(Object.entries(encodings).map(([name, kind]) =>
@@ -99,6 +101,7 @@ function testBlock(number, members, data) {
         lines: columns(data.lines || [], LINES),
         line_fields: columns(data.lineFields || [], FIELDS),
         counters: columns(data.counters || [], COUNTERS),
+        critical: columns(data.critical || [], CRITICAL),
     });
 }
 

@@ -82,7 +82,8 @@ async function main() {
     const browser = await chromium.launch();
 
     samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
-        'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased']);
+        'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased',
+        'waits']);
     const queue = tests.values();
     const runner = async () => {
         for (const test of queue)

@@ -7,6 +7,7 @@ const { mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { assemble } = require('./assemble.js');
 const { runBlock, testBlock, endBlock } = require('./blocks.js');
+const { waits } = require('./waits_sample.js');
 
 // randomness() repeats: reports of the same name are the same.
 function randomness(seed) {
@@ -392,6 +393,7 @@ function mistyped(value) {
 
 const SAMPLES = {
     mixed, many, hostile, interrupted, threaded, crowded, merged, twins, phased,
+    waits,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

@@ -94,6 +94,12 @@ const format = (() => {
         return visible(shorten(text));
     }
 
+    // quote() is a word of a shell's command line.
+    function quote(text) {
+        return /^[\w@%+=:,./-]+$/.test(text) ? text :
+            `'${text.replaceAll('\'', '\'\\\'\'')}'`;
+    }
+
     function outcome(test) {
         return test.flaky ? 'flaky' : labels[test.outcome] || test.outcome;
     }
@@ -104,6 +110,6 @@ const format = (() => {
 
     return {
         count, plural, duration, seconds, percent, bytes, visible, block,
-        line, outcome, place, levels, labels,
+        line, outcome, place, quote, levels, labels,
     };
 })();

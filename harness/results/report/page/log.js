@@ -88,18 +88,14 @@ const log = (() => {
         return format.levels[most] ? most : 5;
     }
 
-    function quote(text) {
-        return /^[\w@%+=:,./-]+$/.test(text) ? text :
-            `'${text.replaceAll('\'', '\'\\\'\'')}'`;
-    }
-
     // command() returns the command that prints these lines.
     function command() {
         const level = format.levels[mostLevel()].toLowerCase();
         const text = state.get('filter') || level;
+        const run = format.quote(report.run.head.path || 'latest');
 
-        return `testlog log ${quote(report.run.head.path || 'latest')} ` +
-            `${quote(test.name)} --filter=${quote(text)}`;
+        return `testlog log ${run} ` +
+            `${format.quote(test.name)} --filter=${format.quote(text)}`;
     }
 
     // Directives with one of testlog's signs are valid, but not supported here.

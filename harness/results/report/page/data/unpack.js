@@ -17,6 +17,7 @@ const unpack = (() => {
         lines: 'time track site slice text shown fields',
         line_fields: 'name value',
         counters: 'time name value track device',
+        critical: 'begin track',
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',

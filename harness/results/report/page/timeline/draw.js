@@ -10,8 +10,8 @@ const draw = (() => {
     const HEADER = SIZE.ruler + SIZE.ticks;
 
     // A screen: {context, width, height, top, start, end, scale, test,
-    // recording, layout, tracks, selected, found, range, notes, marked}; scale
-    // is that of scale.js, tracks that of tracks.js.
+    // recording, layout, tracks, selected, found, range, notes, marked, path};
+    // scale is that of scale.js, tracks that of tracks.js.
     function x(screen, time) {
         return screen.scale.x(time);
     }
@@ -44,7 +44,7 @@ const draw = (() => {
             label(screen, id, left, width, y);
     }
 
-    function strip(screen, line, y) {
+    function strip(screen, line, y, paintOne = slice) {
         let painted = 0;
         let next = layout.firstEndingAfter(line, screen.start, 0);
 
@@ -54,7 +54,7 @@ const draw = (() => {
                 x(screen, line.ends[next]));
             const width = Math.max(NARROW, right - left);
 
-            slice(screen, line.ids[next], left,
+            paintOne(screen, line.ids[next], left,
                 width > 3 ? width - 0.75 : width, y);
             screen.painted++;
             painted = left + width;
@@ -63,17 +63,26 @@ const draw = (() => {
         }
     }
 
-    // What a search has found is drawn over all else, which is pale, so that
-    // it is seen where slices share a pixel.
+    // What a search has found, and the critical path, are drawn over all else,
+    // which is pale, so that they are seen where slices share a pixel.
     function row(screen, line, y) {
-        const { context, found } = screen;
+        const { context, found, path } = screen;
         const hits = found && found.rows.get(line);
 
-        context.globalAlpha = found ? PALE : 1;
+        context.globalAlpha = found || path ? PALE : 1;
         strip(screen, line, y);
         context.globalAlpha = 1;
+        pieces(screen, line, y);
         if (hits)
             strip(screen, hits, y);
+    }
+
+    // pieces() are those of the critical path in a row.
+    function pieces(screen, line, y) {
+        const found = screen.path && screen.path.get(line);
+
+        if (found)
+            strip(screen, found, y, critical.piece);
     }
 
     // The test itself is above its threads.
@@ -90,6 +99,7 @@ const draw = (() => {
             format.outcome(screen.test),
         Math.max(left, screen.scale.stretches[0].left) + 4, y + 13,
         Math.max(1, width - 8));
+        pieces(screen, null, y);
     }
 
     function head(screen, one, y) {
@@ -264,5 +274,5 @@ const draw = (() => {
             range(screen);
     }
 
-    return { all };
+    return { all, slice };
 })();

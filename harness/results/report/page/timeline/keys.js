@@ -13,6 +13,7 @@ const keys = (() => {
             f: () => control.fit(), m: () => control.measure(),
             g: () => control.fitDevice(), i: () => control.toggleIdle(),
             c: () => notes.write(control),
+            k: () => critical.toggle(control),
             n: () => search.step(1), p: () => search.step(-1),
             e: ({ shiftKey }) => problems.step(shiftKey ? -1 : 1),
             t: () => control.parts.tracks.menu.open(),

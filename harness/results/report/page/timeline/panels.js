@@ -157,9 +157,10 @@ const panels = (() => {
     }
 
     // A panel: {title, fill(control, kept), follows(control), takesRange,
-    // hasGrid}. fill() returns its content; `kept` is an object of the panel's
-    // own. follows() tells whether it changes when the time line moves. A panel
-    // that takes the range stays open when one is selected.
+    // hasGrid, applies(control)}. fill() returns its content; `kept` is an
+    // object of the panel's own. follows() tells whether it changes when the
+    // time line moves. A panel that takes the range stays open when one is
+    // selected. Without applies(), it is there for every test.
     const known = new Map([
         ['details', { title: 'Selection', fill: details }],
         ['range', { title: 'Summary', fill: summary,
@@ -173,10 +174,13 @@ const panels = (() => {
         known.set(key, panel);
     }
 
-    function tabs(choose) {
+    function tabs(control, choose) {
+        const shown = [...known].filter(([, { applies }]) =>
+            !applies || applies(control));
+
         return make('div', { class: 'buttons', role: 'group',
             'aria-label': 'Below the time line' },
-        [...known].map(([key, { title }]) => make('button', {
+        shown.map(([key, { title }]) => make('button', {
             type: 'button', class: 'toggle', 'data-panel': key,
             click: () => choose(key),
         }, title)));
@@ -185,7 +189,7 @@ const panels = (() => {
     function create(control) {
         const content = make('div', { class: 'panel-content', tabindex: '0',
             role: 'region', 'aria-label': 'Selection' });
-        const buttons = tabs((key) => open(key));
+        const buttons = tabs(control, (key) => open(key));
         const kept = new Map([...known.keys()].map((key) => [key, {}]));
         let current = 'range';
         let waiting = 0;

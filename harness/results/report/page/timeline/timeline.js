@@ -11,7 +11,7 @@ const timeline = (() => {
     let frame = 0;
     // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null,
-        notes: [], marked: null, breaks: null };
+        notes: [], marked: null, breaks: null, path: null };
 
     function paintNow() {
         frame = 0;
@@ -164,6 +164,7 @@ const timeline = (() => {
         parts.problems = problems.make(control);
         parts.tracks = tracks.make(control);
         parts.height = chartHeight.make(control);
+        parts.critical = critical.button(control);
         parts.frame = make('div', { class: 'chart-frame' }, parts.scroller,
             parts.tip);
         pointer.attach(control);
@@ -200,6 +201,7 @@ const timeline = (() => {
         view.marked = null;
         view.found = null;
         view.notes = notes.read();
+        critical.restore(control);
         view.start = isGiven ? zero + from : first;
         view.end = isGiven ? zero + to : last;
         view.selected = -1;

@@ -5,7 +5,7 @@ const toolbar = (() => {
     const KEYS = ['W S zoom', 'A D or arrows move',
         'PageUp PageDown Home End scroll', 'F fit', 'G fit device work',
         'I skip idle times', 'M measure', 'C note', 'T tracks',
-        'E next problem, Shift+E previous', '/ search',
+        'K critical path', 'E next problem, Shift+E previous', '/ search',
         'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
         'drag moves', 'Shift and drag selects a range'];
 
@@ -25,7 +25,7 @@ const toolbar = (() => {
             button('Measure', 'Measure the selection (M)', control.measure),
             button('Note', 'Write a note on the range (C)',
                 () => notes.write(control)),
-            control.parts.problems.element);
+            control.parts.critical, control.parts.problems.element);
     }
 
     function create(control) {

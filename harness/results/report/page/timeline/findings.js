@@ -1,0 +1,197 @@
+// findings.js: sentences about where a test's time went. Each is computed, is
+// worth a line only from a threshold on, and leads to its place.
+const findings = (() => {
+    const { make } = dom;
+    // The least shares: of the body for all but devices and phases.
+    const LEAST = {
+        name: 0.2, names: 3, compile: 0.1, wait: 0.1, nothing: 0.25,
+        idle: 0.5, idleBefore: 0.05, phase: 0.25,
+    };
+    // Shorter phases and waits are not worth a line, in ns.
+    const SHORT = 10000;
+
+    function median(values) {
+        const sorted = [...values].sort((a, b) => a - b);
+        const middle = sorted.length >> 1;
+
+        return sorted.length % 2 ? sorted[middle] :
+            (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    function bodyOf({ zero, bodyEnd }) {
+        return { from: zero, to: bodyEnd, length: bodyEnd - zero };
+    }
+
+    // onPath() are the pieces of the path in the body.
+    function onPath(recording) {
+        const { from, to } = bodyOf(recording);
+
+        return criticalPath.of(recording).filter((piece) =>
+            piece.from >= from && piece.to <= to);
+    }
+
+    /* ---- What the test waited for ---- */
+
+    function names(recording) {
+        const { length } = bodyOf(recording);
+        const pieces = onPath(recording).filter(({ row }) => row >= 0);
+
+        return criticalPath.sums(pieces, (piece) =>
+            criticalPath.name(recording, piece))
+            .filter(({ total }) => total >= LEAST.name * length)
+            .slice(0, LEAST.names)
+            .map(({ key, total, longest }) => ({
+                text: `${format.percent(total, length)} of the time in ` +
+                    format.line(key), place: longest,
+            }));
+    }
+
+    function isMain({ tracks, pid }, track) {
+        return track < 0 || (tracks.tid[track] === pid &&
+            tracks.pid[track] === pid);
+    }
+
+    function waits(recording) {
+        const { length } = bodyOf(recording);
+        const { tracks, string } = recording;
+        const others = onPath(recording).filter(({ track, row }) =>
+            row >= 0 && !isMain(recording, track));
+
+        return criticalPath.sums(others, ({ track }) => track)
+            .filter(({ total }) => total >= LEAST.wait * length &&
+                total >= SHORT)
+            .map(({ key, total, longest }) => ({
+                text: `The test waited ${format.duration(total)} for ${
+                    string(tracks.kind[key]) === 'thread' ? 'thread ' : ''}${
+                    format.line(recordings.trackName(recording, key))}`,
+                place: longest,
+            }));
+    }
+
+    function nothing(recording) {
+        const { length } = bodyOf(recording);
+        const pieces = onPath(recording).filter(({ row }) => row < 0);
+
+        return criticalPath.sums(pieces, () => '')
+            .filter(({ total }) => total >= LEAST.nothing * length)
+            .map(({ total, longest }) => ({
+                text: `Nothing was recorded in ${
+                    format.percent(total, length)} of the test body`,
+                place: longest,
+            }));
+    }
+
+    /* ---- Compilations ---- */
+
+    // Compilations of several threads at a time count once.
+    function compilations(recording) {
+        const { slices, string } = recording;
+        const body = bodyOf(recording);
+        const found = { total: 0, end: body.from, longest: null };
+
+        for (let row = 0; row < slices.rows; row++) {
+            if (string(slices.kind[row]) !== 'compile')
+                continue;
+            const from = Math.max(slices.start[row], found.end);
+            const to = Math.min(slices.ends[row], body.to);
+
+            found.total += Math.max(0, to - from);
+            found.end = Math.max(found.end, to);
+            if (!found.longest || slices.duration[row] >
+                slices.duration[found.longest.row]) {
+                found.longest = { row, from: slices.start[row],
+                    to: slices.ends[row] };
+            }
+        }
+        return found.total >= LEAST.compile * body.length && found.longest ? [{
+            text: `Compilations took ${
+                format.percent(found.total, body.length)} of the test`,
+            place: found.longest,
+        }] : [];
+    }
+
+    /* ---- Devices ---- */
+
+    function idle(recording, device) {
+        const length = device.end - device.start;
+        const longest = device.gaps.reduce((a, b) =>
+            b.to - b.from > a.to - a.from ? b : a, device.gaps[0]);
+
+        return device.idle >= LEAST.idle * length && longest ? [{
+            text: `${format.line(device.name)} was idle for ${
+                format.percent(device.idle, length)} of the time between ` +
+                'its first and last work',
+            place: { ...longest, row: longest.before },
+        }] : [];
+    }
+
+    function idleBefore(recording, device, kind, word) {
+        const { slices, string } = recording;
+        const found = device.gaps.filter(({ before }) =>
+            string(slices.kind[before]) === kind);
+        const lengths = found.map(({ from, to }) => to - from);
+        const total = lengths.reduce((sum, length) => sum + length, 0);
+
+        if (found.length < 2 ||
+            total < LEAST.idleBefore * (device.end - device.start))
+            return [];
+        const longest = found[lengths.indexOf(Math.max(...lengths))];
+
+        return [{
+            text: `${format.line(device.name)} was idle ${
+                format.duration(median(lengths))} before each ${word} ` +
+                `(median of ${format.count(found.length)}; ${
+                    format.duration(total)} in all)`,
+            place: { ...longest, row: longest.before },
+        }];
+    }
+
+    function devices(recording) {
+        return gaps.devicesOf(recording).flatMap((device) => [
+            ...idle(recording, device),
+            ...idleBefore(recording, device, 'memcpy', 'copy'),
+            ...idleBefore(recording, device, 'kernel', 'kernel'),
+        ]);
+    }
+
+    /* ---- Phases ---- */
+
+    function phase(recording, name, from, to) {
+        const { start, end } = recording;
+
+        return from && to && to - from >= SHORT &&
+            to - from >= LEAST.phase * (end - start) ? [{
+                text: `The ${name} took ${format.duration(to - from)}, ${
+                    format.percent(to - from, end - start)} of the whole`,
+                place: { from, to, row: -1 },
+            }] : [];
+    }
+
+    function phases(recording) {
+        const { setup, body, teardown, end } = recording.phases;
+
+        return [...phase(recording, 'setup', setup, body),
+            ...phase(recording, 'teardown', teardown, end)];
+    }
+
+    // of() returns the findings: {text, place}.
+    function of(recording) {
+        return [...names(recording), ...waits(recording),
+            ...compilations(recording), ...devices(recording),
+            ...nothing(recording), ...phases(recording)];
+    }
+
+    function fill(control) {
+        const found = of(control.recording);
+
+        return found.length ? make('ul', { class: 'findings' },
+            found.map(({ text, place }) => make('li', {}, make('button', {
+                type: 'button', click: () => critical.goTo(control, place),
+            }, text)))) :
+            make('p', { class: 'muted' }, 'Nothing stands out.');
+    }
+
+    panels.add('findings', { title: 'Findings', fill });
+
+    return { of };
+})();
