@@ -27,6 +27,7 @@ const timeline = (() => {
             width, height, top: parts.scroller.scrollTop,
             scale: control.scaleOf(),
         });
+        parts.minimap.follow();
     }
 
     function redraw() {
@@ -162,6 +163,7 @@ const timeline = (() => {
         parts.panels = panels.make(control);
         parts.search = search.make(control);
         parts.problems = problems.make(control);
+        parts.minimap = minimap.make(control);
         parts.tracks = tracks.make(control);
         parts.height = chartHeight.make(control);
         parts.critical = critical.button(control);
@@ -169,7 +171,8 @@ const timeline = (() => {
             parts.tip);
         pointer.attach(control);
         new ResizeObserver(redraw).observe(parts.scroller);
-        return [cuts(), toolbar.make(control), parts.frame,
+        return [cuts(), toolbar.make(control),
+            parts.minimap.element, parts.frame,
             parts.height.edge, parts.panels.element];
     }
 
