@@ -317,6 +317,7 @@ static int write_page(struct loaded *loaded, const char *output)
                                        .programs = loaded->programs,
                                        .program_count = loaded->program_count,
                                        .fail_log = FAIL_LOG,
+                                       .passing = TEST_LOG_PAGE_MOST,
                                        .is_whole = is_selected,
                                        .context = loaded};
     char path[PATH_MAX];

@@ -82,7 +82,7 @@ function runBlock(members, tests, tries, failures) {
 }
 
 function endBlock(counts, leftOut) {
-    return block('end', { whole: true }, {
+    return block('end', { whole: true, report: 'testlog report latest' }, {
         counts: columns(counts, COUNTS), left_out: columns(leftOut, LEFT_OUT),
     });
 }

@@ -1,8 +1,9 @@
 /* report_html.c: writes report.html: the page, and the blocks of data behind
  * it.
  *
- * The file is written in one pass, to save memory. The block at the end has
- * what is known only after all recordings are read.
+ * The file is written in one pass, to save memory: failed tests first, then the
+ * others, the slowest first, until their share of the file is full. The block
+ * at the end has what is known only after all recordings are read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,13 @@
 #include "trace/base/file.h"
 #include "trace/base/text.h"
 
-enum { END_ROOM = 1 << 20 /* bytes that are kept for the block at the end */ };
+enum {
+    END_ROOM = 1 << 20, /* bytes that are kept for the block at the end */
+    BLOCK_LEAST = 512,  /* bytes of a block */
+    LARGE = 1 << 20,    /* bytes of a recording */
+    SHRINKS = 8,        /* a large recording is rarely less than 8 times as */
+    SHRINKS_MOST = 32,  /* large as its block, and rarely more than 32 times */
+};
 
 static const struct test_log_table_kind count_kind = {
     "counts",
@@ -43,10 +50,15 @@ static const struct test_log_table_kind left_out_kind = {
 struct writer {
     const struct test_log_page *page;
     struct test_log_page_file file;
+    uint64_t passing; /* bytes of the file that are left for passing tests */
+    uint64_t reading; /* bytes of their large recordings that may be read */
     /* The block at the end: */
     struct test_log_strings strings;
     struct test_log_table counts, left_out;
 };
+
+/* What part of the file a recording may fill. */
+enum share { SHARE_OF_FAILED, SHARE_OF_PASSING, SHARE_WITHOUT_LIMIT };
 
 /* One try of a test. */
 struct attempt {
@@ -97,15 +109,33 @@ static void note_counts(struct writer *writer, const struct attempt *attempt,
                  offset + trace_reader_summary(reader).end);
 }
 
+static void put_end_members(struct trace_text *out,
+                            const struct test_log_run *run)
+{
+    struct trace_text command = {0};
+
+    if (run->path) {
+        trace_text_string(&command, "testlog report ");
+        test_log_add_word(&command, run->path);
+    }
+    trace_text_literal(out, "\"whole\":true,\"report\":");
+    trace_json_string(out, command.data ? command.data : "", command.size);
+    trace_text_char(out, ',');
+    trace_text_free(&command);
+}
+
 static void write_end(struct writer *writer)
 {
     const struct test_log_table *const tables[] = {&writer->counts,
                                                    &writer->left_out};
     struct test_log_packed packed;
-    struct trace_text block = {0};
+    struct trace_text members = {0}, block = {0};
 
-    test_log_block_put(&block, "\"whole\":true,", &writer->strings, tables,
+    put_end_members(&members, writer->page->run);
+    test_log_block_put(&block, members.data ? members.data : "",
+                       &writer->strings, tables,
                        sizeof(tables) / sizeof(*tables));
+    trace_text_free(&members);
     if (!test_log_pack(&packed, &block))
         test_log_page_element(&writer->file, "end", &packed, true);
     free(packed.bytes);
@@ -126,9 +156,43 @@ static void put_members(struct trace_text *out, const struct writer *writer,
                       (unsigned long long)offset_of(writer->page->run, reader));
 }
 
-/* Writes a block; false if it does not fit into the file. */
+/* Whether the share of passing tests will be full before the file is. */
+static bool is_limited(const struct writer *writer, enum share share)
+{
+    return share == SHARE_OF_PASSING && writer->passing < writer->file.left;
+}
+
+static uint64_t left_for(const struct writer *writer, enum share share)
+{
+    return is_limited(writer, share) ? writer->passing : writer->file.left;
+}
+
+static const char *why_full(const struct writer *writer, enum share share)
+{
+    return is_limited(writer, share) ? "passing" : "size";
+}
+
+/* Writes a block into the part of the file that the test has; false if it does
+ * not fit. */
+static bool put_block(struct writer *writer, const char *id,
+                      const struct test_log_packed *packed, enum share share)
+{
+    uint64_t left = writer->file.left, used;
+    uint64_t most = left_for(writer, share);
+    bool written;
+
+    writer->file.left = most;
+    written = test_log_page_element(&writer->file, id, packed,
+                                    share == SHARE_WITHOUT_LIMIT);
+    used = most - writer->file.left;
+    writer->file.left = left - used;
+    if (share == SHARE_OF_PASSING)
+        writer->passing -= used;
+    return written;
+}
+
 static bool write_block(struct writer *writer, const struct attempt *attempt,
-                        const struct trace_text *block, bool whole)
+                        const struct trace_text *block, enum share share)
 {
     struct test_log_packed packed;
     char id[64];
@@ -139,7 +203,7 @@ static bool write_block(struct writer *writer, const struct attempt *attempt,
     else
         snprintf(id, sizeof(id), "t%zu", attempt->number);
     if (!test_log_pack(&packed, block))
-        written = test_log_page_element(&writer->file, id, &packed, whole);
+        written = put_block(writer, id, &packed, share);
     free(packed.bytes);
     return written;
 }
@@ -166,7 +230,7 @@ static struct trace_noted noted_of(const struct writer *writer,
 
 static void write_recording(struct writer *writer,
                             const struct attempt *attempt,
-                            struct trace_reader *reader, bool whole)
+                            struct trace_reader *reader, enum share share)
 {
     struct trace_text members = {0}, block = {0};
     struct test_log_counts counts = {0};
@@ -181,40 +245,67 @@ static void write_recording(struct writer *writer,
     note_counts(writer, attempt, reader, &counts);
     if (status)
         leave_out(writer, attempt, "memory", true);
-    else if (!write_block(writer, attempt, &block, whole))
-        leave_out(writer, attempt, "size", true);
+    else if (!write_block(writer, attempt, &block, share))
+        leave_out(writer, attempt, why_full(writer, share), true);
     trace_text_free(&members);
     trace_text_free(&block);
 }
 
-/* Files of large recordings of passing tests are written on demand. */
+/* Returns why it is not worth the time to make a block of a passing test's
+ * recording; NULL if it is. */
+static const char *why_not(struct writer *writer,
+                           const struct trace_reader *reader)
+{
+    uint64_t size = trace_reader_summary(reader).size;
+    uint64_t left = left_for(writer, SHARE_OF_PASSING);
+
+    if (left < BLOCK_LEAST || (size > LARGE && size / SHRINKS_MOST > left))
+        return why_full(writer, SHARE_OF_PASSING);
+    if (size <= LARGE)
+        return NULL;
+    if (size > writer->reading)
+        return "large";
+    writer->reading -= size;
+    return NULL;
+}
+
 static void write_counts(struct writer *writer, const struct attempt *attempt,
-                         struct trace_reader *reader)
+                         struct trace_reader *reader, const char *why)
 {
     struct test_log_counts counts;
 
     if (!test_log_count_all(&counts, reader))
         note_counts(writer, attempt, reader, &counts);
-    leave_out(writer, attempt, "large", true);
+    leave_out(writer, attempt, why, true);
+}
+
+static enum share share_of(const struct test_log_page *page,
+                           const struct attempt *attempt)
+{
+    if (page->is_whole && page->is_whole(attempt->result, page->context))
+        return SHARE_WITHOUT_LIMIT;
+    return test_log_outcome_bad(attempt->outcome) ? SHARE_OF_FAILED
+                                                  : SHARE_OF_PASSING;
 }
 
 static void write_attempt(struct writer *writer, const struct attempt *attempt)
 {
-    const struct test_log_page *page = writer->page;
-    bool whole =
-        page->is_whole && page->is_whole(attempt->result, page->context);
+    const enum share share = share_of(writer->page, attempt);
     struct trace_reader *reader;
+    const char *why = NULL;
 
     if (!attempt->folder)
         return;
-    reader = test_log_page_open(page, attempt->folder);
+    reader = test_log_page_open(writer->page, attempt->folder);
+    if (reader && share == SHARE_OF_PASSING)
+        why = why_not(writer, reader);
     if (!reader)
         leave_out(writer, attempt, errno == ENOENT ? "missing" : "damaged",
                   false);
-    else if (whole || test_log_is_rendered(page->run, attempt->outcome, reader))
-        write_recording(writer, attempt, reader, whole);
+    else if (why)
+        write_counts(writer, attempt, reader, why);
     else
-        write_counts(writer, attempt, reader);
+        write_recording(writer, attempt, reader, share);
     trace_reader_close(reader);
 }
 
@@ -230,13 +321,38 @@ static void write_test(struct writer *writer, size_t number)
                                                 result->earlier[i].outcome});
 }
 
-static void write_tests(struct writer *writer, bool bad)
+/* ---- Their order ---- */
+
+/* Failed tests first, as they are in the run; then the slowest. */
+static int in_order(const void *a, const void *b)
+{
+    const struct test_log_result *one =
+        *(const struct test_log_result *const *)a;
+    const struct test_log_result *other =
+        *(const struct test_log_result *const *)b;
+    bool bad = test_log_outcome_bad(one->outcome);
+
+    if (bad != test_log_outcome_bad(other->outcome))
+        return bad ? -1 : 1;
+    if (!bad && one->duration != other->duration)
+        return one->duration > other->duration ? -1 : 1;
+    return one < other ? -1 : 1;
+}
+
+/* Without memory, tests are written as they are in the run. */
+static void write_tests(struct writer *writer)
 {
     const struct test_log_run *run = writer->page->run;
+    const struct test_log_result **tests =
+        calloc(run->count + 1, sizeof(*tests));
 
+    for (size_t i = 0; tests && i < run->count; i++)
+        tests[i] = &run->results[i];
+    if (tests)
+        qsort(tests, run->count, sizeof(*tests), in_order);
     for (size_t i = 0; i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) == bad)
-            write_test(writer, i);
+        write_test(writer, tests ? (size_t)(tests[i] - run->results) : i);
+    free(tests);
 }
 
 /* ---- The page ---- */
@@ -261,18 +377,28 @@ static uint64_t room_for(const struct test_log_page *page)
     return trace_between(test_log_page_html_size + END_ROOM, most);
 }
 
+/* Whoever wants all files of passing tests wants them in the page, too. */
+static uint64_t room_for_passing(const struct test_log_page *page)
+{
+    if (page->passing)
+        return page->passing;
+    return page->run->render_all ? TEST_LOG_PAGE_MOST : TEST_LOG_PAGE_PASSING;
+}
+
 void test_log_page_put(const struct test_log_page *page, FILE *stream)
 {
+    uint64_t passing = room_for_passing(page);
     struct writer writer = {.page = page,
                             .file = {stream, room_for(page)},
+                            .passing = passing,
+                            .reading = passing * SHRINKS,
                             .counts = {.kind = &count_kind},
                             .left_out = {.kind = &left_out_kind}};
 
     fwrite(test_log_page_html, 1, test_log_page_html_size, stream);
     fputc('\n', stream);
     write_run(&writer);
-    write_tests(&writer, true);
-    write_tests(&writer, false);
+    write_tests(&writer);
     write_end(&writer);
     fputs("</body></html>\n", stream);
     test_log_strings_free(&writer.strings);

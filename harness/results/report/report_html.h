@@ -11,7 +11,10 @@
 #include "harness/results/report/blocks.h"
 #include "harness/results/report/columns.h"
 
-enum { TEST_LOG_PAGE_MOST = 64 << 20 /* bytes of the file */ };
+enum {
+    TEST_LOG_PAGE_MOST = 64 << 20,   /* bytes of the file */
+    TEST_LOG_PAGE_PASSING = 8 << 20, /* of these, for tests that passed */
+};
 
 /* A program of the run, and the command that runs it, without filters. */
 struct test_log_page_program {
@@ -32,7 +35,9 @@ struct test_log_page {
      * is. It gets `context`. */
     bool (*is_whole)(const struct test_log_result *, void *context);
     void *context;
-    uint64_t most; /* bytes of the file; 0: TEST_LOG_PAGE_MOST */
+    uint64_t most;    /* bytes of the file; 0: TEST_LOG_PAGE_MOST */
+    uint64_t passing; /* of these, for tests that did not fail; 0:
+                         TEST_LOG_PAGE_PASSING */
 };
 
 /* test_log_page_put writes the page; errors are the stream's.

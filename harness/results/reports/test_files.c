@@ -257,9 +257,9 @@ void test_log_note_late_losses(const struct test_log_run *run,
 
 /* Rendering a large recording takes time and space, and hardly anybody reads
  * the files of passing tests. */
-bool test_log_is_rendered(const struct test_log_run *run,
-                          enum test_log_outcome outcome,
-                          const struct trace_reader *reader)
+static bool is_rendered(const struct test_log_run *run,
+                        enum test_log_outcome outcome,
+                        const struct trace_reader *reader)
 {
     return run->render_all || outcome != TEST_LOG_OUTCOME_PASSED ||
            trace_reader_summary(reader).size <= RENDERED_MAX;
@@ -287,7 +287,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     report_losses(run, result, reader);
     note_survivors(result, reader);
     note_gpu(run, result, reader);
-    result->unrendered = !test_log_is_rendered(run, result->outcome, reader);
+    result->unrendered = !is_rendered(run, result->outcome, reader);
     if (!result->unrendered && (write_log(run, result, reader, &plain) ||
                                 write_trace(run, result, reader)))
         print_write_error(result);

@@ -16,11 +16,6 @@
 bool test_log_render(struct test_log_run *, struct test_log_result *,
                      const struct log_style *, bool patient);
 
-/* test_log_is_rendered tells whether the files of a test with an outcome are
- * written without being asked for. */
-bool test_log_is_rendered(const struct test_log_run *, enum test_log_outcome,
-                          const struct trace_reader *);
-
 /* test_log_note_late_losses adds the records that these processes have lost
  * since. */
 void test_log_note_late_losses(const struct test_log_run *,

@@ -8,12 +8,6 @@ const facts = (() => {
         'processors', 'versions', 'filters', 'gpu', 'gpu_summary', 'schema',
         'environment', 'whole', 'merged', 'pid',
         'clock'];
-    const WHY = {
-        size: 'left out: the report would be too large',
-        large: 'passed and left out: over 1 MiB',
-        damaged: 'damaged', missing: 'without a recording',
-        memory: 'left out for lack of memory',
-    };
 
     function text(value) {
         if (Array.isArray(value))
@@ -72,16 +66,13 @@ const facts = (() => {
 
     function completeness() {
         const { run } = report;
-        const whys = Object.keys(WHY).map((why) => [why,
-            run.tests.filter((test) =>
-                test.leftOut && test.leftOut.why === why).length]);
 
         return [
             ['This page', run.cut ? 'cut off: its end is missing' : 'whole'],
             ['Recordings', format.count(run.tests.filter((test) =>
                 report.has(test)).length)],
-            ...whys.filter(([, count]) => count).map(([why, count]) =>
-                [title(why), `${format.plural(count, 'test')} ${WHY[why]}`]),
+            ...leftOut.reasons().map(([why, count, text]) =>
+                [title(why), `${format.plural(count, 'test')} ${text}`]),
             ['Dropped records', format.count(sum(run.tests.map((test) =>
                 test.dropped)))],
         ];

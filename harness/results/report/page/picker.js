@@ -63,22 +63,8 @@ const picker = (() => {
 
     // missing() explains why a test's recording is not there.
     function missing(test) {
-        const { leftOut } = test;
-        const why = {
-            size: 'This report would be too large with its recording.',
-            large: 'The recording of a passing test is only in the report ' +
-                'if it is small.',
-            damaged: 'Its recording is damaged.',
-            missing: 'It has no recording.',
-        };
-
-        if (report.run.cut && !leftOut)
-            return make('p', {}, 'The file was cut off before its recording.');
         return make('div', { class: 'empty' },
-            make('p', {}, leftOut && why[leftOut.why] ||
-                'It recorded nothing. Build with TRACING=1 to record.'),
-            leftOut && leftOut.command &&
-                dom.command('Show it', leftOut.command));
+            make('p', {}, leftOut.sentence(test)), leftOut.box([test]));
     }
 
     return { chosen, head, missing };

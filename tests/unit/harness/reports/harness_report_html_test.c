@@ -205,14 +205,24 @@ static bool is_whole(const struct test_log_result *result, void *context)
     return !strcmp(result->test, context);
 }
 
-Test(harness_report_html, large_passing_tests_are_named_with_their_command)
+Test(harness_report_html, large_passing_tests_are_included)
+{
+    record(add("large", TEST_LOG_OUTCOME_PASSED, 1), 50000);
+    cr_expect(page_has(page_of_run(), "t0"));
+}
+
+/* The limit leaves room for the block, but reading the recording would take too
+ * long. */
+Test(harness_report_html, too_large_tests_are_named_with_their_command)
 {
     struct page_block block;
     const char *html, *command;
     char name[] = "large";
 
     record(add(name, TEST_LOG_OUTCOME_PASSED, 1), 50000);
-    html = page_of_run();
+    if (!page_can_read())
+        cr_skip_test("no zlib");
+    html = page(&(struct test_log_page){.run = &run, .passing = 130000});
     cr_expect_not(page_has(html, "t0"));
     cr_expect_str_eq(why(html, &command), "large");
     cr_expect_not_null(strstr(command, "testlog report "));
@@ -232,6 +242,49 @@ static void record_random(struct test_log_result *result)
         trace_log_(&site, "%x%x%x", test_random(), test_random(),
                    test_random());
     trace_close();
+}
+
+/* Each fills about 200 kB, except the small one. */
+Test(harness_report_html, the_slowest_passing_tests_fill_their_share)
+{
+    const char *html, *command;
+
+    record_random(add("fast", TEST_LOG_OUTCOME_PASSED, 1));
+    record_random(add("slow", TEST_LOG_OUTCOME_PASSED, 9));
+    record_random(add("slower", TEST_LOG_OUTCOME_PASSED, 10));
+    record(add("small", TEST_LOG_OUTCOME_PASSED, 0), 1);
+    record_random(add("fails", TEST_LOG_OUTCOME_FAILED, 0));
+    if (!page_can_read())
+        cr_skip_test("no zlib");
+    html = page(&(struct test_log_page){.run = &run, .passing = 500000});
+    cr_expect(page_has(html, "t1") && page_has(html, "t2"));
+    cr_expect(page_has(html, "t3") && page_has(html, "t4"));
+    cr_expect(strstr(html, "id=\"t4\"") < strstr(html, "id=\"t2\""));
+    cr_expect(strstr(html, "id=\"t2\"") < strstr(html, "id=\"t1\""));
+    cr_expect_not(page_has(html, "t0"));
+    cr_expect_str_eq(why(html, &command), "passing");
+    cr_expect_not_null(strstr(command, " suite/fast"));
+    run.render_all = true;
+    cr_expect(page_has(page_of_run(), "t0"));
+}
+
+/* Of its tries, only the last one passed. */
+Test(harness_report_html, failed_tries_are_not_of_the_share)
+{
+    struct test_log_result *result = add("flaky", TEST_LOG_OUTCOME_PASSED, 1);
+    const char *html, *command;
+
+    record_random(result);
+    result->earlier = calloc(1, sizeof(*result->earlier));
+    *result->earlier = (struct test_log_try){.outcome = TEST_LOG_OUTCOME_FAILED,
+                                             .folder = strdup(result->folder)};
+    result->earlier_count = result->earlier_capacity = 1;
+    if (!page_can_read())
+        cr_skip_test("no zlib");
+    html = page(&(struct test_log_page){.run = &run, .passing = 1000});
+    cr_expect(page_has(html, "t0.1"));
+    cr_expect_not(page_has(html, "t0"));
+    cr_expect_str_eq(why(html, &command), "passing");
 }
 
 Test(harness_report_html, passing_tests_fill_the_file)

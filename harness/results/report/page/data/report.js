@@ -3,7 +3,7 @@ const report = (() => {
     // How many recordings stay in memory.
     const KEPT = 8;
     const opened = new Map();
-    const run = { tests: [], cut: false };
+    const run = { tests: [], cut: false, includeAll: '' };
 
     function isBad(test) {
         return ['failed', 'crashed', 'timeout'].includes(test.outcome);
@@ -147,6 +147,7 @@ const report = (() => {
 
             readCounts(end);
             readLeftOut(end);
+            run.includeAll = members.text(end.report);
         } else {
             run.cut = true;
         }

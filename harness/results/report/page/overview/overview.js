@@ -65,15 +65,15 @@ const overview = (() => {
                 'is-passed' }, headline()),
             make('p', { class: 'counts' }, counts()),
             make('p', { class: 'muted' }, when()),
-            leftOut(),
+            lacking(),
             head.interrupted && make('p', { class: 'notice' },
                 `The run was interrupted: ${format.line(head.interrupted)}`));
     }
 
     // A page of many tests lacks what most of them recorded.
-    function leftOut() {
-        const count = report.run.tests.filter((test) => test.leftOut &&
-            test.leftOut.why === 'size').length;
+    function lacking() {
+        const count = leftOut.reasons().reduce((sum, [why, number]) =>
+            sum + (['size', 'passing', 'large'].includes(why) ? number : 0), 0);
 
         return count ? make('p', { class: 'muted' },
             `This page has only results and counts of ${

@@ -76,14 +76,6 @@ const timeSpent = (() => {
                 dom.bar(one.time, duration, one.kind))));
     }
 
-    function missing(test) {
-        const { leftOut } = test;
-
-        return leftOut && leftOut.command ?
-            dom.command('Its recording is not in this file', leftOut.command) :
-            make('p', { class: 'muted' }, 'It has no recording.');
-    }
-
     // quiet() returns the longest time in which nothing was recorded, after the
     // setup.
     function quiet(recording) {
@@ -128,7 +120,8 @@ const timeSpent = (() => {
         const recording = await report.recording(test);
 
         if (!recording) {
-            dom.replace(element, missing(test));
+            dom.replace(element, make('p', { class: 'muted' },
+                leftOut.sentence(test)), leftOut.box([test]));
             return;
         }
         const { track, times } = busiest(recording);

@@ -14,7 +14,7 @@ const tables = (() => {
 
     function empty() {
         return { spans: new Map(), devices: new Map(), tree: flame.node(''),
-            tests: 0, without: 0 };
+            tests: 0, without: [] };
     }
 
     function add(sums, recording) {
@@ -37,7 +37,7 @@ const tables = (() => {
             if (recording)
                 add(sums, recording);
             else
-                sums.without++;
+                sums.without.push(test);
             if (performance.now() - last > 100) {
                 progress(i + 1);
                 await new Promise((done) => { setTimeout(done); });
@@ -92,9 +92,10 @@ const tables = (() => {
                 sumTable.make(title, rows, columns));
         }
         parts.push(waitSection(list));
-        if (!parts.flat().length) {
-            parts.push(make('p', { class: 'empty' },
-                'No spans and no device activities were recorded.'));
+        if (!parts.flat().length && sums.tests) {
+            parts.push(make('p', { class: 'empty' }, `${sums.tests === 1 ?
+                'The recording has' : 'The recordings have'
+            } no spans and no device activities.`));
         }
         return parts;
     }
@@ -114,11 +115,13 @@ const tables = (() => {
     }
 
     function coverage(sums) {
-        const tests = format.plural(sums.tests, 'test');
+        const text = sums.tests ?
+            `Sums of ${format.plural(sums.tests, 'test')}.` :
+            'No test has a recording in this file.';
 
-        return make('p', { class: 'muted' }, sums.without ?
-            `Of ${tests}; ${format.count(sums.without)} have no recording ` +
-            'in this file' : `Of ${tests}`);
+        return [make('p', { class: 'muted' },
+            `${text} ${leftOut.lacking(sums.without)}`),
+        leftOut.box(sums.without)];
     }
 
     async function show() {
@@ -137,7 +140,8 @@ const tables = (() => {
         if (!sums)
             return;
         dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
-            scopes(test), test ? null : coverage(sums),
+            scopes(test), test ? sums.without.map(picker.missing) :
+                coverage(sums),
             sections(sums, list));
     }
 
