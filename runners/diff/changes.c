@@ -5,8 +5,15 @@
 #include "changes.h"
 #include "harness/results/history/history.h"
 #include "harness/results/terminal/terminal.h"
+#include "runners/find/find.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
+
+const struct change_words runners_change_kinds[] = {
+#define RUNNERS_X(name, word, text) {word, text},
+    RUNNERS_CHANGES(RUNNERS_X)
+#undef RUNNERS_X
+};
 
 /* ---- The tests of a run ---- */
 
@@ -175,6 +182,44 @@ int runners_changes_find(struct changes *changes,
     trace_table_free(&old);
     trace_table_free(&new);
     return status;
+}
+
+static const char *name_of(const struct change *change)
+{
+    return test_log_name(change->after ? change->after : change->before);
+}
+
+static void keep_selected(struct changes *changes,
+                          const struct selectable *tests)
+{
+    size_t count = changes->count;
+
+    changes->count = 0;
+    memset(changes->counts, 0, sizeof(changes->counts));
+    for (size_t i = 0; i < count; i++)
+        if (tests[i].selected) {
+            changes->all[changes->count++] = changes->all[i];
+            changes->counts[changes->all[i].kind]++;
+        }
+}
+
+/* test_log_name returns a text that later calls replace. */
+int runners_changes_select(struct changes *changes, char **patterns)
+{
+    size_t count = changes->count;
+    struct selectable *tests = calloc(count + 1, sizeof(*tests));
+    bool copied = tests;
+
+    for (size_t i = 0; copied && i < count; i++)
+        copied = (tests[i].name = strdup(name_of(&changes->all[i])));
+    if (copied) {
+        runners_select_tests(patterns, tests, count);
+        keep_selected(changes, tests);
+    }
+    for (size_t i = 0; tests && i < count; i++)
+        free((char *)tests[i].name);
+    free(tests);
+    return copied ? 0 : -1;
 }
 
 void runners_changes_free(struct changes *changes)

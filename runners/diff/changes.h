@@ -27,6 +27,12 @@ enum change_kind {
         CHANGE_KINDS
 };
 
+/* The words of each kind. */
+struct change_words {
+    const char *word, *text;
+};
+extern const struct change_words runners_change_kinds[];
+
 struct change {
     enum change_kind kind;
     const struct test_log_result *before, *after; /* NULL: it did not run */
@@ -46,5 +52,9 @@ int runners_changes_find(struct changes *, const struct test_log_run *before,
                          const struct test_log_run *after,
                          const struct test_log_history *);
 void runners_changes_free(struct changes *);
+
+/* runners_changes_select keeps only the tests that patterns select, as
+ * runners_select_tests does. -1 without memory. */
+int runners_changes_select(struct changes *, char **patterns);
 
 #endif

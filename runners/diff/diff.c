@@ -1,16 +1,14 @@
 /* diff.c: testlog diff: prints what changed from one run to another. */
 #include <errno.h>
 #include <getopt.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
-#include "changes.h"
+#include "compared.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/history/history.h"
 #include "harness/runner/options/options.h"
 #include "log/replay/replay.h"
 #include "runners/find/find.h"
@@ -18,28 +16,10 @@
 #include "runners/runners.h"
 #include "runners/stat/stat.h"
 #include "runners/table/table_printer.h"
-#include "slowdowns.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 
-static const struct {
-    const char *word, *text;
-} kinds[] = {
-#define RUNNERS_X(name, word, text) {word, text},
-    RUNNERS_CHANGES(RUNNERS_X)
-#undef RUNNERS_X
-};
-
 enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
-
-#define OVER_LEAST 0.1 /* by which a listed span is slower */
-
-struct compared {
-    struct test_log_run before, after;
-    uint64_t times[2]; /* ns that the runs took; 0: unknown */
-    struct changes changes;
-    struct slowdowns spans, kernels;
-};
 
 struct settings {
     bool json;
@@ -60,61 +40,6 @@ static void usage(void)
          "                           frequent by more than that, such as 10%\n"
          "      --json  print one JSON object\n"
          "  -h, --help  print this");
-}
-
-/* ---- Reading ---- */
-
-static int refuse(const char *path)
-{
-    if (errno == ENOENT)
-        test_log_notice("diff: %s has no run.json, so it is not finished; "
-                        "testlog list shows which runs are",
-                        runners_name_of(path));
-    else
-        test_log_notice("diff: cannot read %s/run.json: %s; testlog list shows "
-                        "which runs are finished",
-                        runners_name_of(path),
-                        errno == EBADMSG ? "it is damaged" : strerror(errno));
-    return -1;
-}
-
-static int read_run(struct test_log_run *run, uint64_t *time, const char *path)
-{
-    struct run_file *file;
-
-    run->path = strdup(path);
-    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
-    if (!file)
-        return refuse(path);
-    *time = runners_json_number(runners_run_file_head(file), "duration_ns");
-    return runners_run_file_add(file, run) ? refuse(path) : 0;
-}
-
-/* Reads the history beside a run. */
-static void read_history(struct test_log_history *history,
-                         const struct test_log_run *run)
-{
-    char real[PATH_MAX],
-        *dir = realpath(run->path, real) ? dirname(real) : NULL;
-
-    test_log_history_open(history, dir, NULL);
-    for (size_t i = 0; i < run->count; i++)
-        if (!test_log_history_has(history, run->results[i].program))
-            test_log_history_read(history, run->results[i].program);
-}
-
-static int find_changes(struct compared *compared)
-{
-    struct test_log_history history;
-    int status;
-
-    read_history(&history, &compared->after);
-    status = runners_changes_find(&compared->changes, &compared->before,
-                                  &compared->after, &history);
-    test_log_history_free(&history);
-    if (status)
-        test_log_notice("diff: out of memory");
-    return status;
 }
 
 /* ---- As text ---- */
@@ -221,7 +146,7 @@ static void put_kind(const struct compared *compared, enum change_kind kind,
 
     if (!changes->counts[kind])
         return;
-    printf("\n%s:\n", kinds[kind].text);
+    printf("\n%s:\n", runners_change_kinds[kind].text);
     for (size_t i = 0; i < changes->count; i++) {
         if (changes->all[i].kind != kind)
             continue;
@@ -293,10 +218,11 @@ static void put_slowdowns(const struct slowdowns *slowdowns, bool frequent,
 static void put_sums(const struct changes *changes)
 {
     printf("\n%zu %s", changes->counts[CHANGE_NEWLY_FAILING],
-           kinds[CHANGE_NEWLY_FAILING].text);
+           runners_change_kinds[CHANGE_NEWLY_FAILING].text);
     for (int kind = CHANGE_NEWLY_FAILING + 1; kind < CHANGE_KINDS; kind++)
         if (changes->counts[kind])
-            printf(", %zu %s", changes->counts[kind], kinds[kind].text);
+            printf(", %zu %s", changes->counts[kind],
+                   runners_change_kinds[kind].text);
     putchar('\n');
 }
 
@@ -327,7 +253,7 @@ static void put_text(const struct compared *compared)
     X(NULL, "duration_ns", TIME, result->duration)
 
 #define CHANGE_MEMBERS(X)                                                      \
-    X(NULL, "change", TEXT, kinds[change->kind].word)                          \
+    X(NULL, "change", TEXT, runners_change_kinds[change->kind].word)           \
     X(NULL, "program", TEXT, result->program)                                  \
     X(NULL, "name", TEXT, test_log_name(result))                               \
     X(NULL, "old", OBJECT, json_of_side(change->before))                       \
@@ -410,17 +336,6 @@ static void put_json(const struct compared *compared)
 
 /* ---- Arguments ---- */
 
-static int find_slowdowns(struct compared *compared, double over)
-{
-    const char *const runs[] = {compared->before.path, compared->after.path};
-
-    if (!runners_slowdowns_find(&compared->spans, STAT_SPAN, runs, over) &&
-        !runners_slowdowns_find(&compared->kernels, STAT_KERNEL, runs, over))
-        return 0;
-    test_log_notice("diff: out of memory");
-    return -1;
-}
-
 static int code_of(const struct compared *compared,
                    const struct settings *settings)
 {
@@ -434,24 +349,19 @@ static int code_of(const struct compared *compared,
 static int compare(const char *before, const char *after,
                    const struct settings *settings)
 {
-    struct compared compared = {.times = {0}};
+    const struct recorded_runs runs = {.command = "diff",
+                                       .paths = {before, after}};
+    struct compared compared;
     int code = TEST_LOG_USAGE;
 
-    if (!read_run(&compared.before, &compared.times[0], before) &&
-        !read_run(&compared.after, &compared.times[1], after) &&
-        !find_changes(&compared) &&
-        !find_slowdowns(&compared, settings->over)) {
+    if (!runners_compared_read(&compared, &runs, settings->over)) {
         if (settings->json)
             put_json(&compared);
         else
             put_text(&compared);
         code = runners_written("diff", code_of(&compared, settings));
     }
-    runners_slowdowns_free(&compared.spans);
-    runners_slowdowns_free(&compared.kernels);
-    runners_changes_free(&compared.changes);
-    test_log_run_free(&compared.before);
-    test_log_run_free(&compared.after);
+    runners_compared_free(&compared);
     return code;
 }
 
@@ -559,7 +469,7 @@ int runners_diff(int argc, char **argv)
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    struct settings settings = {.over = OVER_LEAST};
+    struct settings settings = {.over = RUNNERS_OVER_LEAST};
     int flag;
 
     opterr = 0;

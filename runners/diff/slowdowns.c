@@ -47,7 +47,8 @@ static int index_tests(struct trace_table *tests,
     return 0;
 }
 
-static int add(struct side *side, const struct recording *recording)
+static int add(struct side *side, const char *command,
+               const struct recording *recording)
 {
     struct trace_reader *reader = runners_open(recording->path);
     int status = 0;
@@ -56,14 +57,15 @@ static int add(struct side *side, const struct recording *recording)
         side->recordings++;
         status = runners_sums_add(&side->sums, recording, reader);
     } else if (errno != EBADMSG) {
-        test_log_notice("diff: cannot read %s: %s; its spans are not compared",
-                        recording->path, strerror(errno));
+        test_log_notice("%s: cannot read %s: %s; its spans are not compared",
+                        command, recording->path, strerror(errno));
     }
     trace_reader_close(reader);
     return status;
 }
 
-static int add_common(struct side *side, const struct recordings *found,
+static int add_common(struct side *side, const char *command,
+                      const struct recordings *found,
                       const struct trace_table *others)
 {
     uintptr_t place;
@@ -71,23 +73,24 @@ static int add_common(struct side *side, const struct recordings *found,
 
     for (size_t i = 0; i < found->count && !status; i++)
         if (trace_table_find(others, key_of(&found->all[i]), &place))
-            status = add(side, &found->all[i]);
+            status = add(side, command, &found->all[i]);
     return status;
 }
 
-/* A run that has no recordings has no sums. */
-static int read_runs(struct slowdowns *slowdowns, const char *const runs[2])
+static int read_runs(struct slowdowns *slowdowns,
+                     const struct recorded_runs *runs)
 {
     struct recordings found[2] = {{.all = NULL}, {.all = NULL}};
     struct trace_table tests[2] = {{.slots = NULL}, {.slots = NULL}};
     int status = 0;
 
     for (int i = 0; i < 2 && !status; i++) {
-        runners_recordings_find(&found[i], runs[i], NULL);
+        runners_recordings_find(&found[i], runs->paths[i], runs->patterns);
         status = index_tests(&tests[i], &found[i]);
     }
     for (int i = 0; i < 2 && !status; i++)
-        status = add_common(&slowdowns->sides[i], &found[i], &tests[1 - i]);
+        status = add_common(&slowdowns->sides[i], runs->command, &found[i],
+                            &tests[1 - i]);
     for (int i = 0; i < 2; i++) {
         runners_recordings_free(&found[i]);
         trace_table_free(&tests[i]);
@@ -187,15 +190,13 @@ int runners_slowdowns_compare(struct slowdowns *slowdowns, double over)
     return status;
 }
 
-int runners_slowdowns_find(struct slowdowns *slowdowns, enum stat_table table,
-                           const char *const runs[2], double over)
+int runners_slowdowns_read(struct slowdowns *slowdowns, enum stat_table table,
+                           const struct recorded_runs *runs)
 {
     *slowdowns = (struct slowdowns){.count = 0};
     for (int i = 0; i < 2; i++)
         slowdowns->sides[i].sums.table = table;
-    if (read_runs(slowdowns, runs))
-        return -1;
-    return runners_slowdowns_compare(slowdowns, over);
+    return read_runs(slowdowns, runs);
 }
 
 void runners_slowdowns_free(struct slowdowns *slowdowns)

@@ -23,12 +23,19 @@ struct slowdowns {
     size_t count, capacity;
 };
 
-/* runners_slowdowns_find compares the tests that both runs recorded; a ratio
- * must exceed 1 + `over`, and the noise. -1 without memory; call
- * runners_slowdowns_free in any case. runners_slowdowns_compare compares given
- * sums. */
-int runners_slowdowns_find(struct slowdowns *, enum stat_table,
-                           const char *const runs[2], double over);
+/* The runs whose recordings are read. */
+struct recorded_runs {
+    const char *command;  /* for messages */
+    const char *paths[2]; /* of the old and the new run */
+    char **patterns;      /* of tests; NULL: all */
+};
+
+/* runners_slowdowns_read sums up the tests that both runs recorded; a run that
+ * has no recordings has no sums. runners_slowdowns_compare compares the sums: a
+ * ratio must exceed 1 + `over`, and the noise. -1 without memory; call
+ * runners_slowdowns_free in any case. */
+int runners_slowdowns_read(struct slowdowns *, enum stat_table,
+                           const struct recorded_runs *);
 int runners_slowdowns_compare(struct slowdowns *, double over);
 void runners_slowdowns_free(struct slowdowns *);
 

@@ -1,0 +1,25 @@
+/* compared.h: two runs, and what changed from one to the other. Private. */
+#ifndef TESTLOG_COMPARED_H
+#define TESTLOG_COMPARED_H
+
+#include "changes.h"
+#include "harness/results/model/model.h"
+#include "slowdowns.h"
+
+#define RUNNERS_OVER_LEAST 0.1 /* by which a listed span is slower */
+
+struct compared {
+    struct test_log_run before, after;
+    uint64_t times[2]; /* ns that the runs took; 0: unknown */
+    struct changes changes;
+    struct slowdowns spans, kernels;
+};
+
+/* runners_compared_read reads and compares two runs; spans and kernels count
+ * as slower or more frequent if they are so by more than `over`. -1 if it has
+ * printed what is wrong; call runners_compared_free in any case. */
+int runners_compared_read(struct compared *, const struct recorded_runs *,
+                          double over);
+void runners_compared_free(struct compared *);
+
+#endif
