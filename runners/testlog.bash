@@ -191,6 +191,7 @@ _testlog_own() {
         log--log-* | record--log-* | record--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
+    report--against) _testlog_names ;;
     export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | list* | clean* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;

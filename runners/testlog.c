@@ -16,7 +16,7 @@ static const struct {
     {"record", "record what any program does on GPUs", runners_record},
     {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run for viewers", runners_export},
-    {"report", "write a run's report.html again", runners_report},
+    {"report", "write a run's page again, or compare two", runners_report},
     {"stat", "sum up spans, kernels, lines and tests", runners_stat},
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},

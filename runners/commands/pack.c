@@ -54,8 +54,8 @@ struct contents {
 static bool is_rendered(const char *name, bool in_run, bool recorded)
 {
     static const char *const of_runs[] = {
-        "trace.json",    "report.html", "junit.xml", "results.tap",
-        "results.jsonl", "results.tsv", NULL};
+        "trace.json",  "report.html",   "against.html", "junit.xml",
+        "results.tap", "results.jsonl", "results.tsv",  NULL};
     static const char *const of_tests[] = {"trace.json", "log.txt", NULL};
     const char *const *names = in_run ? of_runs : of_tests;
 

@@ -1,5 +1,6 @@
 /* report.c: testlog report: writes report.html of a run again, to include tests
- * that were left out, or because the run was killed.
+ * that were left out, or because the run was killed; or against.html, which
+ * compares it with another run.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,6 +16,7 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
+#include "runners/against/against.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
@@ -25,14 +27,27 @@
 
 enum { FAIL_LOG = 20 /* the default of --fail-log */ };
 
+#define REPORT "report.html"
+
+struct settings {
+    const char *against; /* a run to compare with; NULL: none */
+    const char *output;  /* NULL: a page in the run's folder */
+    bool open;
+};
+
 static void usage(void)
 {
-    puts("Usage: testlog report [RUN] [TEST...] [-o FILE] [--open]\n\n"
+    puts("Usage: testlog report [RUN] [TEST...] [--against RUN] [-o FILE] "
+         "[--open]\n\n"
          "Writes report.html of a run again, with the complete recordings of "
          "the given\ntests, whatever their size. TEST is suite/test, a part of "
          "it, or a pattern. RUN\nis the folder of a run; the default is the "
          "latest run. The run may have been\nkilled.\n\n"
-         "  -o, --output FILE  write to FILE instead of RUN/report.html\n"
+         "      --against RUN  write RUN/against.html instead: compare the "
+         "tests with those\n"
+         "                     of another run, which is a folder or a name in "
+         "testlog list\n"
+         "  -o, --output FILE  write to FILE instead of into the run's folder\n"
          "      --open         open the page in a browser\n"
          "  -h, --help         print this");
 }
@@ -47,7 +62,6 @@ struct loaded {
     struct test_log_page_program *programs;
     size_t program_count, program_capacity;
     struct selectable *tests; /* one for each result */
-    bool open;                /* the page, in a browser */
 };
 
 static void keep_members(struct trace_text *members, const cJSON *json)
@@ -267,47 +281,79 @@ static bool select_tests(struct loaded *loaded, char **words)
     return any;
 }
 
-static int write_to(const struct test_log_page *page, const char *output)
+/* Writes a page; errors are the stream's. */
+typedef void put_page(const void *page, FILE *);
+
+static int write_to(put_page *put, const void *page, const char *output)
 {
     struct trace_file file;
 
     if (test_log_report_is_stdout(output)) {
-        test_log_page_put(page, stdout);
+        put(page, stdout);
         return fflush(stdout) || ferror(stdout) ? -1 : 0;
     }
     if (trace_file_open(&file, output))
         return -1;
-    test_log_page_put(page, file.stream);
+    put(page, file.stream);
     return trace_file_commit(&file);
 }
 
-/* The page of a pack is beside it: run.html of run.tar.zst. */
-static int name_page(const struct test_log_run *run, char path[PATH_MAX])
+/* The page of a pack is beside it: run.html of run.tar.zst, or
+ * run.against.html. */
+static int name_page(const struct test_log_run *run, const char *name,
+                     char path[PATH_MAX])
 {
     const char *pack = runners_pack_of(run->path);
     size_t size = pack ? strlen(pack) : 0;
 
     if (!pack)
-        return test_log_path(run, "report.html", path);
+        return test_log_path(run, name, path);
     if (runners_is_named_pack(pack))
         size -= strlen(RUNNERS_PACK_SUFFIX);
+    if (!strcmp(name, REPORT))
+        name = "html";
     errno = ENAMETOOLONG;
-    return snprintf(path, PATH_MAX, "%.*s.html", (int)size, pack) < PATH_MAX
+    return snprintf(path, PATH_MAX, "%.*s.%s", (int)size, pack, name) < PATH_MAX
                ? 0
                : -1;
 }
 
-static void show(const struct loaded *loaded, const char *output)
+static void show(const struct settings *settings, const char *output)
 {
     const struct test_log_output printed = {
         .links = test_log_links(test_log_color(NULL, stderr), stderr)};
 
-    if (loaded->open)
+    if (settings->open)
         test_log_open_page(output);
     test_log_print_page(output, "", &printed);
 }
 
-static int write_page(struct loaded *loaded, const char *output)
+/* Writes a page of a run; `name` is that of the file in its folder. */
+static int write_page(put_page *put, const void *page,
+                      const struct test_log_run *run, const char *name,
+                      const struct settings *settings)
+{
+    const char *output = settings->output;
+    char path[PATH_MAX];
+
+    if (!output && !name_page(run, name, path))
+        output = path;
+    if (output && !write_to(put, page, output)) {
+        if (!test_log_report_is_stdout(output))
+            show(settings, output);
+        return TEST_LOG_PASSED;
+    }
+    test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
+                    strerror(errno));
+    return TEST_LOG_FAILED;
+}
+
+static void put_report(const void *page, FILE *stream)
+{
+    test_log_page_put(page, stream);
+}
+
+static int write_report(struct loaded *loaded, const struct settings *settings)
 {
     const struct test_log_page page = {.run = &loaded->run,
                                        .shown_path =
@@ -320,45 +366,94 @@ static int write_page(struct loaded *loaded, const char *output)
                                        .passing = TEST_LOG_PAGE_MOST,
                                        .is_whole = is_selected,
                                        .context = loaded};
-    char path[PATH_MAX];
 
-    if (!output && !name_page(&loaded->run, path))
-        output = path;
-    if (output && !write_to(&page, output)) {
-        if (!test_log_report_is_stdout(output))
-            show(loaded, output);
-        return TEST_LOG_PASSED;
-    }
-    test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
-                    strerror(errno));
-    return TEST_LOG_FAILED;
+    return write_page(put_report, &page, &loaded->run, REPORT, settings);
 }
 
-static int report(const char *where, char **patterns, const char *output,
-                  bool open)
+static int report(const char *where, char **patterns,
+                  const struct settings *settings)
 {
-    struct loaded loaded = {.open = open};
+    struct loaded loaded = {.command = NULL};
     int code;
 
     if (load(&loaded, where) || !select_tests(&loaded, patterns)) {
         code = runners_recordings_refuse("report", where, patterns);
     } else {
         read_command(&loaded);
-        code = write_page(&loaded, output);
+        code = write_report(&loaded, settings);
     }
     unload(&loaded);
     return code;
 }
 
+/* ---- Two runs ---- */
+
+static void put_against(const void *page, FILE *stream)
+{
+    runners_against_put(page, stream);
+}
+
+/* Finds a run by its path or name. */
+static bool find_run(const char *word, char path[PATH_MAX])
+{
+    char *no_folder[] = {NULL};
+    struct test_log_options options;
+    bool found;
+
+    if (runners_settings(&options, "report", no_folder))
+        return false;
+    found = runners_find_run(options.dir, word, path);
+    if (!found && errno != EBADMSG)
+        test_log_notice(
+            "report: there is no run %s in %s; testlog list lists them", word,
+            options.dir);
+    test_log_options_free(&options);
+    return found;
+}
+
+/* Compares the tests of a run that `patterns` select with those of another. */
+static int compare(const char *where, char **patterns,
+                   const struct settings *settings)
+{
+    struct recorded_runs runs = {.command = "report",
+                                 .patterns = *patterns ? patterns : NULL};
+    struct against against;
+    char path[PATH_MAX];
+    int code = TEST_LOG_USAGE;
+
+    if (!find_run(settings->against, path))
+        return code;
+    runs.paths[0] = path;
+    runs.paths[1] = where;
+    if (!runners_against_read(&against, &runs))
+        code = write_page(put_against, &against, &against.compared.after,
+                          "against.html", settings);
+    runners_against_free(&against);
+    return code;
+}
+
+/* ---- Arguments ---- */
+
+static void take_flag(struct settings *settings, int flag, const char *value)
+{
+    if (flag == 'O')
+        settings->open = true;
+    else if (flag == 'a')
+        settings->against = value;
+    else
+        settings->output = value;
+}
+
 int runners_report(int argc, char **argv)
 {
     static const struct option options[] = {
+        {"against", required_argument, NULL, 'a'},
         {"output", required_argument, NULL, 'o'},
         {"open", no_argument, NULL, 'O'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    const char *output = NULL, *where;
-    bool open = false;
+    struct settings settings = {.open = false};
+    const char *where;
     int flag;
 
     opterr = 0;
@@ -369,12 +464,12 @@ int runners_report(int argc, char **argv)
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("report", flag, argv, options);
-        if (flag == 'O')
-            open = true;
-        else
-            output = optarg;
+        take_flag(&settings, flag, optarg);
     }
     argv += optind;
     where = runners_run_of(&argv);
-    return where ? report(where, argv, output, open) : TEST_LOG_USAGE;
+    if (!where)
+        return TEST_LOG_USAGE;
+    return settings.against ? compare(where, argv, &settings)
+                            : report(where, argv, &settings);
 }

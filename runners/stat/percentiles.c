@@ -9,7 +9,7 @@
 #include "trace/base/buckets.h"
 #include "trace/base/containers.h"
 
-enum { STEPS = 7 }; /* half a bucket is at most 1/256 of a duration */
+enum { STEPS = RUNNERS_PERCENTILES_STEPS };
 
 /* Finds a bucket, or adds it; NULL without memory. */
 static struct percentiles_bucket *bucket_at(struct percentiles *durations,

@@ -8,6 +8,9 @@
 
 /* ---- percentiles.c: how durations are spread ---- */
 
+/* Half a bucket is at most 1/256 of a duration. */
+enum { RUNNERS_PERCENTILES_STEPS = 7 };
+
 /* Durations of one bucket. */
 struct percentiles_bucket {
     size_t number;
@@ -97,9 +100,12 @@ struct sums {
 int runners_sums_add(struct sums *, const struct recording *,
                      struct trace_reader *);
 
-/* runners_sums_like returns the sum of the same name, or NULL; before they are
- * sorted. */
+/* runners_sums_like returns the sum of the same name, or NULL;
+ * runners_sums_below does so below the sum of a number in a tree. Both work
+ * before the sums are sorted. */
 const struct sum *runners_sums_like(const struct sums *, const struct sum *);
+const struct sum *runners_sums_below(const struct sums *, size_t parent,
+                                     const struct sum *);
 
 /* runners_sums_sort sorts the largest first; in a tree, each sum is followed by
  * those below it. No more can be added then. -1 without memory. */

@@ -280,17 +280,23 @@ int runners_sums_add(struct sums *sums, const struct recording *recording,
     return status;
 }
 
-const struct sum *runners_sums_like(const struct sums *sums,
-                                    const struct sum *sum)
+const struct sum *runners_sums_below(const struct sums *sums, size_t parent,
+                                     const struct sum *sum)
 {
     const char *texts[STAT_TEXTS];
     uintptr_t place;
 
     for (int i = 0; i < STAT_TEXTS; i++)
         texts[i] = sum->texts[i];
-    if (!trace_table_find(&sums->by_key, key_of(0, texts), &place))
+    if (!trace_table_find(&sums->by_key, key_of(parent, texts), &place))
         return NULL;
     return &sums->all[place];
+}
+
+const struct sum *runners_sums_like(const struct sums *sums,
+                                    const struct sum *sum)
+{
+    return runners_sums_below(sums, 0, sum);
 }
 
 static int by_size(const void *a, const void *b)

@@ -80,8 +80,8 @@ function block(id, members, tables) {
         `data-size="${text.length}">${text}</script>\n`;
 }
 
-function assemble(blocks) {
-    return `${template.now()}\n${blocks.join('')}</body></html>\n`;
+function assemble(blocks, name) {
+    return `${template.now(name)}\n${blocks.join('')}</body></html>\n`;
 }
 
 module.exports = { assemble, block };

@@ -1,13 +1,14 @@
 // chromium.js: opens reports in Debian's Chromium and gathers what goes wrong.
 'use strict';
 
-const { existsSync } = require('node:fs');
+const { existsSync, readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 
 const ROOT = join(__dirname, '../..');
 const MODULES = join(ROOT, 'build/web/node_modules/');
+const AXE = join(MODULES, 'axe-core/axe.min.js');
 const CHROMIUM = '/usr/bin/chromium';
 // A busy machine may take long; a test that waits in vain ends after this.
 const PATIENCE = 180000;
@@ -55,4 +56,16 @@ async function open(browser, file, hash = '', options = {}) {
     return page;
 }
 
-module.exports = { missing, load, launch, open, ROOT, PATIENCE };
+// serious() runs axe-core, and returns what it finds serious.
+async function serious(page) {
+    if (!await page.evaluate('"axe" in window'))
+        await page.evaluate(readFileSync(AXE, 'utf8'));
+    const { violations } = await page.evaluate(
+        'axe.run({ resultTypes: ["violations"] })');
+
+    return violations.filter(({ impact }) =>
+        ['serious', 'critical'].includes(impact)).map((one) =>
+        `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);
+}
+
+module.exports = { missing, load, launch, open, serious, ROOT, PATIENCE };

@@ -8,23 +8,10 @@ const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const { EVIL, mistyped } = require('./samples.js');
 
-const AXE = join(chromium.ROOT, 'build/web/node_modules/axe-core/axe.min.js');
 // Characters that a page must not show as they are.
 const HIDDEN = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
 const VIEWS = ['overview', 'tests', 'log', 'timeline', 'tables', 'facts'];
 const REAL = join(chromium.ROOT, 'build/web/runs/latest/report.html');
-
-// serious() runs axe-core, and returns what it finds serious.
-async function serious(page) {
-    if (!await page.evaluate('"axe" in window'))
-        await page.evaluate(readFileSync(AXE, 'utf8'));
-    const { violations } = await page.evaluate(
-        'axe.run({ resultTypes: ["violations"] })');
-
-    return violations.filter(({ impact }) =>
-        ['serious', 'critical'].includes(impact)).map((one) =>
-        `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);
-}
 
 // settled() waits until a view is there and drawn: tables add rows when they
 // know their size.
@@ -155,10 +142,10 @@ const tests = {
         await page.locator('#timeline canvas').waitFor();
         await page.keyboard.press('m');
         await page.locator('.panel-content table').waitFor();
-        assert.deepStrictEqual(await serious(page), []);
+        assert.deepStrictEqual(await chromium.serious(page), []);
         await page.locator('[data-panel=slices]').click();
         await page.locator('.grid-slices .grid-rows .row').first().waitFor();
-        assert.deepStrictEqual(await serious(page), []);
+        assert.deepStrictEqual(await chromium.serious(page), []);
     },
 
     async goes_back_and_forth(open) {
@@ -215,7 +202,7 @@ for (const colorScheme of ['light', 'dark']) {
             everyView(open, 'mixed', {
                 colorScheme, viewport: { width, height: 800 },
             }, async (page, view) => {
-                assert.deepStrictEqual(await serious(page), [], view);
+                assert.deepStrictEqual(await chromium.serious(page), [], view);
                 assert.strictEqual(await overflow(page), 0, view);
             });
     }

@@ -1,4 +1,4 @@
-// template.js: the page without its data, as embed.sh makes it.
+// template.js: the pages without their data, as embed.sh makes them.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -8,15 +8,16 @@ const { join } = require('node:path');
 
 const ROOT = join(__dirname, '../..');
 const REPORT = 'harness/results/report';
-let current = '';
+const current = new Map();
 
 // embed() returns the first array of bytes that a report's embed.sh writes.
-function embed(report) {
+function embed(report, name) {
     const folder = mkdtempSync(join(tmpdir(), 'testlog-page-'));
     const file = join(folder, 'page.c');
 
     try {
-        execFileSync('sh', [join(report, 'embed.sh'), file]);
+        execFileSync('sh', [join(report, 'embed.sh'), file,
+            ...name ? [name] : []]);
         const [, bytes] = readFileSync(file, 'utf8').match(/\{([\d,\s]+)\}/);
 
         return Buffer.from(bytes.split(',').map(Number).slice(0, -1))
@@ -26,10 +27,11 @@ function embed(report) {
     }
 }
 
-// now() is the page of the sources.
-function now() {
-    current = current || embed(join(ROOT, REPORT));
-    return current;
+// now() is a page of the sources: report.html, or "against".
+function now(name = '') {
+    if (!current.has(name))
+        current.set(name, embed(join(ROOT, REPORT), name));
+    return current.get(name);
 }
 
 // of() is the page of a revision.

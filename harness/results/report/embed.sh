@@ -1,19 +1,22 @@
 #!/bin/sh
-# embed.sh OUTPUT: writes a C file with the page: page.html, in which @CSS@ is
-# the files in `style_sheets`, @JS@ those in `scripts`, and @STYLE@ and @SCRIPT@
-# their SHA-256, which the page's Content-Security-Policy admits.
+# embed.sh OUTPUT [FOLDER]: writes a C file with a page. It is FOLDER.html in the
+# folder page/FOLDER, or page/page.html: @CSS@ is the files in `style_sheets`
+# beside it, @JS@ those in `scripts`, both relative to page/, and @STYLE@ and
+# @SCRIPT@ their SHA-256, which the page's Content-Security-Policy admits.
 set -eu
 LC_ALL=C
 export LC_ALL
 out=$(realpath "$1")
+name=${2:-page}
+from=${2:-.}
 cd "$(dirname "$0")/page"
 
 styles() {
-    xargs cat <style_sheets
+    xargs cat <"$from/style_sheets"
 }
 
 scripts() {
-    xargs cat <scripts
+    xargs cat <"$from/scripts"
 }
 
 digest() {
@@ -21,7 +24,7 @@ digest() {
 }
 
 template() {
-    sed "s|@STYLE@|$(styles | digest)|; s|@SCRIPT@|$(scripts | digest)|" page.html
+    sed "s|@STYLE@|$(styles | digest)|; s|@SCRIPT@|$(scripts | digest)|" "$from/$name.html"
 }
 
 # part FROM TO: prints the text between two marks, without the last newline.
@@ -39,8 +42,8 @@ page() {
 
 {
     echo '#include "harness/results/report/report_html.h"'
-    echo 'const unsigned char test_log_page_html[] = {'
+    echo "const unsigned char test_log_${name}_html[] = {"
     page | od -An -v -tu1 | sed 's/ *\([0-9][0-9]*\)/\1,/g'
     echo '};'
-    echo 'const size_t test_log_page_html_size = sizeof(test_log_page_html);'
+    echo "const size_t test_log_${name}_html_size = sizeof(test_log_${name}_html);"
 } >"$out"

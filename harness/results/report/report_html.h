@@ -51,6 +51,11 @@ void test_log_page_write(const struct test_log_page *);
 extern const unsigned char test_log_page_html[];
 extern const size_t test_log_page_html_size;
 
+/* ---- against_page.c, which is only in testlog: page/against/ ---- */
+
+extern const unsigned char test_log_against_html[];
+extern const size_t test_log_against_html_size;
+
 /* ---- run_block.c ---- */
 
 /* test_log_run_block adds the block of the run. */

@@ -769,7 +769,7 @@ static const struct {
     {"PROGRAM --log-fields=pid,t", "pid,thread "},
     {"testlog log --format p", "pretty "},
     {"testlog log --filter=net=de", "debug "},
-    {"testlog report --", "--output --open --help "},
+    {"testlog report --", "--against --output --open --help "},
     {"testlog export -",
      RUNNERS_EXPORT_FORMATS(EXPORT_FLAG) "-o --output -h --help "},
     {"testlog list --j", "--json "},

@@ -108,6 +108,24 @@ Test(runners_changes, takes_repetitions_for_one_test)
     cr_expect_str_eq(only()->after->test, "test#2");
 }
 
+Test(runners_changes, keeps_the_tests_that_are_selected)
+{
+    char goes[] = "suite/goes", stay[] = "sta",
+         *patterns[] = {goes, stay, NULL};
+
+    add(&before, "one", "goes", TEST_LOG_OUTCOME_PASSED, 0);
+    add(&before, "one", "stays", TEST_LOG_OUTCOME_PASSED, 0);
+    add(&after, "one", "comes", TEST_LOG_OUTCOME_PASSED, 0);
+    add(&after, "one", "stays", TEST_LOG_OUTCOME_PASSED, 0);
+    cr_assert_eq(runners_changes_find(&changes, &before, &after, &history), 0);
+    cr_expect_eq(changes.count, 3);
+    cr_assert_eq(runners_changes_select(&changes, patterns), 0);
+    cr_assert_eq(changes.count, 2);
+    cr_expect_eq(changes.counts[CHANGE_ADDED], 0);
+    cr_expect_eq(changes.counts[CHANGE_GONE], 1);
+    cr_expect_str_eq(changes.all[0].after->test, "stays");
+}
+
 /* ---- Durations ---- */
 
 static const struct change *timed(uint64_t old, uint64_t new)

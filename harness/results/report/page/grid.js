@@ -178,5 +178,21 @@ const grid = (() => {
         return new Grid(options);
     }
 
-    return { make };
+    function compare(a, b) {
+        if (typeof a === 'string')
+            return a < b ? -1 : a > b ? 1 : 0;
+        return a - b;
+    }
+
+    // sorted() sorts rows as a click on a title wants; keys has the value of a
+    // row for each column that can be sorted.
+    function sorted(rows, sort, keys) {
+        const [key, down] = sort.split(':');
+        const value = Object.hasOwn(keys, key) ? keys[key] : null;
+
+        return value ? rows.sort((a, b) => (down ? -1 : 1) *
+            compare(value(a), value(b))) : rows;
+    }
+
+    return { make, sorted };
 })();

@@ -31,22 +31,6 @@ const tests = (() => {
         reason: (test) => test.reason,
     };
 
-    function compare(a, b) {
-        if (typeof a === 'string')
-            return a < b ? -1 : a > b ? 1 : 0;
-        return a - b;
-    }
-
-    function sorted(list, sort) {
-        const [key, down] = sort.split(':');
-        const value = Object.hasOwn(KEYS, key) ? KEYS[key] : null;
-
-        if (!value)
-            return list;
-        return list.sort((a, b) => (down ? -1 : 1) *
-            compare(value(a), value(b)) || a.number - b.number);
-    }
-
     function wanted() {
         const words = state.get('q').toLowerCase().split(/\s+/)
             .filter((word) => word);
@@ -63,7 +47,7 @@ const tests = (() => {
     }
 
     function update() {
-        const list = sorted(wanted(), state.get('sort'));
+        const list = grid.sorted(wanted(), state.get('sort'), KEYS);
         const chosen = state.get('status').split(',');
 
         for (const button of buttons.children) {

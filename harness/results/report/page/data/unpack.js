@@ -18,6 +18,14 @@ const unpack = (() => {
         line_fields: 'name value',
         counters: 'time name value track device',
         critical: 'begin track',
+        pairs: 'program name change old_outcome new_outcome old_reason ' +
+            'new_reason old_duration new_duration bound',
+        names: 'kind name shape verdict noise old_count new_count old_total ' +
+            'new_total old_self new_self old_median new_median old_p99 ' +
+            'new_p99 old_most new_most',
+        buckets: 'name from to old new',
+        paths: 'parent name old_count new_count old_total new_total ' +
+            'old_self new_self',
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',

@@ -54,17 +54,27 @@ const flame = (() => {
         return sum(root);
     }
 
-    function box(one, left, depth, whole, zoom) {
-        const width = one.total / whole;
+    // plain() is the look of a box: the class of its color, its label if it is
+    // wide enough, and its whole text.
+    function plain(one, whole) {
         const name = format.line(one.name);
-        const text = `${name}: ${format.duration(one.total)}, ` +
-            `${format.percent(one.total, whole)}, ` +
-            `self ${format.duration(one.self)}, ` +
-            format.plural(one.count, 'time');
+
+        return {
+            kind: `slice-${paint.hue(one.name)}`, label: name,
+            text: `${name}: ${format.duration(one.total)}, ` +
+                `${format.percent(one.total, whole)}, ` +
+                `self ${format.duration(one.self)}, ` +
+                format.plural(one.count, 'time'),
+        };
+    }
+
+    function box(one, { left, depth, whole, zoom, look }) {
+        const width = one.total / whole;
+        const { kind, label, text } = look(one, whole);
         const element = make('button', {
-            type: 'button', class: `flame-box slice-${paint.hue(one.name)}`,
+            type: 'button', class: `flame-box ${kind}`,
             title: text, 'aria-label': text, click: () => zoom(one),
-        }, width > 0.02 ? name : '');
+        }, width > 0.02 ? label : '');
 
         element.style.left = `${100 * left}%`;
         element.style.width = `${100 * width}%`;
@@ -72,7 +82,7 @@ const flame = (() => {
         return element;
     }
 
-    function boxes(root, zoom) {
+    function boxes(root, zoom, look) {
         const result = [];
         let deepest = 0;
 
@@ -84,7 +94,8 @@ const flame = (() => {
                 if (one.total / root.total < NARROW || depth >= DEEPEST)
                     continue;
                 deepest = Math.max(deepest, depth + 1);
-                result.push(box(one, left, depth, root.total, zoom));
+                result.push(box(one,
+                    { left, depth, whole: root.total, zoom, look }));
                 walk(one, left, depth + 1);
                 left += one.total / root.total;
             }
@@ -93,7 +104,8 @@ const flame = (() => {
     }
 
     // create() shows a tree; a click on a path makes it as wide as the graph.
-    function create(root) {
+    // look(one, whole) returns a path's look, as plain() does.
+    function create(root, look = plain) {
         const graph = make('div', { class: 'flame', role: 'group',
             'aria-label': 'Flame graph' });
         const element = make('div', {}, graph);
@@ -102,7 +114,7 @@ const flame = (() => {
             const top = one === root ? root : { ...node(''), total: one.total,
                 children: new Map([[one.name, one]]) };
             const { result, deepest } = boxes(top, (next) =>
-                zoom(next === one ? root : next));
+                zoom(next === one ? root : next), look);
 
             graph.style.height = `${deepest * ROW}px`;
             dom.replace(graph, result);

@@ -1,0 +1,174 @@
+/* against.c: reads two runs and writes against.html, which compares them. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "against.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/report/report_html.h"
+#include "harness/version.h"
+#include "runners/find/find.h"
+#include "trace/base/file.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
+
+enum {
+    ROWS_MOST = 50000, /* of each table; fewer if the page gets too large */
+    ROWS_LEAST = 100,
+};
+
+/* ---- Reading ---- */
+
+static bool has_common(const struct changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->all[i].before && changes->all[i].after)
+            return true;
+    return false;
+}
+
+static int refuse(const struct recorded_runs *runs)
+{
+    test_log_notice("%s: no test%s ran in both %s and %s", runs->command,
+                    runs->patterns ? " that you name" : "",
+                    runners_name_of(runs->paths[0]),
+                    runners_name_of(runs->paths[1]));
+    return -1;
+}
+
+int runners_against_read(struct against *against,
+                         const struct recorded_runs *runs)
+{
+    *against = (struct against){.command = runs->command};
+    if (runners_compared_read(&against->compared, runs, RUNNERS_OVER_LEAST))
+        return -1;
+    if (!has_common(&against->compared.changes))
+        return refuse(runs);
+    if (!runners_slowdowns_read(&against->paths, STAT_TREE, runs))
+        return 0;
+    test_log_notice("%s: out of memory", runs->command);
+    return -1;
+}
+
+void runners_against_free(struct against *against)
+{
+    runners_compared_free(&against->compared);
+    runners_slowdowns_free(&against->paths);
+}
+
+/* ---- Members ---- */
+
+static void put_text(struct trace_text *out, const char *member,
+                     const char *text)
+{
+    trace_text_printf(out, "\"%s\":", member);
+    trace_json_string(out, text, strlen(text));
+    trace_text_char(out, ',');
+}
+
+/* Follows the link "latest". */
+static void put_run(struct trace_text *out, const struct against *against,
+                    int side)
+{
+    const struct test_log_run *run =
+        side ? &against->compared.after : &against->compared.before;
+    const char *path = runners_name_of(run->path);
+    char real[PATH_MAX];
+
+    if (realpath(path, real))
+        path = real;
+    trace_text_printf(out, "\"%s\":{", side ? "new" : "old");
+    put_text(out, "run", trace_base_name(path));
+    put_text(out, "path", path);
+    trace_text_printf(
+        out, "\"duration_ns\":%llu,\"tests\":%zu,\"recordings\":%zu},",
+        (unsigned long long)against->compared.times[side], run->count,
+        against->compared.spans.sides[side].recordings);
+}
+
+static void put_members(struct trace_text *out, const struct against *against,
+                        const struct against_block *block)
+{
+    put_text(out, "testlog", TEST_LOG_VERSION);
+    put_run(out, against, 0);
+    put_run(out, against, 1);
+    trace_text_printf(
+        out, "\"left_out\":{\"pairs\":%zu,\"names\":%zu,\"paths\":%zu},",
+        block->left_out.pairs, block->left_out.names, block->left_out.paths);
+}
+
+/* ---- The page ---- */
+
+static int fill(struct against_block *block, const struct against *against)
+{
+    const struct compared *compared = &against->compared;
+
+    runners_against_pairs(block, &compared->changes);
+    if (runners_against_names(block, &compared->spans) ||
+        runners_against_names(block, &compared->kernels))
+        return -1;
+    return runners_against_paths(block, &against->paths);
+}
+
+static void end(struct against_block *block)
+{
+    test_log_strings_free(&block->strings);
+    test_log_table_free(&block->pairs);
+    test_log_table_free(&block->names);
+    test_log_table_free(&block->buckets);
+    test_log_table_free(&block->paths);
+}
+
+/* Packs a block whose tables have at most so many rows; -1 with errno. */
+static int pack(struct test_log_packed *packed, const struct against *against,
+                size_t most)
+{
+    struct against_block block = {.most = most,
+                                  .pairs = {.kind = &runners_pair_kind},
+                                  .names = {.kind = &runners_name_kind},
+                                  .buckets = {.kind = &runners_bucket_kind},
+                                  .paths = {.kind = &runners_path_kind}};
+    const struct test_log_table *const tables[] = {
+        &block.pairs, &block.names, &block.buckets, &block.paths};
+    struct trace_text members = {0}, text = {0};
+    int status = fill(&block, against);
+
+    put_members(&members, against, &block);
+    if (!status)
+        test_log_block_put(&text, members.data ? members.data : "",
+                           &block.strings, tables,
+                           sizeof(tables) / sizeof(*tables));
+    if (!status)
+        status = test_log_pack(packed, &text);
+    trace_text_free(&members);
+    trace_text_free(&text);
+    end(&block);
+    return status;
+}
+
+/* Leaves out half of the rows until the block fits. */
+static void put_block(const struct against *against, FILE *stream)
+{
+    struct test_log_page_file file = {
+        stream, trace_between(test_log_against_html_size, TEST_LOG_PAGE_MOST)};
+    struct test_log_packed packed;
+    bool written = false;
+
+    for (size_t most = ROWS_MOST; !written && most > ROWS_LEAST; most /= 2) {
+        if (pack(&packed, against, most)) {
+            test_log_notice("%s: out of memory", against->command);
+            return;
+        }
+        written = test_log_page_element(&file, "against", &packed,
+                                        most / 2 <= ROWS_LEAST);
+        free(packed.bytes);
+    }
+}
+
+void runners_against_put(const struct against *against, FILE *stream)
+{
+    fwrite(test_log_against_html, 1, test_log_against_html_size, stream);
+    fputc('\n', stream);
+    put_block(against, stream);
+    fputs("</body></html>\n", stream);
+}
