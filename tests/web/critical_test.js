@@ -1,10 +1,16 @@
 // critical_test.js: the critical path, the gaps of devices, and findings.
 'use strict';
 
-/* global timeline, findings, criticalPath, paint */
+/* global timeline, findings, criticalPath, paint, report */
 
 const assert = require('node:assert');
+const { execFileSync } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const { ROOT } = require('./chromium.js');
 
+const RUN = join(ROOT, 'build/web/runs/latest');
+const TESTLOG = join(ROOT, 'build/base-trace/testlog');
 const HASH = 'view=timeline&test=gpu/waits';
 
 async function opened(open, more = '', name = 'waits', hash = HASH) {
@@ -54,7 +60,49 @@ function marks(page) {
     });
 }
 
+// piecesOf() are the pieces of all paths in a report, by test. The clock of a
+// recording that was not closed depends on when it is read.
+function piecesOf(page) {
+    return page.evaluate(async () => {
+        const all = {};
+
+        for (const test of report.run.tests) {
+            const recording = await report.recording(test);
+
+            if (recording && recording.ended) {
+                all[test.name] = criticalPath.of(recording).map((piece) => [
+                    piece.from - recording.zero, piece.to - piece.from,
+                    piece.row < 0 ? null :
+                        criticalPath.name(recording, piece)]);
+            }
+        }
+        return all;
+    });
+}
+
+function statOf(run, test) {
+    const { rows: [row] } = JSON.parse(execFileSync(TESTLOG,
+        ['stat', run, test, '--critical', '--json'],
+        { encoding: 'utf8', maxBuffer: 1 << 28 }));
+
+    return row.pieces.map((piece) =>
+        [piece.start_ns, piece.duration_ns, piece.name]);
+}
+
 module.exports = {
+    async agrees_with_testlog_stat(open) {
+        if (!existsSync(RUN) || !existsSync(TESTLOG))
+            return 'no report';
+        const page = await open(join(RUN, 'report.html'), 'view=facts');
+
+        const longest = Object.entries(await piecesOf(page))
+            .sort(([, a], [, b]) => b.length - a.length).slice(0, 10);
+
+        for (const [test, pieces] of longest)
+            assert.deepStrictEqual(pieces, statOf(RUN, test), test);
+        return '';
+    },
+
     async lists_the_pieces_of_the_path(open) {
         const page = await opened(open);
 

@@ -1,7 +1,7 @@
 // save_range_test.js: a range of the time line that is saved as a report.
 'use strict';
 
-/* global timeline, recordings, report */
+/* global timeline, recordings, report, criticalPath */
 
 const assert = require('node:assert');
 const { join } = require('node:path');
@@ -110,5 +110,21 @@ module.exports = {
         await twice.waitForFunction(() => timeline.isPainted());
         assert.deepStrictEqual(await contents(twice, [2.5e6, 3e6]),
             await contents(page, [2.5e6, 3e6]));
+    },
+
+    async has_the_critical_path_of_the_range(open, folder) {
+        const page = await open('waits', 'view=timeline&test=gpu/waits');
+        const file = await saved(page, folder, 'path.html', [250000, 2950000]);
+        const part = await open(file);
+        const pieces = await part.evaluate(async () => {
+            const recording = await report.recording(report.run.tests[0]);
+
+            return criticalPath.of(recording).map((piece) =>
+                [piece.from - recording.zero, piece.to - recording.zero,
+                    criticalPath.name(recording, piece)]);
+        });
+
+        assert.deepStrictEqual(pieces, [[250000, 500000, 'load'],
+            [500000, 2900000, 'read'], [2900000, 2950000, 'load']]);
     },
 };

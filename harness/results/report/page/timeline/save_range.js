@@ -135,12 +135,26 @@ const saveRange = (() => {
         copy.add('line_fields', fieldsOf(lines, wanted));
     }
 
+    // A stay on the critical path ends where the next begins.
+    function addPath(copy, [from, to]) {
+        const { rows, begin } = copy.block.table('critical');
+        const wanted = indexes(rows).filter((row) => begin[row] < to &&
+            (row + 1 === rows || begin[row + 1] > from));
+        const last = wanted[wanted.length - 1] + 1;
+
+        if (last < rows)
+            wanted.push(last);
+        copy.add('critical', wanted, { begin: wanted.map((row) =>
+            Math.round(Math.max(from, Math.min(to, begin[row])))) });
+    }
+
     function recordingOf(block, id, range) {
         const copy = new Copy(block);
         const place = addSlices(copy, range);
 
         addFlows(copy, place);
         addLines(copy, place, range);
+        addPath(copy, range);
         copy.add('counters', countersIn(block.table('counters'), range));
         copy.add('tracks', indexes(block.table('tracks').rows));
         copy.add('sites', indexes(block.table('sites').rows));
