@@ -15,6 +15,7 @@
 struct settings {
     enum stat_table table;
     bool by, tree, critical;
+    struct stat_range range;
     enum runners_form form;
 };
 
@@ -26,22 +27,29 @@ static const char *const words[] = {
 
 static void usage(void)
 {
-    puts("Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
-         "Prints how often the spans of a run were entered and how long they "
-         "took, those\nwith the largest total first. TEST is suite/test, a "
-         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
-         "or a recording, or a name in\ntestlog list; the default is the "
-         "latest run.\n\n"
-         "      --by=span|kernel|target|test\n"
-         "                what to sum up: spans, GPU kernels, lines by target, "
-         "or tests\n"
-         "      --tree    print spans below those that enclose them\n"
-         "      --critical\n"
-         "                print the critical path of a test: the work that "
-         "delayed its end\n"
-         "      --csv     print CSV, with times in ns\n"
-         "      --json    print one JSON object, with times in ns\n"
-         "  -h, --help    print this");
+    puts(
+        "Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
+        "Prints how often the spans of a run were entered and how long they "
+        "took, those\nwith the largest total first. TEST is suite/test, a "
+        "part of it, or a\npattern. RUN is the folder of a run or of a test, "
+        "or a recording, or a name in\ntestlog list; the default is the "
+        "latest run.\n\n"
+        "      --by=span|kernel|target|test\n"
+        "                what to sum up: spans, GPU kernels, lines by target, "
+        "or tests\n"
+        "      --tree    print spans below those that enclose them\n"
+        "      --critical\n"
+        "                print the critical path of a test: the work that "
+        "delayed its end\n"
+        "      --from=TIME\n"
+        "                sum up what happened from then on, such as 1.2ms from "
+        "the test's\n"
+        "                beginning; slices are clipped, the setup is before "
+        "0\n"
+        "      --to=TIME sum up what happened before then\n"
+        "      --csv     print CSV, with times in ns\n"
+        "      --json    print one JSON object, with times in ns\n"
+        "  -h, --help    print this");
 }
 
 /* ---- Reading ---- */
@@ -99,16 +107,17 @@ static void put(const struct sums *sums, const struct settings *settings,
     if (sums->count || settings->form != RUNNERS_AS_TEXT)
         runners_stat_put(sums, settings->form, runners_name_of(where));
     if (!sums->count)
-        test_log_notice("stat: no %s was recorded in %s%s",
-                        nothing[sums->table], runners_name_of(where),
-                        sums->table == STAT_TEST ? ""
-                                                 : "; --by=test lists tests");
+        test_log_notice(
+            "stat: no %s was recorded in %s%s%s", nothing[sums->table],
+            runners_name_of(where),
+            sums->range.starts || sums->range.ends ? " at that time" : "",
+            sums->table == STAT_TEST ? "" : "; --by=test lists tests");
 }
 
 static int show(const char *where, char **patterns,
                 const struct settings *settings)
 {
-    struct sums sums = {.table = settings->table};
+    struct sums sums = {.table = settings->table, .range = settings->range};
     struct recordings found = {0};
     int code = TEST_LOG_FAILED;
 
@@ -192,6 +201,12 @@ static int take(struct settings *settings, int flag, const char *value)
     case 'p':
         settings->critical = true;
         return 0;
+    case 'F':
+        settings->range.starts = true;
+        return runners_read_time("--from", value, &settings->range.from);
+    case 'T':
+        settings->range.ends = true;
+        return runners_read_time("--to", value, &settings->range.to);
     case 'c':
         settings->form = RUNNERS_AS_CSV;
         return 0;
@@ -203,12 +218,34 @@ static int take(struct settings *settings, int flag, const char *value)
     }
 }
 
+/* Returns whether it has refused flags that exclude each other. */
+static bool refuse_together(const struct settings *settings)
+{
+    const struct stat_range *range = &settings->range;
+
+    if (settings->tree && settings->by)
+        test_log_notice("stat: --tree shows spans only; leave out --by");
+    else if (settings->critical && (settings->tree || settings->by))
+        test_log_notice("stat: --critical prints its own table; leave out %s",
+                        settings->by ? "--by" : "--tree");
+    else if (settings->critical && (range->starts || range->ends))
+        test_log_notice("stat: --critical follows the whole test; leave out "
+                        "--from and --to");
+    else if (range->starts && range->ends && range->to <= range->from)
+        test_log_notice("stat: --to must be later than --from");
+    else
+        return false;
+    return true;
+}
+
 int runners_stat(int argc, char **argv)
 {
     static const struct option options[] = {
         {"by", required_argument, NULL, 'b'},
         {"tree", no_argument, NULL, 't'},
         {"critical", no_argument, NULL, 'p'},
+        {"from", required_argument, NULL, 'F'},
+        {"to", required_argument, NULL, 'T'},
         {"csv", no_argument, NULL, 'c'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -228,15 +265,8 @@ int runners_stat(int argc, char **argv)
         if (take(&settings, flag, optarg))
             return TEST_LOG_USAGE;
     }
-    if (settings.tree && settings.by) {
-        test_log_notice("stat: --tree shows spans only; leave out --by");
+    if (refuse_together(&settings))
         return TEST_LOG_USAGE;
-    }
-    if (settings.critical && (settings.tree || settings.by)) {
-        test_log_notice("stat: --critical prints its own table; leave out %s",
-                        settings.by ? "--by" : "--tree");
-        return TEST_LOG_USAGE;
-    }
     if (settings.tree)
         settings.table = STAT_TREE;
     argv += optind;

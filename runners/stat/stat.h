@@ -37,6 +37,29 @@ uint64_t runners_percentiles_quantile(const struct percentiles *, double share);
 double runners_percentiles_deviation(const struct percentiles *);
 void runners_percentiles_free(struct percentiles *);
 
+/* ---- time_range.c: parts of a test's time ---- */
+
+/* A part of a test's time, in ns from its zero. The zero value is all of it. */
+struct stat_range {
+    bool starts, ends; /* it has a limit */
+    int64_t from, to;
+};
+
+/* The same of a recording, in ns of it. */
+struct stat_window {
+    uint64_t from, to;
+};
+
+/* runners_read_time parses a flag's value, such as 1.2ms. -1 if it is no time,
+ * which it has reported then. */
+int runners_read_time(const char *flag, const char *text, int64_t *ns);
+
+/* runners_window_of returns the window of a range in a recording with a zero.
+ * runners_window_clip clips a slice to it; false if nothing is left. A slice of
+ * 0 ns is in the window that begins with it, but not in one that ends there. */
+struct stat_window runners_window_of(const struct stat_range *, uint64_t zero);
+bool runners_window_clip(struct stat_window, uint64_t *begin, uint64_t *end);
+
 /* ---- sums_by_name.c: sums by name ---- */
 
 /* X(NAME, word): what is summed up; STAT_TABLES adds the tree of spans. */
@@ -87,6 +110,8 @@ struct sum {
 
 struct sums {
     enum stat_table table;
+    struct stat_range range; /* of each test that is summed up */
+    struct noted_times noted;
     struct sum *all;
     size_t count, capacity;
     struct trace_table by_key; /* hash of parent and texts to index */
@@ -94,6 +119,7 @@ struct sums {
     size_t path_capacity;
     struct trace_slices slices; /* of the current recording */
     uint64_t end;               /* ns: its open slices end here */
+    struct stat_window window;
 };
 
 /* runners_sums_add adds a recording; -1 without memory. */

@@ -60,14 +60,32 @@ static size_t find_name(struct sums *sums, size_t parent, const char *name)
     return find(sums, parent, texts);
 }
 
-static int add_duration(struct sums *sums, size_t sum,
-                        const struct trace_entry *entry)
+/* A slice, or the part of it that is in the window. */
+struct part {
+    uint64_t begin, end; /* ns */
+};
+
+/* Returns whether any of an entry is in the window. */
+static bool clip(const struct sums *sums, const struct trace_entry *entry,
+                 struct part *part)
+{
+    *part = (struct part){entry->time, trace_slice_end(entry, sums->end)};
+    return runners_window_clip(sums->window, &part->begin, &part->end);
+}
+
+/* Returns whether an event is in the window. */
+static bool happens_inside(const struct sums *sums,
+                           const struct trace_entry *entry)
+{
+    return entry->time >= sums->window.from && entry->time < sums->window.to;
+}
+
+static int add_duration(struct sums *sums, size_t sum, struct part part)
 {
     if (sum == NONE)
         return -1;
     return runners_percentiles_add(&sums->all[sum].durations,
-                                   trace_slice_end(entry, sums->end) -
-                                       entry->time);
+                                   part.end - part.begin);
 }
 
 /* ---- Spans ---- */
@@ -81,12 +99,12 @@ static void add_own(void *context, const struct trace_slice *slice)
 }
 
 /* Enters a slice; NONE: it belongs to no span. */
-static int enter(struct sums *sums, const struct trace_entry *entry, size_t sum)
+static int enter(struct sums *sums, const struct trace_entry *entry,
+                 struct part part, size_t sum)
 {
     size_t track = trace_slices_track(&sums->slices, trace_track_key(entry));
-    struct trace_slice slice = {.begin = entry->time,
-                                .end = trace_slice_end(entry, sums->end),
-                                .number = sum};
+    struct trace_slice slice = {
+        .begin = part.begin, .end = part.end, .number = sum};
 
     return track != SIZE_MAX && trace_slices_begin(&sums->slices, track, slice)
                ? 0
@@ -119,21 +137,24 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
                     const struct trace_entry *entry)
 {
     struct trace_entry span = *entry;
+    struct part part;
     size_t sum;
 
+    if (!clip(sums, entry, &part))
+        return 0;
     if (entry->kind == TRACE_ENTRY_DEVICE)
-        return trace_is_on_thread(entry) ? enter(sums, entry, NONE) : 0;
+        return trace_is_on_thread(entry) ? enter(sums, entry, part, NONE) : 0;
     if (entry->kind == TRACE_ENTRY_ENTER
             ? !trace_reader_span(reader, entry->span, &span)
             : entry->kind != TRACE_ENTRY_SPAN || !entry->entered)
         return 0;
     sum = sums->table == STAT_TREE ? find_path(sums, reader, &span)
                                    : find_name(sums, 0, span.site->name);
-    if (add_duration(sums, sum, entry))
+    if (add_duration(sums, sum, part))
         return -1;
     if (!entry->beside)
-        return enter(sums, entry, sum);
-    sums->all[sum].self += trace_slice_end(entry, sums->end) - entry->time;
+        return enter(sums, entry, part, sum);
+    sums->all[sum].self += part.end - part.begin;
     return 0;
 }
 
@@ -181,14 +202,15 @@ static int add_kernel(struct sums *sums, const struct trace_entry *entry)
 {
     const char *texts[STAT_TEXTS] = {[STAT_NAME] = entry->site->name};
     struct trace_text shape[STAT_TEXTS] = {{.data = NULL}};
+    struct part part;
     int status;
 
-    if (!is_kernel(entry))
+    if (!is_kernel(entry) || !clip(sums, entry, &part))
         return 0;
     read_shape(entry, shape);
     for (int i = STAT_GRID; i < STAT_TEXTS; i++)
         texts[i] = shape[i].data;
-    status = add_duration(sums, find(sums, 0, texts), entry);
+    status = add_duration(sums, find(sums, 0, texts), part);
     for (int i = STAT_GRID; i < STAT_TEXTS; i++)
         trace_text_free(&shape[i]);
     return status;
@@ -209,7 +231,7 @@ static int add_target(struct sums *sums, const struct trace_entry *entry)
 {
     size_t sum;
 
-    if (!log_is_event(entry))
+    if (!log_is_event(entry) || !happens_inside(sums, entry))
         return 0;
     sum = find_name(sums, 0, entry->site->target);
     if (sum == NONE)
@@ -218,11 +240,16 @@ static int add_target(struct sums *sums, const struct trace_entry *entry)
     return 0;
 }
 
-static void add_to_test(struct sum *sum, const struct trace_entry *entry)
+static void add_to_test(const struct sums *sums, struct sum *sum,
+                        const struct trace_entry *entry)
 {
-    sum->spans += entry->kind == TRACE_ENTRY_SPAN;
-    sum->kernels += is_kernel(entry);
-    if (log_is_event(entry))
+    struct part part;
+
+    if (clip(sums, entry, &part)) {
+        sum->spans += entry->kind == TRACE_ENTRY_SPAN;
+        sum->kernels += is_kernel(entry);
+    }
+    if (log_is_event(entry) && happens_inside(sums, entry))
         add_line(sum, entry);
 }
 
@@ -238,7 +265,7 @@ static int add_entry(struct sums *sums, size_t test,
     case STAT_TARGET:
         return add_target(sums, entry);
     case STAT_TEST:
-        add_to_test(&sums->all[test], entry);
+        add_to_test(sums, &sums->all[test], entry);
         return 0;
     default:
         return add_span(sums, reader, entry);
@@ -252,12 +279,23 @@ static size_t begin_test(struct sums *sums, const struct recording *recording,
     const char *texts[STAT_TEXTS] = {
         [STAT_NAME] = recording->test, [STAT_PROGRAM] = recording->program};
     size_t test = find(sums, 0, texts);
+    struct part part = {summary->begin, summary->end};
+    bool is_inside = runners_window_clip(sums->window, &part.begin, &part.end);
 
-    if (test == NONE ||
-        runners_percentiles_add(&sums->all[test].durations,
-                                trace_between(summary->begin, summary->end)))
-        return NONE;
-    return test;
+    return add_duration(sums, test, is_inside ? part : (struct part){0, 0})
+               ? NONE
+               : test;
+}
+
+static struct stat_window find_window(struct sums *sums,
+                                      const struct recording *recording,
+                                      struct trace_reader *reader)
+{
+    const struct stat_range *range = &sums->range;
+    bool is_part = range->starts || range->ends;
+
+    return runners_window_of(
+        range, is_part ? runners_zero_of(&sums->noted, recording, reader) : 0);
 }
 
 int runners_sums_add(struct sums *sums, const struct recording *recording,
@@ -269,6 +307,7 @@ int runners_sums_add(struct sums *sums, const struct recording *recording,
     int status = 0;
 
     sums->end = summary.end;
+    sums->window = find_window(sums, recording, reader);
     sums->slices = (struct trace_slices){.ended = add_own, .context = sums};
     if (sums->table == STAT_TEST)
         test = begin_test(sums, recording, &summary);
@@ -377,5 +416,6 @@ void runners_sums_free(struct sums *sums)
     free(sums->all);
     free(sums->path);
     trace_table_free(&sums->by_key);
+    runners_noted_free(&sums->noted);
     *sums = (struct sums){.count = 0};
 }
