@@ -89,6 +89,7 @@ struct test_log_track {
     size_t most;                  /* rows of slices */
     uint32_t kind, name, process; /* strings */
     uint32_t pid, tid, device, context, stream;
+    bool overlapping; /* spans that no thread entered */
 };
 
 /* A part of the critical path that stays on a track. */

@@ -11,7 +11,7 @@
 
 const struct test_log_table_kind test_log_track_kind = {
     "tracks",
-    9,
+    10,
     {{"kind", TEST_LOG_NUMBER},
      {"name", TEST_LOG_NUMBER},
      {"pid", TEST_LOG_NUMBER},
@@ -20,7 +20,8 @@ const struct test_log_table_kind test_log_track_kind = {
      {"device", TEST_LOG_NUMBER},
      {"context", TEST_LOG_NUMBER},
      {"stream", TEST_LOG_NUMBER},
-     {"depth", TEST_LOG_NUMBER}}};
+     {"depth", TEST_LOG_NUMBER},
+     {"overlapping", TEST_LOG_NUMBER}}};
 
 /* ---- Threads ---- */
 
@@ -30,7 +31,8 @@ static struct test_log_track make_thread(struct test_log_recorded *recorded,
 {
     const struct trace_thread *thread = entry->thread;
     struct test_log_strings *strings = &recorded->strings;
-    struct test_log_track track = {.pid = thread->pid, .tid = thread->tid};
+    struct test_log_track track = {
+        .pid = thread->pid, .tid = thread->tid, .overlapping = entry->beside};
     struct trace_text *text = &recorded->text;
 
     track.kind = test_log_strings_of(strings, "thread");
@@ -142,7 +144,8 @@ void test_log_tracks_put(struct test_log_recorded *recorded)
 
         TEST_LOG_ROW(&recorded->tables[TEST_LOG_TRACKS], track->kind,
                      track->name, track->pid, track->tid, track->process,
-                     track->device, track->context, track->stream, track->most);
+                     track->device, track->context, track->stream, track->most,
+                     track->overlapping);
     }
 }
 

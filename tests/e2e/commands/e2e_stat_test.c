@@ -490,6 +490,69 @@ Test(e2e_stat, diff_refuses_a_bad_percentage)
     }
 }
 
+/* ---- Parts of a test ---- */
+
+/* A part may have no slice of the name. */
+static double total_of(const char *arguments, const char *name)
+{
+    const cJSON *rows = rows_of(arguments), *row;
+
+    cJSON_ArrayForEach(row, rows)
+    {
+        if (!strcmp(e2e_text(row, "name"), name))
+            return e2e_number(row, "total_ns") + e2e_number(row, "self_ns");
+    }
+    return 0;
+}
+
+Test(e2e_stat, parts_of_a_test_add_up_to_it)
+{
+    static const char *const names[] = {"outer", "inner"};
+
+    run_nested();
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        for (int us = 1; us < 1000; us *= 3) {
+            char before[64], after[64];
+
+            snprintf(before, sizeof(before), "nests --to=%dus", us);
+            snprintf(after, sizeof(after), "nests --from=%dus", us);
+            cr_expect_eq(total_of(before, names[i]) + total_of(after, names[i]),
+                         total_of("nests", names[i]), "%s, %d us", names[i],
+                         us);
+        }
+}
+
+Test(e2e_stat, parts_have_only_their_lines)
+{
+    run_nested();
+    e2e_expect_has(e2e_run(TESTLOG "stat --by=target --to=-1ms")->err,
+                   "testlog-runs/latest at that time");
+    e2e_expect_has(e2e_run(TESTLOG "stat --by=target --from=-1s")->out,
+                   "traced");
+}
+
+Test(e2e_stat, refuses_bad_times)
+{
+    static const struct {
+        const char *arguments, *message;
+    } bad[] = {
+        {"--from=5", "--from=5 is not a time; write one such as 0, 250us, "
+                     "1.2ms or 3s, from the test's beginning"},
+        {"--to=soon", "--to=soon is not a time"},
+        {"--from=2ms --to=1ms", "--to must be later than --from"},
+        {"--from=1ms --to=1ms", "--to must be later than --from"},
+        {"--critical --to=1ms", "--critical follows the whole test; leave out "
+                                "--from and --to"},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        const struct e2e *stat = e2e_run(TESTLOG "stat %s", bad[i].arguments);
+
+        e2e_expect_code(stat, 2);
+        e2e_expect_has(stat->err, bad[i].message);
+    }
+}
+
 /* ---- Refusals ---- */
 
 Test(e2e_stat, reports_that_nothing_was_recorded)

@@ -32,35 +32,6 @@ const recordings = (() => {
         return values;
     }
 
-    // nest() finds the innermost slice around each slice on its thread, -1 for
-    // none, and the time of each that the slices in it don't take. Slices come
-    // by start, so that a thread needs only its open ones. `testlog stat` does
-    // the same in runners/stat/sums_by_name.c.
-    function nest({ slices, tracks, string }) {
-        const { rows, start, ends, track, state } = slices;
-        const own = Float64Array.from(slices.duration);
-        const around = new Int32Array(rows).fill(-1);
-        const open = Array.from(tracks.kind, (kind) =>
-            string(kind) === 'thread' ? [] : null);
-
-        for (let row = 0; row < rows; row++) {
-            const stack = open[track[row]];
-
-            if (!stack || state[row] & (NEVER_ENTERED | ON_DEVICE))
-                continue;
-            while (stack.length && ends[stack[stack.length - 1]] <= start[row])
-                stack.pop();
-            if (stack.length) {
-                const outer = around[row] = stack[stack.length - 1];
-                const end = Math.min(ends[row], ends[outer]);
-
-                own[outer] = Math.max(0, own[outer] - (end - start[row]));
-            }
-            stack.push(row);
-        }
-        return { own, around };
-    }
-
     // lastOf() returns when the main thread recorded last, and when any thread
     // did.
     function lastOf({ slices, lines, tracks }) {
@@ -146,19 +117,13 @@ const recordings = (() => {
         return recording;
     }
 
-    function nesting(recording) {
-        if (!recording.nesting)
-            recording.nesting = nest(recording);
-        return recording.nesting;
-    }
-
     function selfTimes(recording) {
-        return nesting(recording).own;
+        return nesting.of(recording).own;
     }
 
     // around() is the slice around another one on its thread, or -1.
     function around(recording, row) {
-        return nesting(recording).around[row];
+        return nesting.of(recording).around[row];
     }
 
     // A later entering of a span has the fields of the first.

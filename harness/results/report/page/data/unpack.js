@@ -8,7 +8,8 @@ const unpack = (() => {
         failures: 'test where stacks output output_cut lines recorded open',
         counts: 'test try spans lines slices kernels copies compiles start end',
         left_out: 'test try why command',
-        tracks: 'kind name pid tid process device context stream depth',
+        tracks: 'kind name pid tid process device context stream depth ' +
+            'overlapping',
         sites: 'name target file line function level kind',
         slices: 'start duration track depth name site parent again state ' +
             'kind fields',

@@ -16,25 +16,25 @@ const flame = (() => {
         return parent.children.get(name);
     }
 
-    // add() adds the wanted slices to a tree. A slice's place is below that of
-    // the wanted slice around it, which comes before it.
-    function add(root, recording, wanted) {
+    // add() adds the wanted slices to a tree, or only a part of them, as
+    // statistics.collect(). A slice's place is below that of the wanted slice
+    // around it, which comes before it.
+    function add(root, recording, wanted, part = nesting.of(recording)) {
         const { slices } = recording;
-        const own = recordings.selfTimes(recording);
         const places = new Array(slices.rows);
 
         for (let row = 0; row < slices.rows; row++) {
             if (!wanted(row))
                 continue;
-            let above = recordings.around(recording, row);
+            let above = part.around[row];
 
             while (above >= 0 && !places[above])
-                above = recordings.around(recording, above);
+                above = part.around[above];
             const place = child(above < 0 ? root : places[above],
                 recordings.sliceName(recording, row));
 
-            place.total += slices.duration[row];
-            place.self += own[row];
+            place.total += part.length(row);
+            place.self += part.own[row];
             place.count++;
             places[row] = place;
         }
@@ -47,10 +47,10 @@ const flame = (() => {
         return root;
     }
 
-    function treeOf(recording, wanted) {
+    function treeOf(recording, wanted, part) {
         const root = node('all');
 
-        add(root, recording, wanted);
+        add(root, recording, wanted, part);
         return sum(root);
     }
 

@@ -28,11 +28,11 @@ const statistics = (() => {
         };
     }
 
-    // collect() adds the wanted slices to groups by name. Tests number their
-    // strings differently; names are what they share.
-    function collect(recording, wanted, groups) {
+    // collect() adds the wanted slices to groups by name, or only the part of
+    // them that nesting.within() returns. Tests number their strings
+    // differently; names are what they share.
+    function collect(recording, wanted, groups, part = nesting.of(recording)) {
         const { slices } = recording;
-        const own = recordings.selfTimes(recording);
         const byNumber = new Map();
 
         for (let row = 0; row < slices.rows; row++) {
@@ -44,8 +44,8 @@ const statistics = (() => {
                 byNumber.set(number, groupOf(recording, row, groups));
             const group = byNumber.get(number);
 
-            group.durations.push(slices.duration[row]);
-            group.self += own[row];
+            group.durations.push(part.length(row));
+            group.self += part.own[row];
         }
         return groups;
     }

@@ -78,23 +78,21 @@ const panels = (() => {
         ];
     }
 
-    function within(slices, [start, end]) {
-        return (row) => slices.start[row] < end && slices.ends[row] > start;
-    }
-
-    // sums() are those of the range, or of what is on the screen.
+    // sums() are those of the range, or of what is on the screen. Slices count
+    // with their part in it.
     function sums(control) {
         const { recording, view } = control;
-        const range = view.range || [view.start, view.end];
-        const length = format.duration(range[1] - range[0]);
-        const wanted = within(recording.slices, range);
+        const range = (view.range || [view.start, view.end]).map(Math.round);
+        const part = nesting.within(recording, range);
         const groups = statistics.finish(
-            statistics.collect(recording, wanted, new Map()));
+            statistics.collect(recording, part.has, new Map(), part));
 
         return [
-            make('h2', {}, view.range ? `Range of ${length}` :
-                'On the screen'),
-            flame.make(flame.treeOf(recording, wanted)),
+            make('h2', {}, view.range ?
+                `Range of ${format.duration(range[1] - range[0])}` :
+                'On the screen', ' ', make('span', { class: 'muted' },
+                'slices are clipped to it')),
+            flame.make(flame.treeOf(recording, part.has, part)),
             groups.length > 0 && sumTable.make('Slices in sum', groups),
         ];
     }

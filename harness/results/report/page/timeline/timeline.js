@@ -93,7 +93,7 @@ const timeline = (() => {
     }
 
     function setRange(range) {
-        view.range = range;
+        view.range = range && range.map(Math.round);
         parts.panels.ranged(range);
         redraw();
     }
