@@ -3,28 +3,47 @@
 const density = (() => {
     const BINS = 2048;
 
-    function binOf({ start, end }, time) {
-        return Math.max(0, Math.min(BINS - 1,
-            Math.floor((time - start) / (end - start) * BINS)));
+    // counter() counts in how many slices each part is.
+    function counter() {
+        const changes = new Int32Array(BINS + 1);
+
+        return {
+            add(first, last) {
+                changes[first]++;
+                changes[last + 1]--;
+            },
+            counts() {
+                let open = 0;
+
+                return Uint32Array.from(changes.subarray(0, BINS),
+                    (change) => open += change);
+            },
+        };
     }
 
-    // counts() are those of the slices whose state has a bit, or lacks it.
-    function counts(recording, bit, has) {
+    // binsOf() returns a function from times to parts.
+    function binsOf({ start, end }) {
+        const share = BINS / (end - start);
+
+        return (time) => Math.max(0, Math.min(BINS - 1,
+            Math.floor((time - start) * share)));
+    }
+
+    // counts() are those of slices on threads and of those on devices.
+    function counts(recording) {
         const { rows, start, ends, state } = recording.slices;
-        const changes = new Int32Array(BINS + 1);
-        let open = 0;
+        const bin = binsOf(recording);
+        const host = counter();
+        const device = counter();
 
         for (let row = 0; row < rows; row++) {
-            if (state[row] & recordings.NEVER_ENTERED ||
-                !(state[row] & bit) === has)
+            if (state[row] & recordings.NEVER_ENTERED)
                 continue;
-            changes[binOf(recording, start[row])]++;
-            changes[binOf(recording, ends[row]) + 1]--;
+            const one = state[row] & recordings.ON_DEVICE ? device : host;
+
+            one.add(bin(start[row]), bin(ends[row]));
         }
-        return Uint32Array.from(changes.subarray(0, BINS), (change) => {
-            open += change;
-            return open;
-        });
+        return { host: host.counts(), device: device.counts() };
     }
 
     // outline() is the path of an SVG image: counts as bars from a line up, the
@@ -53,11 +72,12 @@ const density = (() => {
     function ticks(recording, times, top, bottom) {
         const { start, end } = recording;
         const part = (end - start) / BINS;
+        const binOf = binsOf(recording);
         let path = '';
         let next = 0;
 
         while (next < times.length) {
-            const bin = binOf(recording, times[next]);
+            const bin = binOf(times[next]);
 
             path += `M${bin + 0.5} ${top}V${bottom}`;
             next = layout.firstAt(times, times.length,

@@ -5,6 +5,7 @@
 const idle = (() => {
     // Idle times are long if they take a larger part of what is shown.
     const SHARE = 0.2;
+    const MOST = 200;
 
     // deviceSpan() is from the first work of a device to the last, or null.
     function deviceSpan({ slices }) {
@@ -67,18 +68,35 @@ const idle = (() => {
         return recording.idle;
     }
 
+    // most() are the longest idle times between two times, in order. Each that
+    // is skipped leaves a smaller rest, so that a few are enough.
+    function most(recording, start, end) {
+        const { from, to } = of(recording);
+        let lengths = [];
+        let least = 0;
+
+        for (let i = 0; i < from.length; i++) {
+            const length = Math.min(to[i], end) - Math.max(from[i], start);
+
+            if (length > least)
+                lengths.push(length);
+            if (lengths.length >= 2 * MOST) {
+                lengths = lengths.sort((a, b) => b - a).slice(0, MOST);
+                least = lengths[MOST - 1];
+            }
+        }
+        return lengths.sort((a, b) => b - a);
+    }
+
     // longest() is the least length that is skipped from start to end: the
     // longest idle times are skipped until all others are short beside the
     // rest. Without any, it is 0.
     function longest(recording, start, end) {
-        const { from, to } = of(recording);
-        const lengths = Float64Array.from(from, (time, i) =>
-            Math.min(to[i], end) - Math.max(time, start)).sort().reverse();
         let rest = Math.min(end, recording.end) -
             Math.max(start, recording.start);
         let least = 0;
 
-        for (const length of lengths) {
+        for (const length of most(recording, start, end)) {
             if (length <= rest * SHARE || length >= rest)
                 break;
             rest -= length;

@@ -21,23 +21,15 @@ const minimap = (() => {
 
     // The picture stretches with the window, so that it is made only once.
     function picture(recording, problems) {
-        const device = density.counts(recording, recordings.ON_DEVICE, true);
+        const { host, device } = density.counts(recording);
         const worked = device.some((count) => count);
         const bottom = HEIGHT - (worked ? STRIP : 0);
-        const host = density.counts(recording, recordings.ON_DEVICE, false);
-        const image = element('svg', {
-            viewBox: `0 0 ${density.BINS} ${HEIGHT}`, 'aria-hidden': 'true',
-            preserveAspectRatio: 'none',
-        });
 
-        for (const [name, d] of [
+        return [
             ['host', density.outline(host, bottom, bottom - 2)],
             ['device', density.outline(device, HEIGHT, STRIP - 1)],
-            ['found', ''],
             ['problem', density.ticks(recording, problems.times, 0, bottom)],
-        ])
-            image.append(element('path', { class: `minimap-${name}`, d }));
-        return image;
+        ].map(([name, d]) => element('path', { class: `minimap-${name}`, d }));
     }
 
     // partAt() is what a pointer drags: an edge of the part on the screen, or
@@ -124,12 +116,16 @@ const minimap = (() => {
 
     // place() moves the part that is on the screen.
     function place({ view, recording: { start, end, zero } }, brush) {
-        const share = (time) => 100 *
-            Math.max(0, Math.min(1, (time - start) / (end - start)));
+        const share = (time) => Math.round(1e4 *
+            Math.max(0, Math.min(1, (time - start) / (end - start)))) / 100;
         const [left, right] = [share(view.start), share(view.end)];
+        const [before, wide] = [`${left}%`, `${Math.round((right - left) * 100) / 100}%`];
 
-        brush.style.left = `${left}%`;
-        brush.style.width = `${right - left}%`;
+        // Most frames of a small part need no layout.
+        if (brush.style.left === before && brush.style.width === wide)
+            return;
+        brush.style.left = before;
+        brush.style.width = wide;
         brush.setAttribute('aria-valuenow', Math.round((left + right) / 2));
         brush.setAttribute('aria-valuetext', `${format.seconds(
             view.start - zero)} s to ${format.seconds(view.end - zero)} s`);
@@ -138,7 +134,11 @@ const minimap = (() => {
     // create() makes the strip; follow() adapts it to what is on the screen.
     function create(control) {
         const { recording } = control;
-        const image = picture(recording, control.parts.problems);
+        const hits = element('path', { class: 'minimap-found' });
+        const image = element('svg', {
+            viewBox: `0 0 ${density.BINS} ${HEIGHT}`, 'aria-hidden': 'true',
+            preserveAspectRatio: 'none',
+        });
         const brush = make('div', {
             class: 'minimap-part', role: 'slider', tabindex: '0',
             'aria-label': 'Part on the screen', 'aria-valuemin': '0',
@@ -156,10 +156,13 @@ const minimap = (() => {
             if (found === shown)
                 return;
             shown = found;
-            image.querySelector('.minimap-found').setAttribute('d',
-                found ? density.ticks(recording, found.starts, 0, FOUND) : '');
+            hits.setAttribute('d', found ?
+                density.ticks(recording, found.starts, 0, FOUND) : '');
         }
 
+        // The chart is on the screen before the picture is made.
+        requestAnimationFrame(() => setTimeout(() => image.append(
+            ...picture(recording, control.parts.problems), hits)));
         listen(control, strip, brush);
         return { element: strip, follow };
     }
