@@ -4,6 +4,8 @@ const critical = (() => {
     const { make } = dom;
     const MARK = 2;
     const NAMES = 5;
+    // Names with a smaller share are left out.
+    const SMALL = 0.01;
     // Narrower pieces are enlarged when they are chosen.
     const NARROW = 8;
 
@@ -99,11 +101,12 @@ const critical = (() => {
         const whole = lengthOf(pieces);
         const sums = criticalPath.sums(pieces, (piece) =>
             criticalPath.name(recording, piece));
+        const shown = sums.filter(({ total }) => total >= SMALL * whole)
+            .slice(0, NAMES);
 
-        return make('p', { class: 'muted' }, sums.slice(0, NAMES)
-            .map(({ key, total }) => `${format.line(key)} ${
-                format.percent(total, whole)}`).join(', '),
-        sums.length > NAMES && ', …');
+        return make('p', { class: 'muted' }, shown.map(({ key, total }) =>
+            `${format.line(key)} ${format.percent(total, whole)}`).join(', '),
+        sums.length > shown.length && ', …');
     }
 
     const SORTS = {

@@ -2,13 +2,16 @@
 // worth a line only from a threshold on, and leads to its place.
 const findings = (() => {
     const { make } = dom;
-    // The least shares: of the body for all but devices and phases.
+    // The least shares that are worth a line: of the body, of the time between
+    // a device's first and last work, and, for phases, of the whole.
     const LEAST = {
-        name: 0.2, names: 3, compile: 0.1, wait: 0.1, nothing: 0.25,
-        idle: 0.5, idleBefore: 0.05, phase: 0.25,
+        name: 0.2, compile: 0.1, wait: 0.1, nothing: 0.25, idle: 0.5,
+        idleBefore: 0.05, phase: 0.25,
     };
-    // Shorter phases and waits are not worth a line, in ns.
-    const SHORT = 10000;
+    // The least times in ns. The messages between Criterion's processes are
+    // part of the setup and the teardown, and take long on a busy machine.
+    const LONG = { wait: 1e4, nothing: 1e6, phase: 1e8 };
+    const NAMES = 3;
 
     function median(values) {
         const sorted = [...values].sort((a, b) => a - b);
@@ -18,16 +21,19 @@ const findings = (() => {
             (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    function bodyOf({ zero, bodyEnd }) {
-        return { from: zero, to: bodyEnd, length: bodyEnd - zero };
+    // A test that never returned has no teardown: its path ends its body.
+    function bodyOf(recording) {
+        const { zero, bodyEnd, phases } = recording;
+        const last = criticalPath.of(recording).at(-1);
+        const to = phases.teardown || (last ? last.to : bodyEnd);
+
+        return { from: zero, to, length: to - zero };
     }
 
     // onPath() are the pieces of the path in the body.
     function onPath(recording) {
-        const { from, to } = bodyOf(recording);
-
-        return criticalPath.of(recording).filter((piece) =>
-            piece.from >= from && piece.to <= to);
+        return criticalPath.of(recording).filter(({ phase: name }) =>
+            name !== 'setup' && name !== 'teardown');
     }
 
     /* ---- What the test waited for ---- */
@@ -39,7 +45,7 @@ const findings = (() => {
         return criticalPath.sums(pieces, (piece) =>
             criticalPath.name(recording, piece))
             .filter(({ total }) => total >= LEAST.name * length)
-            .slice(0, LEAST.names)
+            .slice(0, NAMES)
             .map(({ key, total, longest }) => ({
                 text: `${format.percent(total, length)} of the time in ` +
                     format.line(key), place: longest,
@@ -59,7 +65,7 @@ const findings = (() => {
 
         return criticalPath.sums(others, ({ track }) => track)
             .filter(({ total }) => total >= LEAST.wait * length &&
-                total >= SHORT)
+                total >= LONG.wait)
             .map(({ key, total, longest }) => ({
                 text: `The test waited ${format.duration(total)} for ${
                     string(tracks.kind[key]) === 'thread' ? 'thread ' : ''}${
@@ -73,7 +79,8 @@ const findings = (() => {
         const pieces = onPath(recording).filter(({ row }) => row < 0);
 
         return criticalPath.sums(pieces, () => '')
-            .filter(({ total }) => total >= LEAST.nothing * length)
+            .filter(({ total }) => total >= LEAST.nothing * length &&
+                total >= LONG.nothing)
             .map(({ total, longest }) => ({
                 text: `Nothing was recorded in ${
                     format.percent(total, length)} of the test body`,
@@ -159,7 +166,7 @@ const findings = (() => {
     function phase(recording, name, from, to) {
         const { start, end } = recording;
 
-        return from && to && to - from >= SHORT &&
+        return from && to && to - from >= LONG.phase &&
             to - from >= LEAST.phase * (end - start) ? [{
                 text: `The ${name} took ${format.duration(to - from)}, ${
                     format.percent(to - from, end - start)} of the whole`,
