@@ -1,7 +1,7 @@
 // problems_test.js: how the time line shows lines, and leads to problems.
 'use strict';
 
-/* global timeline, layout */
+/* global timeline, layout, findings */
 
 const assert = require('node:assert');
 const { writeFileSync } = require('node:fs');
@@ -118,6 +118,23 @@ module.exports = {
         const x = await placeOf(page, 100000);
 
         assert.ok(x > 0 && x < 1280, `at ${x}`);
+    },
+
+    async goes_from_finding_to_finding_by_a_key(open) {
+        const page = await open('waits', 'view=timeline');
+        const tip = page.locator('.tip');
+
+        await page.waitForFunction(() => timeline.isPainted());
+        const texts = await page.evaluate(() =>
+            findings.of(timeline.control.recording).map(({ text }) => text));
+
+        assert.ok(texts.length > 1);
+        for (const text of [...texts, texts[0]]) {
+            await page.keyboard.press('j');
+            assert.strictEqual(await tip.innerText(), text);
+        }
+        await page.keyboard.press('Shift+J');
+        assert.strictEqual(await tip.innerText(), texts.at(-1));
     },
 
     async has_no_button_without_problems(open) {

@@ -16,6 +16,7 @@ const keys = (() => {
             k: () => critical.toggle(control),
             n: () => search.step(1), p: () => search.step(-1),
             e: ({ shiftKey }) => problems.step(shiftKey ? -1 : 1),
+            j: ({ shiftKey }) => problems.stepFinding(shiftKey ? -1 : 1),
             t: () => control.parts.tracks.menu.open(),
             PageUp: () => control.scroll(-control.page()),
             PageDown: () => control.scroll(control.page()),

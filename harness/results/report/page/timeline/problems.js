@@ -1,5 +1,6 @@
 // problems.js: leads from problem to problem on the time line: lines of level
 // ERROR, among them failed assertions, and slices that were open at the end.
+// Another key leads from finding to finding.
 const problems = (() => {
     const { make } = dom;
 
@@ -31,25 +32,40 @@ const problems = (() => {
                 recordings.sliceName(recording, slice))}`;
     }
 
+    // stepper() goes around a list, which it gets when it is first needed.
+    function stepper(get, none, show) {
+        let list = null;
+        let at = -1;
+
+        return (distance) => {
+            list = list || get();
+            if (!list.length) {
+                dom.announce(none);
+                return;
+            }
+            at = at < 0 && distance < 0 ? list.length - 1 :
+                (at + distance + list.length) % list.length;
+            show(list[at]);
+        };
+    }
+
+    function showFinding(control, { text, place }) {
+        critical.goTo(control, place);
+        control.tell(place.from, text);
+    }
+
     // create() has a button for the next problem, if there is one.
     function create(control) {
         const { recording } = control;
         const list = [...errorsOf(recording), ...openOf(recording)]
             .sort((a, b) => a.time - b.time);
-        let at = -1;
-
-        function step(distance) {
-            if (!list.length) {
-                dom.announce('No problems');
-                return;
-            }
-            at = at < 0 && distance < 0 ? list.length - 1 :
-                (at + distance + list.length) % list.length;
-            control.mark(list[at], textOf(recording, list[at]));
-        }
+        const step = stepper(() => list, 'No problems', (one) =>
+            control.mark(one, textOf(recording, one)));
 
         return {
             step, times: list.map(({ time }) => time),
+            stepFinding: stepper(() => findings.of(recording),
+                'Nothing stands out', (one) => showFinding(control, one)),
             element: list.length > 0 && make('button', {
                 type: 'button', class: 'problems',
                 title: 'Next problem (E), previous (Shift+E)',

@@ -79,6 +79,13 @@ const timeline = (() => {
         redraw();
     }
 
+    // tell() shows a text at a time.
+    function tell(time, text) {
+        pointer.tell(control, Math.max(0, control.scaleOf().x(time)),
+            layout.SIZE.ruler + layout.SIZE.ticks, text);
+        dom.announce(text);
+    }
+
     // mark() shows a problem: its slice, its time, and what it is.
     function mark({ time, slice }, text) {
         const { start, end } = view;
@@ -87,9 +94,7 @@ const timeline = (() => {
         if (time < start || time > end)
             control.look(time - (end - start) / 2, time + (end - start) / 2);
         view.marked = time;
-        pointer.tell(control, control.scaleOf().x(time),
-            layout.SIZE.ruler + layout.SIZE.ticks, text);
-        dom.announce(text);
+        tell(time, text);
     }
 
     function setRange(range) {
@@ -132,7 +137,7 @@ const timeline = (() => {
     }
 
     const control = {
-        view, scroll, page, select, mark, setRange, measure, sliceAt,
+        view, scroll, page, select, mark, tell, setRange, measure, sliceAt,
         collapseAt, redraw, resize: () => parts.height.resize(),
         get recording() { return recording; },
         get test() { return test; },

@@ -5,7 +5,8 @@ const toolbar = (() => {
     const KEYS = ['W S zoom', 'A D or arrows move',
         'PageUp PageDown Home End scroll', 'F fit', 'G fit device work',
         'I skip idle times', 'M measure', 'C note', 'T tracks',
-        'K critical path', 'E next problem, Shift+E previous', '/ search',
+        'K critical path', 'E next problem, Shift+E previous',
+        'J next finding, Shift+J previous', '/ search',
         'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
         'drag moves', 'Shift and drag selects a range'];
 
