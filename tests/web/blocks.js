@@ -40,6 +40,10 @@ const LINES = {
     time: 'd', track: 'n', site: 'n', slice: 'i', text: 's', shown: 'n',
     fields: 'n',
 };
+const MEMORY = {
+    time: 'd', slice: 'n', span: 'n', release: 'n', bytes: 'n', address: 'n',
+    device: 's', stream: 'n', memory: 's', in_use: 'n', async: 'n',
+};
 const COUNTERS = {
     time: 'd', name: 's', value: 'f', track: 'n', device: 'n',
 };
@@ -102,6 +106,7 @@ function testBlock(number, members, data) {
         line_fields: columns(data.lineFields || [], FIELDS),
         counters: columns(data.counters || [], COUNTERS),
         critical: columns(data.critical || [], CRITICAL),
+        memory: columns(data.memory || [], MEMORY),
     });
 }
 

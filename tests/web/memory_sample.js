@@ -6,9 +6,11 @@ const { single } = require('./samples.js');
 
 const MIB = 1 << 20;
 
+const DEVICE = 'GPU 0: NVIDIA H200';
+
 const TRACKS = [
     { kind: 'thread', name: 'one_test', pid: 100, tid: 100, depth: 2 },
-    { kind: 'stream', name: 'stream 7', process: 'GPU 0: NVIDIA H200',
+    { kind: 'stream', name: 'stream 7', process: DEVICE,
         device: 1, context: 1, stream: 7, depth: 1 },
 ];
 
@@ -66,11 +68,28 @@ function counters(slices) {
             name: 'level', value }))].sort((a, b) => a.time - b.time);
 }
 
-// make() is the report of such a test, or of one with other slices.
-function make(slices = SLICES, members = {}) {
-    return single({ tracks: TRACKS, slices, counters: counters(slices) },
-        { duration: 8.4e6 }, { pid: 100, end: 9.6e6, phases: {
-            setup: 0.5e6, body: 1e6, teardown: 9e6, end: 9.5e6 }, ...members });
+function rows(slices) {
+    return slices.flatMap((row, i) => {
+        const fields = Object.fromEntries(row.fields || []);
+
+        return row.kind === 'allocate' || row.kind === 'release' ? [{
+            time: row.start, slice: i + 1,
+            span: row.parent ? i - row.parent + 1 : 0,
+            release: row.kind === 'allocate' ? 0 : fields.address ? 1 : 2,
+            bytes: Number(fields.bytes || 0), address: Number(fields.address),
+            device: DEVICE, stream: Number(fields.stream || 0),
+            memory: fields.memory, async: fields.async ? 1 : 0,
+            in_use: fields.in_use ? Number(fields.in_use) + 1 : 0,
+        }] : [];
+    });
 }
 
-module.exports = { make, moment, kernel, span, inUse, SLICES, TILE, MIB };
+// make() is the report of such a test, or of one with other slices.
+function make(slices = SLICES, members = {}) {
+    return single({ tracks: TRACKS, slices, memory: rows(slices),
+        counters: counters(slices) }, { duration: 8.4e6 },
+    { pid: 100, end: 9.6e6, ended: true, devices_whole: true, phases: {
+        setup: 0.5e6, body: 1e6, teardown: 9e6, end: 9.5e6 }, ...members });
+}
+
+module.exports = { make, moment, inUse, SLICES, TILE };

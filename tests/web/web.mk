@@ -17,18 +17,27 @@ REPORTS := $(WEB)/runs
 web = @if command -v node >/dev/null; then node tests/web/$(1); \
     else echo 'testlog: $@ left out: no node (make deps-web)'; fi
 
+PLAYED  := $(WEB)/played
 NESTED  := $(WEB)/nested
 NESTING := build/base/tests/programs/traced/nesting_test
 
-record = @rm -rf $(1); TRACE_DIR=$(1) LOG=trace build/base-trace/testlog run \
+# This program uses no GPU: it plays back records of one that leaks memory.
+LEAKING := build/base/tests/programs/traced/gpu_test
+playing  = TESTLOG_GPU_ROOT=$(CURDIR)/$(WEB)/driver TRACE_CUPTI=$(CURDIR)/$(PLAYBACK) \
+    TESTLOG_GPU_LIBRARY=$(CURDIR)/$(GPU) PLAYBACK_FIXTURE=$(CURDIR)/tests/playback/leak.fixture
+
+record = @rm -rf $(1); $(3) TRACE_DIR=$(1) LOG=trace build/base-trace/testlog run \
     $(2) >/dev/null 2>&1 || true
 
 $(REPORTS): FORCE
 	@mkdir -p $(WEB)
-	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING)
+	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING) $(LEAKING) \
+	    $(GPU) $(PLAYBACK)
 	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store \
 	    $(if $(OPENCL_LIB),opencl_waves)))
 	$(call record,$(NESTED),$(NESTING))
+	@mkdir -p $(WEB)/driver/dev && : >$(WEB)/driver/dev/nvidiactl
+	$(call record,$(PLAYED),$(LEAKING) -- --filter gpu/uses_it,$(playing))
 
 test-web: $(REPORTS) ## test report.html in Chromium and Firefox
 	$(call web,run.js)

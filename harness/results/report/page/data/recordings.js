@@ -225,7 +225,7 @@ const recordings = (() => {
 
     return {
         prepare, selfTimes, around, sliceFields, lineFields, sliceName, parent,
-        breadcrumb, message, trackName, site, firstLineAt, moments, withFields,
-        OPEN, NEVER_ENTERED, ON_DEVICE,
+        ancestors, breadcrumb, message, trackName, site, firstLineAt, moments,
+        withFields, OPEN, NEVER_ENTERED, ON_DEVICE,
     };
 })();

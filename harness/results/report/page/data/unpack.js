@@ -27,10 +27,12 @@ const unpack = (() => {
         buckets: 'name from to old new',
         paths: 'parent name old_count new_count old_total new_total ' +
             'old_self new_self',
+        memory: 'time slice span release bytes address device stream memory ' +
+            'in_use async',
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',
-        'output_cut']);
+        'output_cut', 'bytes', 'address', 'in_use']);
 
     function bytesOf(base64) {
         if (Uint8Array.fromBase64)

@@ -30,14 +30,14 @@ const deviceTables = (() => {
     }
 
     // collect() adds a recording's device activities to sums by kind, name and,
-    // for kernels, shape.
+    // for kernels, shape. Memory has tables of its own.
     function collect(recording, sums) {
         const { slices } = recording;
 
         for (let row = 0; row < slices.rows; row++) {
             const kind = recording.string(slices.kind[row]);
 
-            if (!kind)
+            if (!kind || memory.isMoment(recording, row))
                 continue;
             const name = recordings.sliceName(recording, row);
             const fields = new Map(recordings.sliceFields(recording, row));

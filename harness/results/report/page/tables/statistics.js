@@ -44,6 +44,7 @@ const statistics = (() => {
                 byNumber.set(number, groupOf(recording, row, groups));
             const group = byNumber.get(number);
 
+            group.isMoment &&= memory.isMoment(recording, row);
             group.durations.push(part.length(row));
             group.self += part.own[row];
         }
@@ -54,14 +55,19 @@ const statistics = (() => {
         const name = recordings.sliceName(recording, row);
 
         if (!groups.has(name))
-            groups.set(name, { name, durations: [], self: 0 });
+            groups.set(name, { name, durations: [], self: 0, isMoment: true });
         return groups.get(name);
     }
+
+    // What has no duration has no sums.
+    const NONE = Object.fromEntries(['self', 'total', 'average', 'minimum',
+        'median', 'p99', 'maximum', 'deviation'].map((key) => [key, null]));
 
     // finish() turns groups into rows, those of the largest sum first.
     function finish(groups) {
         return [...groups.values()].map((group) => ({
             name: group.name, self: group.self, ...spread(group.durations),
+            ...group.isMoment && NONE,
         })).sort((a, b) => b.total - a.total);
     }
 

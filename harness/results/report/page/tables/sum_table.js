@@ -22,15 +22,20 @@ const sumTable = (() => {
             text;
     }
 
-    // csv() has times in ns. A formula of a spreadsheet would begin with one of
+    // The units of numbers that tables round.
+    const UNITS = { time: ' (ns)', moment: ' (ns)', bytes: ' (bytes)' };
+
+    // csv() has all digits. A formula of a spreadsheet would begin with one of
     // these characters.
     function csv(columns, rows) {
         const head = columns.map(([title, , kind]) =>
-            quote(kind === 'time' ? `${title} (ns)` : title));
+            quote(`${title}${UNITS[kind] || ''}`));
         const lines = rows.map((row) => columns.map(([, value, kind]) => {
             const cell = value(row);
 
-            if (kind === 'time')
+            if (cell === null)
+                return '';
+            if (UNITS[kind])
                 return Math.round(cell);
             return quote(String(cell).replace(/^[=+\-@\t]/, '\'$&'));
         }));
@@ -40,8 +45,14 @@ const sumTable = (() => {
     }
 
     function text(value, kind) {
+        if (value === null)
+            return '';
         if (kind === 'time')
             return format.duration(value);
+        if (kind === 'moment')
+            return format.seconds(value);
+        if (kind === 'bytes')
+            return format.bytes(value);
         if (kind === 'percent')
             return `${value.toFixed(1)} %`;
         return typeof value === 'number' ? format.count(value) :
@@ -49,6 +60,8 @@ const sumTable = (() => {
     }
 
     function compare(a, b) {
+        if (a === null || b === null)
+            return (a === null) - (b === null);
         if (typeof a === 'number' && typeof b === 'number')
             return b - a;
         return String(a).localeCompare(String(b), 'en');
@@ -57,8 +70,10 @@ const sumTable = (() => {
     function cell(column, row, i) {
         const shown = text(column[1](row), column[2]);
 
-        return i ? make('td', { class: column[2] || 'number' }, shown) :
-            make('th', { class: 'name', scope: 'row', title: shown }, shown);
+        const content = column[3] ? column[3](row, shown) : shown;
+
+        return i ? make('td', { class: column[2] || 'number' }, content) :
+            make('th', { class: 'name', scope: 'row', title: shown }, content);
     }
 
     function download(label, columns, rows) {
@@ -83,8 +98,10 @@ const sumTable = (() => {
         }, column[0]))));
     }
 
-    // create() makes a table of rows. columns: [title, value(row), kind], where
-    // kind is "time" (ns), "percent", "text" or nothing.
+    // create() makes a table of rows. columns: [title, value(row), kind,
+    // content(row, text)], where kind is "time" (ns), "moment" (ns of the
+    // test's time), "bytes", "percent", "text" or nothing. An unknown value is
+    // null. content() makes a link, or a button, of a text.
     function create(label, rows, columns = SPAN_COLUMNS) {
         const table = make('table', { class: 'sums', 'aria-label': label });
         const sorted = { by: -1, back: false };

@@ -14,12 +14,13 @@ const tables = (() => {
 
     function empty() {
         return { spans: new Map(), devices: new Map(), tree: flame.node(''),
-            tests: 0, without: [] };
+            memory: memoryTables.empty(), tests: 0, without: [] };
     }
 
-    function add(sums, recording) {
+    function add(sums, recording, test) {
         statistics.collect(recording, isSpan(recording), sums.spans);
         deviceTables.collect(recording, sums.devices);
+        memoryTables.collect(sums.memory, recording, test);
         flame.add(sums.tree, recording, isSpan(recording));
         sums.tests++;
     }
@@ -35,7 +36,7 @@ const tables = (() => {
             const recording = await report.recording(test);
 
             if (recording)
-                add(sums, recording);
+                add(sums, recording, test);
             else
                 sums.without.push(test);
             if (performance.now() - last > 100) {
@@ -91,7 +92,8 @@ const tables = (() => {
             parts.push(make('h2', {}, title),
                 sumTable.make(title, rows, columns));
         }
-        parts.push(waitSection(list));
+        parts.push(memoryTables.sections(sums.memory, list.length === 1),
+            waitSection(list));
         if (!parts.flat().length && sums.tests) {
             parts.push(make('p', { class: 'empty' }, `${sums.tests === 1 ?
                 'The recording has' : 'The recordings have'

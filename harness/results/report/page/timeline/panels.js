@@ -62,13 +62,13 @@ const panels = (() => {
         return [
             make('h2', {}, format.line(recordings.sliceName(recording, id)),
                 ' ', make('span', { class: 'muted' },
-                    format.duration(slices.duration[id]))),
+                    memory.extent(recording, id))),
             make('dl', {}, [
                 ...recordings.sliceFields(recording, id),
                 ['start', `${format.seconds(
                     slices.start[id] - recording.zero)} s`],
-                ['self', format.duration(
-                    recordings.selfTimes(recording)[id])],
+                ['self', memory.isMoment(recording, id) ? '' :
+                    format.duration(recordings.selfTimes(recording)[id])],
                 ['track', recordings.trackName(recording, slices.track[id])],
                 ['inside', path], ['target', site.target],
                 ['place', site.place], ['function', site.function],
@@ -108,7 +108,8 @@ const panels = (() => {
                 { key: 'time', title: 'Start (s)', cell: (row) =>
                     format.seconds(slices.start[row] - recording.zero) },
                 { key: 'duration', title: 'Duration', cell: (row) =>
-                    format.duration(slices.duration[row]) },
+                    memory.isMoment(recording, row) ? '' :
+                        format.duration(slices.duration[row]) },
                 { key: 'thread', title: 'Track', cell: (row) => format.line(
                     recordings.trackName(recording, slices.track[row])) },
                 { key: 'message', title: 'Name', cell: (row) => format.line(

@@ -14,7 +14,7 @@ const pointer = (() => {
         const fields = recordings.sliceFields(recording, id).slice(0, 6)
             .map((field) => format.line(field.join('=')));
 
-        return [`${name}  ${format.duration(recording.slices.duration[id])}`,
+        return [`${name}  ${memory.extent(recording, id)}`,
             ...fields].join('\n');
     }
 

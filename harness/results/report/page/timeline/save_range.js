@@ -13,6 +13,7 @@ const saveRange = (() => {
         lines: ['text'],
         line_fields: ['name', 'value'],
         counters: ['name'],
+        memory: ['device', 'memory'],
     };
     // The page before it is filled: this script is still at its end.
     // eslint-disable-next-line no-restricted-properties
@@ -148,6 +149,17 @@ const saveRange = (() => {
             Math.round(Math.max(from, Math.min(to, begin[row])))) });
     }
 
+    // What is in use in the range may be allocated before it, and released
+    // after it.
+    function addMemory(copy, place) {
+        const { rows, slice, span } = copy.block.table('memory');
+        const kept = (numbers) => Array.from(numbers, (number) =>
+            (place.get(number - 1) ?? -1) + 1);
+
+        copy.add('memory', indexes(rows),
+            { slice: kept(slice), span: kept(span) });
+    }
+
     function recordingOf(block, id, range) {
         const copy = new Copy(block);
         const place = addSlices(copy, range);
@@ -155,6 +167,7 @@ const saveRange = (() => {
         addFlows(copy, place);
         addLines(copy, place, range);
         addPath(copy, range);
+        addMemory(copy, place);
         copy.add('counters', countersIn(block.table('counters'), range));
         copy.add('tracks', indexes(block.table('tracks').rows));
         copy.add('sites', indexes(block.table('sites').rows));

@@ -67,7 +67,7 @@ const timeline = (() => {
 
             state.note({ t: Math.round(start[id] - recording.zero) });
             dom.announce(`${format.line(recordings.sliceName(recording, id))
-            }, ${format.duration(recording.slices.duration[id])}`);
+            }, ${memory.extent(recording, id)}`);
             if (move) {
                 if (ends[id] < view.start || start[id] > view.end)
                     control.look(start[id] - length / 3,
@@ -181,15 +181,15 @@ const timeline = (() => {
             parts.height.edge, parts.panels.element];
     }
 
-    // A time in the address is that of a slice or of a line: its innermost span
-    // is selected.
+    // A time in the address is that of a slice or of a line: the slice that
+    // begins then, or else the innermost span, is selected.
     function innermostAt(time) {
         const { slices } = recording;
         let best = -1;
 
         for (let i = 0; i < slices.rows && slices.start[i] <= time; i++) {
-            if (slices.ends[i] >= time && slices.start[i] <= time &&
-                (best < 0 || slices.track[i] === slices.track[best]))
+            if (slices.ends[i] >= time && (slices.start[i] === time ||
+                best < 0 || slices.track[i] === slices.track[best]))
                 best = i;
         }
         return best;
