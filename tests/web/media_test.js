@@ -100,6 +100,26 @@ module.exports = {
         assert.strictEqual(panel, 0);
     },
 
+    async prints_the_time_line_in_light_colors(open) {
+        const page = await opened(open, 'timeline', { colorScheme: 'dark' });
+
+        await page.waitForFunction(() => timeline.isPainted());
+        await page.evaluate(() => {
+            const canvas = document.querySelector('.chart canvas');
+            const color = () => canvas.getContext('2d')
+                .getImageData(1, 1, 1, 1).data.slice(0, 3).join();
+
+            window.colors = [color()];
+            matchMedia('print').addEventListener('change', () =>
+                window.colors.push(color()));
+        });
+        await page.pdf();
+        const [dark, paper, after] = await page.evaluate('colors');
+
+        assert.strictEqual(dark, after);
+        assert.strictEqual(paper, '245,246,248');
+    },
+
     async zooms_by_two_fingers(open) {
         const page = await opened(open, 'timeline', { hasTouch: true });
         const before = await lengthOf(page);

@@ -4,8 +4,13 @@ const paint = (() => {
     const colors = new Map();
     const known = new Map();
 
-    matchMedia('(prefers-color-scheme: dark)')
-        .addEventListener('change', () => colors.clear());
+    // recolored() calls back when colors change: in the dark and on paper.
+    function recolored(callback) {
+        for (const query of ['(prefers-color-scheme: dark)', 'print'])
+            matchMedia(query).addEventListener('change', callback);
+    }
+
+    recolored(() => colors.clear());
 
     // prepare() sizes a canvas for the screen's pixels and clears it.
     function prepare(canvas, height) {
@@ -46,5 +51,5 @@ const paint = (() => {
             color(`--slice-${i}`));
     }
 
-    return { prepare, color, hue, hues };
+    return { recolored, prepare, color, hue, hues };
 })();

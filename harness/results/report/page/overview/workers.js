@@ -150,8 +150,7 @@ const workers = (() => {
     function start() {
         if (canvas) {
             new ResizeObserver(draw).observe(canvas.parentElement);
-            matchMedia('(prefers-color-scheme: dark)')
-                .addEventListener('change', draw);
+            paint.recolored(draw);
         }
     }
 

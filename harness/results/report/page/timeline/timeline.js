@@ -253,8 +253,8 @@ const timeline = (() => {
     function start(element) {
         root = element;
         keys.attach(element, control);
-        matchMedia('(prefers-color-scheme: dark)')
-            .addEventListener('change', redraw);
+        // Paper has no further frame.
+        paint.recolored(() => paintNow());
     }
 
     return {
