@@ -35,12 +35,6 @@ struct trace_cause_track {
     size_t first, count;
 };
 
-/* Slices of one kind that have ended, in order. */
-struct trace_cause_end {
-    uint64_t key, time;
-    uint32_t slice;
-};
-
 struct trace_moment {
     uint32_t track;
     uint64_t time;
@@ -54,8 +48,10 @@ struct trace_causes {
     size_t count, capacity;
     struct trace_cause_track *tracks;
     size_t track_count, track_capacity;
-    struct trace_cause_end *ends;
-    size_t end_count, end_capacity;
+    uint32_t *ends; /* slices by what may wait for them, then by end */
+    struct trace_table group_of; /* hash of what may wait to its group */
+    size_t *group_ends;          /* in `ends`, by group */
+    size_t group_count;
 };
 
 /* trace_causes_none returns from when until when a test ran, without slices.

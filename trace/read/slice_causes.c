@@ -345,71 +345,138 @@ static bool find_causes(struct reading *reading)
 
 /* ---- Ends ---- */
 
-static void add_end(struct trace_causes *slices,
-                    const struct trace_caused *slice, uint64_t key)
-{
-    slices->ends[slices->end_count++] = (struct trace_cause_end){
-        key, slice->end, (uint32_t)(slice - slices->all)};
-}
+/* Ends by key, before those of a key are put together. */
+struct gathered {
+    struct trace_causes *slices;
+    struct item {
+        uint32_t group, slice;
+    } * items;
+    size_t count, capacity;
+    size_t room; /* for sizes of groups */
+};
 
-enum { ENDS_MOST = 5 }; /* of a slice */
-
-static bool add_ends(struct trace_causes *slices,
-                     const struct trace_caused *slice)
+static bool add_end(struct gathered *gathered, uint32_t slice, uint64_t key)
 {
-    if (!TRACE_ARRAY_RESERVE(slices->ends, slices->end_capacity,
-                             slices->end_count + ENDS_MOST))
+    struct trace_causes *slices = gathered->slices;
+    uintptr_t group = slices->group_count;
+
+    if (!trace_table_find(&slices->group_of, key, &group)) {
+        if (!TRACE_ARRAY_RESERVE(slices->group_ends, gathered->room,
+                                 group + 1) ||
+            !trace_table_set(&slices->group_of, key, group))
+            return false;
+        slices->group_count++;
+    }
+    if (!TRACE_ARRAY_RESERVE(gathered->items, gathered->capacity,
+                             gathered->count + 1))
         return false;
-    if (slice->end == slice->begin)
-        return true;
-    add_end(slices, slice, key_of(ANY, 0, 0));
-    if (!slice->activity)
-        add_end(slices, slice, key_of(CHILD, slice->parent, 0));
-    if (slice->again)
-        add_end(slices, slice, key_of(AGAIN, slice->span, 0));
-    if (!slice->on_device || slice->activity == TRACE_ACTIVITY_ZONE)
-        return true; /* no thread waits for a part of a kernel */
-    if (slice->correlation)
-        add_end(slices, slice, key_of(CALL, slice->correlation, 0));
-    add_end(slices, slice, key_of(STREAM, slice->context, slice->stream));
-    add_end(slices, slice, key_of(CONTEXT, 0, 0));
-    if (slice->context)
-        add_end(slices, slice, key_of(CONTEXT, slice->context, 0));
+    slices->group_ends[group]++; /* the size, so far */
+    gathered->items[gathered->count++] = (struct item){(uint32_t)group, slice};
     return true;
 }
 
-static int in_order(const void *a, const void *b)
+static bool add_work(struct gathered *gathered, uint32_t number,
+                     const struct trace_caused *work)
 {
-    const struct trace_cause_end *x = a, *y = b;
+    return (!work->correlation ||
+            add_end(gathered, number, key_of(CALL, work->correlation, 0))) &&
+           add_end(gathered, number,
+                   key_of(STREAM, work->context, work->stream)) &&
+           add_end(gathered, number, key_of(CONTEXT, 0, 0)) &&
+           (!work->context ||
+            add_end(gathered, number, key_of(CONTEXT, work->context, 0)));
+}
 
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->slice < y->slice ? -1 : x->slice > y->slice;
+/* No thread waits for a part of a kernel. */
+static bool add_ends(struct gathered *gathered, uint32_t number)
+{
+    const struct trace_caused *slice = &gathered->slices->all[number];
+    bool works = slice->on_device && slice->activity != TRACE_ACTIVITY_ZONE;
+
+    return slice->end == slice->begin ||
+           (add_end(gathered, number, key_of(ANY, 0, 0)) &&
+            (slice->activity ||
+             add_end(gathered, number, key_of(CHILD, slice->parent, 0))) &&
+            (!slice->again ||
+             add_end(gathered, number, key_of(AGAIN, slice->span, 0))) &&
+            (!works || add_work(gathered, number, slice)));
+}
+
+static int by_end(const void *a, const void *b, void *context)
+{
+    const struct trace_caused *all = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (all[x].end != all[y].end)
+        return all[x].end < all[y].end ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Gathers the ends of all slices in order. */
+static bool gather(struct gathered *gathered)
+{
+    const struct trace_causes *slices = gathered->slices;
+    uint32_t *order = calloc(slices->count + 1, sizeof(*order));
+    bool ok = order != NULL;
+
+    for (size_t i = 0; ok && i < slices->count; i++)
+        order[i] = (uint32_t)i;
+    if (ok)
+        qsort_r(order, slices->count, sizeof(*order), by_end, slices->all);
+    for (size_t i = 0; ok && i < slices->count; i++)
+        ok = add_ends(gathered, order[i]);
+    free(order);
+    return ok;
+}
+
+/* Puts those of each key together; they stay in order. */
+static bool group(const struct gathered *gathered)
+{
+    struct trace_causes *slices = gathered->slices;
+    size_t first = 0;
+
+    slices->ends = calloc(gathered->count + 1, sizeof(*slices->ends));
+    if (!slices->ends)
+        return false;
+    for (size_t i = 0; i < slices->group_count; i++) {
+        size_t size = slices->group_ends[i];
+
+        slices->group_ends[i] = first;
+        first += size;
+    }
+    for (size_t i = 0; i < gathered->count; i++) {
+        const struct item *item = &gathered->items[i];
+
+        slices->ends[slices->group_ends[item->group]++] = item->slice;
+    }
+    return true;
 }
 
 static bool sort_ends(struct trace_causes *slices)
 {
-    for (size_t i = 0; i < slices->count; i++)
-        if (!add_ends(slices, &slices->all[i]))
-            return false;
-    if (slices->end_count)
-        qsort(slices->ends, slices->end_count, sizeof(*slices->ends), in_order);
-    return true;
+    struct gathered gathered = {.slices = slices};
+    bool ok = gather(&gathered) && group(&gathered);
+
+    free(gathered.items);
+    return ok;
 }
 
-/* Returns how many ends come before those of `key` after `time`. */
+/* The ends of a key until a time: from `first` up to the result. */
 static size_t ends_until(const struct trace_causes *slices, uint64_t key,
-                         uint64_t time)
+                         uint64_t time, size_t *first)
 {
-    const struct trace_cause_end last = {key, time, UINT32_MAX};
-    size_t low = 0, high = slices->end_count;
+    uintptr_t number;
+    size_t low, high;
 
+    *first = 0;
+    if (!trace_table_find(&slices->group_of, key, &number))
+        return 0;
+    *first = low = number ? slices->group_ends[number - 1] : 0;
+    high = slices->group_ends[number];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (in_order(&slices->ends[middle], &last) <= 0)
+        if (slices->all[slices->ends[middle]].end <= time)
             low = middle + 1;
         else
             high = middle;
@@ -422,13 +489,13 @@ static void find_end(const struct trace_causes *slices, uint64_t key,
                      uint64_t skew, struct trace_moment now,
                      struct trace_moment *last)
 {
-    for (size_t i = ends_until(slices, key, now.time + skew);
-         i && slices->ends[i - 1].key == key &&
-         slices->ends[i - 1].time > last->time;
-         i--) {
-        const struct trace_caused *slice =
-            &slices->all[slices->ends[i - 1].slice];
+    size_t first, i = ends_until(slices, key, now.time + skew, &first);
 
+    for (; i > first; i--) {
+        const struct trace_caused *slice = &slices->all[slices->ends[i - 1]];
+
+        if (slice->end <= last->time)
+            return;
         if (slice->track == now.track || slice->begin >= now.time)
             continue;
         last->track = slice->track;
@@ -554,5 +621,7 @@ void trace_causes_free(struct trace_causes *slices)
     free(slices->tracks);
     free(slices->all);
     free(slices->ends);
+    free(slices->group_ends);
+    trace_table_free(&slices->group_of);
     *slices = (struct trace_causes){.count = 0};
 }
