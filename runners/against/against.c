@@ -27,6 +27,18 @@ static bool has_common(const struct changes *changes)
     return false;
 }
 
+/* Tests that changed first, then as in their run. */
+static int by_kind(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    const struct test_log_result *first = x->after ? x->after : x->before;
+    const struct test_log_result *second = y->after ? y->after : y->before;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return first < second ? -1 : first > second;
+}
+
 static int refuse(const struct recorded_runs *runs)
 {
     test_log_notice("%s: no test%s ran in both %s and %s", runs->command,
@@ -39,11 +51,14 @@ static int refuse(const struct recorded_runs *runs)
 int runners_against_read(struct against *against,
                          const struct recorded_runs *runs)
 {
-    *against = (struct against){.command = runs->command};
+    *against =
+        (struct against){.command = runs->command, .named = runs->patterns};
     if (runners_compared_read(&against->compared, runs, RUNNERS_OVER_LEAST))
         return -1;
     if (!has_common(&against->compared.changes))
         return refuse(runs);
+    qsort(against->compared.changes.all, against->compared.changes.count,
+          sizeof(struct change), by_kind);
     if (!runners_slowdowns_read(&against->paths, STAT_TREE, runs))
         return 0;
     test_log_notice("%s: out of memory", runs->command);
@@ -146,29 +161,37 @@ static int pack(struct test_log_packed *packed, const struct against *against,
     return status;
 }
 
-/* Leaves out half of the rows until the block fits. */
-static void put_block(const struct against *against, FILE *stream)
+/* Leaves out half of the rows until the block fits; returns how many rows it
+ * has at most. */
+static size_t put_block(const struct against *against,
+                        struct test_log_page_file *file)
 {
-    struct test_log_page_file file = {
-        stream, trace_between(test_log_against_html_size, TEST_LOG_PAGE_MOST)};
     struct test_log_packed packed;
     bool written = false;
+    size_t most = 2 * ROWS_MOST;
 
-    for (size_t most = ROWS_MOST; !written && most > ROWS_LEAST; most /= 2) {
+    while (!written && most / 2 > ROWS_LEAST) {
+        most /= 2;
         if (pack(&packed, against, most)) {
             test_log_notice("%s: out of memory", against->command);
-            return;
+            return 0;
         }
-        written = test_log_page_element(&file, "against", &packed,
+        written = test_log_page_element(file, "against", &packed,
                                         most / 2 <= ROWS_LEAST);
         free(packed.bytes);
     }
+    return most;
 }
 
 void runners_against_put(const struct against *against, FILE *stream)
 {
+    struct test_log_page_file file = {
+        stream, trace_between(test_log_against_html_size, TEST_LOG_PAGE_MOST)};
+    size_t rows;
+
     fwrite(test_log_against_html, 1, test_log_against_html_size, stream);
     fputc('\n', stream);
-    put_block(against, stream);
+    rows = put_block(against, &file);
+    runners_against_recordings(against, rows, &file);
     fputs("</body></html>\n", stream);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "harness/results/report/blocks.h"
 #include "harness/results/report/columns.h"
 #include "runners/diff/compared.h"
 
@@ -16,6 +17,7 @@ struct against {
     const char *command; /* for messages */
     struct compared compared;
     struct slowdowns paths; /* the spans as trees */
+    bool named;             /* tests were named */
 };
 
 /* runners_against_read reads and compares two runs; -1 if it has printed what
@@ -40,7 +42,7 @@ struct against_block {
 
 extern const struct test_log_table_kind runners_pair_kind;
 
-/* runners_against_pairs adds the tests, those that changed first. */
+/* runners_against_pairs adds the tests. */
 void runners_against_pairs(struct against_block *, const struct changes *);
 
 /* ---- name_rows.c ---- */
@@ -58,5 +60,12 @@ extern const struct test_log_table_kind runners_path_kind;
 /* runners_against_paths adds the paths of spans; each follows its parent. -1
  * without memory. */
 int runners_against_paths(struct against_block *, const struct slowdowns *);
+
+/* ---- recording_blocks.c ---- */
+
+/* runners_against_recordings writes the recordings of tests that changed or
+ * were named, among the first `rows` of the pairs. */
+void runners_against_recordings(const struct against *, size_t rows,
+                                struct test_log_page_file *);
 
 #endif

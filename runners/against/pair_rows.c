@@ -60,13 +60,9 @@ static void add(struct against_block *block, const struct change *change)
 void runners_against_pairs(struct against_block *block,
                            const struct changes *changes)
 {
-    for (int kind = 0; kind < CHANGE_KINDS; kind++)
-        for (size_t i = 0; i < changes->count; i++) {
-            if (changes->all[i].kind != (enum change_kind)kind)
-                continue;
-            if (block->pairs.rows < block->most)
-                add(block, &changes->all[i]);
-            else
-                block->left_out.pairs++;
-        }
+    for (size_t i = 0; i < changes->count; i++)
+        if (block->pairs.rows < block->most)
+            add(block, &changes->all[i]);
+        else
+            block->left_out.pairs++;
 }

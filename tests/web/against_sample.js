@@ -5,6 +5,7 @@
 const { writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { assemble, block } = require('./assemble.js');
+const { requests, testBlock } = require('./samples.js');
 
 const PAIRS = {
     program: 's', name: 's', change: 's', old_outcome: 's', new_outcome: 's',
@@ -29,6 +30,14 @@ function columns(rows, encodings) {
             row[name] ?? (kind === 's' ? '' : 0))]]));
 }
 
+// recording() is that of the first test in a run, whose body begins late.
+function recording(side, begin, many) {
+    return testBlock(0, {
+        phases: { setup: begin - 5e5, body: begin, teardown: begin + 9e6,
+            end: begin + 9.1e6 },
+    }, requests(begin, many)).replace('id="t', `id="${side}`);
+}
+
 // against() is a page of the given rows.
 function against({ pairs, names, buckets, paths, ...members }) {
     const run = (name) => ({ run: name, path: `testlog-runs/${name}`,
@@ -41,7 +50,7 @@ function against({ pairs, names, buckets, paths, ...members }) {
     }, {
         pairs: columns(pairs, PAIRS), names: columns(names, NAMES),
         buckets: columns(buckets, BUCKETS), paths: columns(paths, PATHS),
-    })], 'against');
+    }), recording('o', 1e6, 20), recording('n', 7e6, 10)], 'against');
 }
 
 function pair(name, change, before, after, more = {}) {

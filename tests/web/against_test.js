@@ -84,7 +84,7 @@ const tests = {
         await page.locator('#pairs [data-kind=slower]').click();
         await page.locator('[aria-label="Filter tests"]').fill('POOL/');
         assert.strictEqual((await texts(page, 'pairs')).length, 2);
-        assert.match(await page.locator('#pairs .tools').innerText(),
+        assert.match(await page.locator('#pairs > .tools').innerText(),
             /2 of 9 tests/);
         await page.locator('[aria-label="Filter tests"]').fill('');
         await page.locator('.grid-pairs .c-difference button').click();
@@ -120,7 +120,7 @@ const tests = {
         assert.ok(Math.abs(await median('new') - await median('old') -
             Math.log2(1.5) / 2.5) < 0.005);
         await rows(page, 'names').nth(4).click();
-        assert.match(await page.locator('.names-panel').innerText(),
+        assert.match(await page.locator('#names .names-panel').innerText(),
             /span retry[\s\S]*old: no calls[\s\S]*new: median 3.00 ms/);
         assert.strictEqual(await page.locator('.overlay-median').count(), 1);
         const bar = page.locator('.overlay-column').nth(12);
@@ -162,9 +162,92 @@ const tests = {
 
         assert.deepStrictEqual(await texts(again, 'pairs'),
             ['only old store/old 5.00 ms did not run']);
-        assert.match(await again.locator('.names-panel h3').innerText(),
+        assert.match(await again.locator('#names .names-panel h3').innerText(),
             /span parse/);
         assert.strictEqual(await box(again, 'legacy').count(), 1);
+    },
+
+    async moves_both_time_lines_together(open, folder) {
+        const page = await opened(open, folder);
+        const group = page.locator('.twins');
+        const canvases = page.locator('.twin');
+        const pictures = async () => {
+            await page.evaluate(() => new Promise((done) => {
+                requestAnimationFrame(() => requestAnimationFrame(done));
+            }));
+            return canvases.evaluateAll((all) =>
+                all.map((one) => one.toDataURL()));
+        };
+        const window = async () => (await group.getAttribute('data-window'))
+            .split(' ').map(Number);
+
+        await group.waitFor();
+        assert.match(await group.innerText(), /Time lines of store\/evicts_old/);
+        const whole = await window();
+        let before = await pictures();
+
+        for (const act of [
+            () => group.locator('[aria-label="Zoom in"]').click(),
+            () => group.press('ArrowRight'),
+            () => canvases.first().hover({ position: { x: 300, y: 60 } })
+                .then(() => page.mouse.wheel(-40, 0)),
+            () => canvases.last().dragTo(canvases.last(), {
+                sourcePosition: { x: 500, y: 40 },
+                targetPosition: { x: 400, y: 40 } }),
+            () => group.press('+'),
+        ]) {
+            const last = await window();
+
+            await act();
+            assert.notDeepStrictEqual(await window(), last);
+            const after = await pictures();
+
+            for (const i of [0, 1])
+                assert.notStrictEqual(after[i], before[i], `${act} ${i}`);
+            before = after;
+        }
+        const [start, end] = await window();
+
+        assert.ok(Math.abs((whole[1] - whole[0]) / 2.56 - (end - start)) < 9);
+        await group.press('0');
+        assert.deepStrictEqual(await window(), whole);
+    },
+
+    // The first request begins a millisecond after the body in both runs.
+    async counts_both_time_lines_from_the_body(open, folder) {
+        const page = await opened(open, folder);
+        const canvases = page.locator('.twin');
+
+        await canvases.first().waitFor();
+        const [start, end] = (await page.locator('.twins')
+            .getAttribute('data-window')).split(' ').map(Number);
+        const { width } = await canvases.first().boundingBox();
+        const x = width * (1.2e6 - start) / (end - start);
+
+        assert.ok(start < -5e5);
+        for (const canvas of [canvases.first(), canvases.last()]) {
+            await canvas.hover({ position: { x, y: 51 } });
+            assert.strictEqual(await canvas.getAttribute('title'),
+                'request  360 µs');
+            const before = x - width * 3e5 / (end - start);
+
+            await canvas.hover({ position: { x: before, y: 51 } });
+            assert.strictEqual(await canvas.getAttribute('title'), '');
+            assert.deepStrictEqual(await canvas.evaluate((one, places) =>
+                places.map((left) => one.getContext('2d')
+                    .getImageData(left, 51, 1, 1).data[3]), [before, x]),
+            [0, 255]);
+        }
+    },
+
+    async names_the_command_for_time_lines_that_are_missing(open, folder) {
+        const page = await opened(open, folder);
+
+        await page.locator('.twins').waitFor();
+        await rows(page, 'pairs').nth(7).click();
+        assert.match(await page.locator('#pairs .names-panel').innerText(),
+            /testlog report TEST --against RUN/);
+        assert.strictEqual(await page.locator('.twins').count(), 0);
     },
 
     async chooses_a_name_by_keys(open, folder) {
@@ -172,7 +255,7 @@ const tests = {
 
         await page.locator('.grid-names .grid-view').focus();
         await page.keyboard.press('ArrowDown');
-        assert.match(await page.locator('.names-panel h3').innerText(),
+        assert.match(await page.locator('#names .names-panel h3').innerText(),
             /span parse/);
     },
 
@@ -221,11 +304,17 @@ const tests = {
     async says_that_the_file_was_cut_off(open, folder) {
         const cut = join(folder, 'against-cut.html');
 
-        writeFileSync(cut, readFileSync(write(folder, 'against-whole'), 'utf8')
-            .slice(0, -200));
-        const page = await open(cut);
+        const whole = readFileSync(write(folder, 'against-whole'), 'utf8');
 
-        assert.match(await page.locator('#notices').innerText(), /cut off/);
+        for (const [end, count] of [[whole.length - 200, 9],
+            [whole.indexOf('id="against"') + 200, 0]]) {
+            writeFileSync(cut, whole.slice(0, end));
+            const page = await open(cut);
+
+            assert.match(await page.locator('#notices').innerText(),
+                /cut off/);
+            assert.strictEqual(await rows(page, 'pairs').count(), count);
+        }
     },
 
     async opens_runs_of_many_tests(open, folder) {
@@ -233,7 +322,7 @@ const tests = {
             pairs: Array.from({ length: 20000 }, (unused, i) => ({
                 ...MIXED.pairs[i % 9], name: `suite/test_${i}` })) }));
 
-        assert.match(await page.locator('#pairs .tools').innerText(),
+        assert.match(await page.locator('#pairs > .tools').innerText(),
             /20,000 tests/);
         assert.ok(await rows(page, 'pairs').count() < 60);
     },

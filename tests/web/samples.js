@@ -409,4 +409,6 @@ if (require.main === module)
     write(process.argv[2], process.argv.slice(3).concat(
         process.argv[3] ? [] : Object.keys(SAMPLES)));
 
-module.exports = { SAMPLES, EVIL, write, mistyped, single };
+module.exports = {
+    SAMPLES, EVIL, write, mistyped, single, requests, testBlock,
+};

@@ -387,6 +387,39 @@ Test(e2e_against, merges_the_trees_of_both_runs)
     }
 }
 
+/* Tells for which runs the page has the recording of its first test. */
+static const char *recordings(const char *arguments)
+{
+    const char *html;
+
+    e2e_expect_code(e2e_run(TESTLOG "report %s", arguments), 0);
+    html = e2e_read(PAGE);
+    return page_has(html, "o0")   ? page_has(html, "n0") ? "both" : "old"
+           : page_has(html, "n0") ? "new"
+                                  : "none";
+}
+
+Test(e2e_against, has_the_recordings_of_tests_that_changed_or_are_named)
+{
+    struct page_block block;
+
+    run_traced();
+    run_traced();
+    e2e_expect_is(recordings("--against latest~1"), "none");
+    e2e_expect_is(recordings("traced/nests --against latest~1"), "both");
+    block = page_block(e2e_read(PAGE), "n0");
+    cr_expect_neq(page_find(&block, "slices", "name", "outer"), SIZE_MAX);
+    e2e_run("cd \"$(ls -d testlog-runs/20* | head -1)\" && "
+            "sed -i '/traced.nests/s/passed/failed/' run.json");
+    e2e_expect_is(recordings("--against latest~1"), "both");
+    block = block_of(PAGE);
+    e2e_expect_is(page_text(&block, "pairs", "name", 0), "traced/nests");
+    e2e_expect_is(page_text(&block, "pairs", "change", 0), "newly-passing");
+    cr_expect_not(page_has(e2e_read(PAGE), "o1"));
+    e2e_run("rm testlog-runs/latest/tests/*/traced.nests/recording*");
+    e2e_expect_is(recordings("--against latest~1"), "none");
+}
+
 enum { SLOWER = 1, MORE_FREQUENT = 2, FASTER = 4, LESS_FREQUENT = 8 };
 
 static void play(const char *fixture, const char *arguments)

@@ -65,12 +65,17 @@ const against = (() => {
             `runs.${leftOut()}`));
     }
 
+    function isCut() {
+        return [...document.querySelectorAll('[data-size]')].some(({ id }) =>
+            !unpack.isWhole(id));
+    }
+
     async function open() {
+        if (isCut())
+            notice('This file was cut off: its end is missing.');
         try {
-            if (!await comparison.load()) {
-                notice('This file was cut off: its end is missing.');
+            if (!await comparison.load())
                 return;
-            }
         } catch (error) {
             notice(`The data of this page cannot be read: ${error.message}`);
             return;

@@ -16,6 +16,7 @@ const comparison = (() => {
 
         for (let i = 0; i < rows.rows; i++) {
             data.pairs.push({
+                number: i,
                 program: block.string(rows.program[i]),
                 name: block.string(rows.name[i]),
                 change: block.string(rows.change[i]),

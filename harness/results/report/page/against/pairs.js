@@ -14,6 +14,8 @@ const pairs = (() => {
     };
     let table = null;
     let tools = null;
+    let panel = null;
+    let chosen = null;
 
     // The outcome of most tests needs no words.
     function side(one) {
@@ -61,8 +63,50 @@ const pairs = (() => {
         ];
     }
 
+    function idOf(one) {
+        return `${one.program} ${one.name}`;
+    }
+
+    function say(...content) {
+        dom.replace(panel, make('p', { class: 'muted' }, content));
+    }
+
+    async function showTimes(one) {
+        if (one === chosen)
+            return;
+        chosen = one;
+        if (!twins.has(one)) {
+            say('This file has the time lines of tests that changed, or that ' +
+                'you name: ', make('code', {}, 'testlog report TEST ' +
+                    '--against RUN'));
+            return;
+        }
+        try {
+            const element = await twins.make(one);
+
+            if (element)
+                dom.replace(panel, element);
+        } catch {
+            say('The recordings of this test are damaged.');
+        }
+    }
+
+    function choose(one) {
+        state.note({ test: idOf(one) });
+        showTimes(one);
+    }
+
+    // Without a choice, the first test that has time lines shows them.
     function update() {
-        table.setRows(grid.sorted(tools.rows(), state.get('sort'), KEYS));
+        const rows = grid.sorted(tools.rows(), state.get('sort'), KEYS);
+        const wanted = state.get('test');
+        const one = rows.find((row) => idOf(row) === wanted) ||
+            rows.find(twins.has);
+
+        table.setRows(rows);
+        table.select(rows.indexOf(one), true);
+        if (one)
+            showTimes(one);
     }
 
     function start(element) {
@@ -77,14 +121,15 @@ const pairs = (() => {
         });
         table = grid.make({
             label: 'Tests', kind: 'pairs', rowHeight: 32, columns: columns(),
-            sort: state.get('sort'), rowClass: (one) => `row-${one.change}`,
+            sort: state.get('sort'), choose, rowClass: (one) => `row-${one.change}`,
             resort(sort) {
                 state.note({ sort });
                 update();
             },
         });
+        panel = make('div', { class: 'names-panel' });
         dom.replace(element, make('h2', {}, 'Tests'), tools.element,
-            table.element);
+            table.element, panel);
         update();
     }
 

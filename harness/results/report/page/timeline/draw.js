@@ -274,5 +274,5 @@ const draw = (() => {
             range(screen);
     }
 
-    return { all, slice };
+    return { all, slice, strip };
 })();
