@@ -19,7 +19,8 @@ const FAILURES = {
 };
 const COUNTS = {
     test: 'n', try: 'n', spans: 'n', lines: 'n', slices: 'n', kernels: 'n',
-    copies: 'n', compiles: 'n', start: 'n', end: 'n',
+    copies: 'n', compiles: 'n', start: 'n', end: 'n', compiling: 'n',
+    waiting: 'n',
 };
 const LEFT_OUT = { test: 'n', try: 'n', why: 's', command: 's' };
 const TRACKS = {

@@ -43,7 +43,7 @@ module.exports = {
         assert.match(summary, /\nin span request\{id=1\}:query/);
     },
 
-    async says_where_the_slowest_passing_test_spent_its_time(open) {
+    async says_where_the_slowest_test_spent_its_time(open) {
         const page = await open('mixed');
         const panel = page.locator('.panel',
             { hasText: 'Where the time went' });

@@ -18,12 +18,63 @@ uint64_t test_log_slice_duration(const struct trace_entry *entry)
                                     : trace_between(entry->time, entry->end);
 }
 
+/* Returns the time from `now` on in which something lasts, and goes on to its
+ * end, at most to `to`. */
+static uint64_t spend(uint64_t *now, uint64_t end, uint64_t to)
+{
+    uint64_t from = *now;
+
+    if (end > to)
+        end = to;
+    if (end > from)
+        *now = end;
+    return *now - from;
+}
+
+/* Goes on to a later moment. Where it compiles and waits, it compiles. */
+static void pass_time(struct test_log_busy *busy, uint64_t to)
+{
+    busy->compiling += spend(&busy->now, busy->compiles_to, to);
+    busy->waiting += spend(&busy->now, busy->waits_to, to);
+    spend(&busy->now, to, to);
+}
+
+static void note_busy(struct test_log_busy *busy,
+                      const struct trace_entry *entry)
+{
+    bool compiles = entry->at.kind == TRACE_ACTIVITY_COMPILE;
+    bool waits = entry->at.kind == TRACE_ACTIVITY_SYNC &&
+                 entry->at.thread == busy->first;
+
+    if (!compiles && !waits)
+        return;
+    pass_time(busy, entry->time);
+    if (compiles && entry->end > busy->compiles_to)
+        busy->compiles_to = entry->end;
+    if (waits && entry->end > busy->waits_to)
+        busy->waits_to = entry->end;
+}
+
 static void count_activity(struct test_log_counts *counts,
                            const struct trace_entry *entry)
 {
     counts->kernels += entry->at.kind == TRACE_ACTIVITY_KERNEL;
     counts->copies += entry->at.kind == TRACE_ACTIVITY_MEMCPY;
     counts->compiles += entry->at.kind == TRACE_ACTIVITY_COMPILE;
+    note_busy(&counts->busy, entry);
+}
+
+void test_log_count_begin(struct test_log_counts *counts,
+                          const struct trace_reader *reader)
+{
+    *counts = (struct test_log_counts){
+        .busy = {.first = trace_reader_summary(reader).pid}};
+}
+
+void test_log_count_end(struct test_log_counts *counts,
+                        const struct trace_reader *reader)
+{
+    pass_time(&counts->busy, trace_reader_summary(reader).end);
 }
 
 void test_log_count(struct test_log_counts *counts,
@@ -47,11 +98,12 @@ int test_log_count_all(struct test_log_counts *counts,
 {
     struct trace_entry entry;
 
-    *counts = (struct test_log_counts){.some = false};
+    test_log_count_begin(counts, reader);
     if (trace_reader_rewind(reader))
         return -1;
     while (trace_reader_next(reader, &entry))
         test_log_count(counts, &entry);
+    test_log_count_end(counts, reader);
     return 0;
 }
 

@@ -165,13 +165,14 @@ static int read_all(struct test_log_recorded *recorded)
         test_log_count_all(&recorded->counts, reader))
         return -1;
     recorded->cut = test_log_cut_of(&recorded->counts);
-    recorded->counts = (struct test_log_counts){.some = false};
+    test_log_count_begin(&recorded->counts, reader);
     if (trace_reader_rewind(reader))
         return -1;
     while (trace_reader_next(reader, &entry)) {
         test_log_count(&recorded->counts, &entry);
         add_entry(recorded, &entry);
     }
+    test_log_count_end(&recorded->counts, reader);
     return 0;
 }
 

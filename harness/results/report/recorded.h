@@ -12,14 +12,29 @@
 /* Durations are counted in eight buckets for each power of two. */
 enum { TEST_LOG_BUCKETS = 62 * 8 };
 
+/* A test's time in which any of its threads compiles, and the rest of the time
+ * in which its first thread waits for a device. */
+struct test_log_busy {
+    uint64_t compiling, waiting;    /* ns, until `now` */
+    uint64_t compiles_to, waits_to; /* ns: the end of what has begun */
+    uint64_t now;                   /* ns: the last moment that counts */
+    uint32_t first;                 /* the thread's id */
+};
+
 struct test_log_counts {
+    struct test_log_busy busy;
     uint64_t spans, lines, slices, kernels, copies, compiles;
     uint64_t begin;                       /* ns: the first record */
     bool some;                            /* there is a record */
     uint64_t durations[TEST_LOG_BUCKETS]; /* of slices */
 };
 
+/* test_log_count_begin begins to count, test_log_count adds an entry in order
+ * of time, test_log_count_end completes the counts. */
+void test_log_count_begin(struct test_log_counts *,
+                          const struct trace_reader *);
 void test_log_count(struct test_log_counts *, const struct trace_entry *);
+void test_log_count_end(struct test_log_counts *, const struct trace_reader *);
 
 /* test_log_count_all counts a recording from its beginning; -1 with errno. */
 int test_log_count_all(struct test_log_counts *, struct trace_reader *);

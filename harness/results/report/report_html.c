@@ -27,7 +27,7 @@ enum {
 
 static const struct test_log_table_kind count_kind = {
     "counts",
-    10,
+    12,
     {{"test", TEST_LOG_NUMBER},
      {"try", TEST_LOG_NUMBER},
      {"spans", TEST_LOG_NUMBER},
@@ -37,7 +37,9 @@ static const struct test_log_table_kind count_kind = {
      {"copies", TEST_LOG_NUMBER},
      {"compiles", TEST_LOG_NUMBER},
      {"start", TEST_LOG_NUMBER},
-     {"end", TEST_LOG_NUMBER}}};
+     {"end", TEST_LOG_NUMBER},
+     {"compiling", TEST_LOG_NUMBER},
+     {"waiting", TEST_LOG_NUMBER}}};
 
 static const struct test_log_table_kind left_out_kind = {
     "left_out",
@@ -106,7 +108,8 @@ static void note_counts(struct writer *writer, const struct attempt *attempt,
                  counts->spans, counts->lines, counts->slices, counts->kernels,
                  counts->copies, counts->compiles,
                  counts->some ? offset + counts->begin + 1 : 0,
-                 offset + trace_reader_summary(reader).end);
+                 offset + trace_reader_summary(reader).end,
+                 counts->busy.compiling, counts->busy.waiting);
 }
 
 static void put_end_members(struct trace_text *out,

@@ -260,6 +260,56 @@ Test(harness_recorded, kernels_are_on_streams_with_arrows_from_their_calls)
     cr_expect_eq(counts.kernels, 1);
 }
 
+static void put_host(const char *name, unsigned kind, uint64_t begin,
+                     uint64_t end, uint32_t thread)
+{
+    struct trace_activity activity = {
+        .at = {.begin = begin, .thread = thread, .kind = (uint16_t)kind},
+        .end = end,
+        .name = name,
+    };
+
+    trace_device_put(&activity);
+}
+
+/* Returns the beginning of the slice of a name, and stores its end. */
+static int64_t bounds(const struct page_block *block, const char *name,
+                      int64_t *end)
+{
+    size_t row = page_find(block, "slices", "name", name);
+
+    cr_assert_neq(row, SIZE_MAX, "%s", name);
+    *end = slice(block, "start", row) + slice(block, "duration", row);
+    return slice(block, "start", row);
+}
+
+/* compiles:   111111     22
+ * waits:        wwwwwwwwwwwwww
+ * other waits:                   oooo */
+Test(harness_recorded, moments_of_compiling_and_waiting_count_once)
+{
+    uint32_t main = (uint32_t)getpid(), other = main + 1;
+    int64_t one, one_end, two, two_end, wait_end;
+    struct page_block block;
+    uint64_t now;
+
+    test_record();
+    now = trace_device_host()->now();
+    put_host("one", TRACE_ACTIVITY_COMPILE, now, now + 600, main);
+    put_host("wait", TRACE_ACTIVITY_SYNC, now + 200, now + 1600, main);
+    put_host("two", TRACE_ACTIVITY_COMPILE, now + 1100, now + 1300, other);
+    put_host("other", TRACE_ACTIVITY_SYNC, now + 2000, now + 2400, other);
+    block = recorded("");
+    one = bounds(&block, "one", &one_end);
+    two = bounds(&block, "two", &two_end);
+    bounds(&block, "wait", &wait_end);
+    cr_expect_eq((int64_t)counts.busy.compiling,
+                 (one_end - one) + (two_end - two));
+    cr_expect_eq((int64_t)counts.busy.waiting,
+                 (two - one_end) + (wait_end - two_end));
+    cr_expect_gt(counts.busy.waiting, 0);
+}
+
 /* Memory of a pool, in the order of a stream, by a thread. */
 static void put_memory(unsigned kind, uintptr_t address, unsigned level)
 {

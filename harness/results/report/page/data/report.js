@@ -77,20 +77,27 @@ const report = (() => {
         }
     }
 
+    function tryOf(test, attempt) {
+        return attempt ? test.earlier.find((one) => one.attempt === attempt) :
+            test;
+    }
+
     function readCounts(end) {
         const rows = end.table('counts');
 
         for (let i = 0; i < rows.rows; i++) {
             const test = run.tests[rows.test[i]];
+            const one = test && tryOf(test, rows.try[i]);
 
-            if (!test || rows.try[i])
+            if (!one)
                 continue;
-            test.counts = {
+            one.counts = {
                 spans: rows.spans[i], lines: rows.lines[i],
                 slices: rows.slices[i], kernels: rows.kernels[i],
                 copies: rows.copies[i], compiles: rows.compiles[i],
+                compiling: rows.compiling[i], waiting: rows.waiting[i],
             };
-            if (test.start < 0)
+            if (!rows.try[i] && test.start < 0)
                 test.start = rows.start[i] - 1;
         }
     }

@@ -1,4 +1,5 @@
-// time_spent.js: the spans in which a test spent its time, as bars.
+// time_spent.js: where a run spent its time, and the spans in which its slowest
+// test did, as bars.
 const timeSpent = (() => {
     const { make } = dom;
     let filling = null;
@@ -6,15 +7,9 @@ const timeSpent = (() => {
     // Smaller shares are summed up.
     const SMALL = 0.005;
 
-    function slowestPassing() {
-        let slowest = null;
-
-        for (const test of report.run.tests) {
-            if (test.outcome === 'passed' &&
-                (!slowest || test.duration > slowest.duration))
-                slowest = test;
-        }
-        return slowest;
+    function slowest() {
+        return report.run.tests.reduce((found, test) =>
+            test.duration > (found ? found.duration : 0) ? test : found, null);
     }
 
     // Time on several threads would count twice, so only the thread counts
@@ -76,8 +71,8 @@ const timeSpent = (() => {
                 dom.bar(one.time, duration, one.kind))));
     }
 
-    // quiet() returns the longest time in which nothing was recorded, after the
-    // setup.
+    // quiet() returns the longest time in which nothing began or ended, after
+    // the setup.
     function quiet(recording) {
         const times = recordings.moments(recording, recording.zero,
             recording.end);
@@ -99,7 +94,7 @@ const timeSpent = (() => {
         const shown = format.duration(Math.min(length, test.duration));
 
         return length < test.duration / 4 ? null : make('p', {},
-            'Nothing was recorded ', make('a', {
+            'Nothing began or ended ', make('a', {
                 href: state.link({
                     view: 'timeline', test: test.id, from: begin,
                     to: Math.round(begin + length),
@@ -126,24 +121,39 @@ const timeSpent = (() => {
         }
         const { track, times } = busiest(recording);
 
-        dom.replace(element, threadText(recording, track),
-            bars(shares(recording, times, test.duration), test.duration),
-            quietText(recording, test));
+        dom.replace(element, times.size ? [threadText(recording, track),
+            bars(shares(recording, times, test.duration), test.duration)] :
+            make('p', { class: 'muted' }, 'It recorded no spans.'),
+        quietText(recording, test));
     }
 
-    function panel() {
-        const test = slowestPassing();
+    function ofRun() {
+        const spent = runTime.sums();
+
+        return spent && make('div', { class: 'time-of-run' },
+            make('p', {}, `The run: ${format.duration(spent.all)} of ` +
+                format.plural(spent.workers, 'worker')),
+            bars(runTime.parts(spent), spent.all),
+            spent.between ? make('p', { class: 'muted' }, 'Between tests, ' +
+                'processes end and start, and serial tests wait.') : null);
+    }
+
+    function ofTest(test) {
         const content = make('div', {});
 
-        if (!test || !test.duration)
-            return null;
         filling = fill(content, test);
-        return make('section', { class: 'panel' },
-            make('h2', {}, 'Where the time went'),
-            make('p', {}, 'Slowest passing test: ', make('a', {
+        return make('div', { class: 'time-of-test' },
+            make('p', {}, 'Slowest test: ', make('a', {
                 href: state.link({ view: 'timeline', test: test.id }),
             }, dom.name(test.id)),
             `, ${format.duration(test.duration)}`), content);
+    }
+
+    function panel() {
+        const test = slowest();
+
+        return test && make('section', { class: 'panel' },
+            make('h2', {}, 'Where the time went'), ofRun(), ofTest(test));
     }
 
     return { panel, filled: () => filling };

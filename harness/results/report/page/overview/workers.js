@@ -143,7 +143,7 @@ const workers = (() => {
             make('p', { class: 'muted' },
                 `${format.plural(lanes.length, 'worker')}${groups.length > 1 ?
                     ` of ${format.plural(groups.length, 'host')}` : ''}, ` +
-                `${format.duration(end)}; gaps are idle time`),
+                `${format.duration(end)}; no test ran in gaps`),
             canvas);
     }
 
