@@ -155,7 +155,7 @@ Test(runners_table_printer, measures_all_of_many_columns)
 
 static cJSON *json_of(const struct animal *animal)
 {
-    return RUNNERS_OBJECT(ANIMAL_COLUMNS);
+    return RUNNERS_ROW_OBJECT(ANIMAL_COLUMNS);
 }
 
 #define PAIR_COLUMNS(X)                                                        \
