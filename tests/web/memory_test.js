@@ -111,6 +111,9 @@ module.exports = {
         assert.strictEqual(await selected(page), 1);
         assert.match(await page.locator('.panel-content h2').innerText(),
             /^Allocate\s+4\.00 MiB$/);
+        // A moment has no length to zoom to.
+        assert.ok(await page.evaluate(() => timeline.control.view.end -
+            timeline.control.view.start) > 1e5);
     },
 
     async says_nothing_where_records_may_be_missing(open, folder) {

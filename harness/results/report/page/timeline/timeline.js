@@ -214,7 +214,8 @@ const timeline = (() => {
         view.end = isGiven ? zero + to : last;
         view.selected = -1;
         if (id >= 0) {
-            const length = recording.slices.duration[id];
+            const length = recording.slices.duration[id] ||
+                (last - first) / 100;
 
             if (!isGiven && length * 50 < last - first)
                 control.look(recording.slices.start[id] - length * 2,
