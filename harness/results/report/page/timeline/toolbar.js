@@ -15,6 +15,17 @@ const toolbar = (() => {
             title: label, click }, text);
     }
 
+    // What is idle depends on what works in the test.
+    function idleButton(control) {
+        const made = button('Skip idle', 'Skip idle times, in which nothing ' +
+            `begins or ends and ${idle.deviceSpan(control.recording) ?
+                'no device works' : 'no innermost slice is open'} (I)`,
+        control.toggleIdle);
+
+        made.classList.add('toggle');
+        return made;
+    }
+
     function buttons(control) {
         return make('div', { class: 'buttons' },
             button('−', 'Zoom out (S)', () => control.zoom(1.6)),
@@ -30,9 +41,7 @@ const toolbar = (() => {
     }
 
     function create(control) {
-        control.parts.idle = button('Skip idle', 'Skip idle times (I)',
-            control.toggleIdle);
-        control.parts.idle.classList.add('toggle');
+        control.parts.idle = idleButton(control);
         return make('div', { class: 'tools' },
             control.parts.search.element, buttons(control),
             control.parts.tracks.menu.element,
