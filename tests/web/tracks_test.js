@@ -191,6 +191,19 @@ module.exports = {
             .test(location.hash));
     },
 
+    async prints_the_part_that_is_on_the_screen(open) {
+        const page = await opened(open);
+        const height = () => page.evaluate(() =>
+            timeline.control.parts.frame.clientHeight);
+
+        await page.keyboard.press('End');
+        const before = [await height(), await scrollTop(page)];
+
+        await page.emulateMedia({ media: 'print' });
+        assert.deepStrictEqual([await height(), await scrollTop(page)],
+            before);
+    },
+
     async hides_tracks_without_slices_on_the_screen(open) {
         const page = await opened(open, 'view=timeline&empty=hide');
 

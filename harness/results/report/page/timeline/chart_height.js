@@ -32,6 +32,7 @@ const chartHeight = (() => {
             space.style.height = `${placed.height}px`;
             frame.style.maxHeight = `${most()}px`;
             frame.style.flex = chosen ? `0 0 ${pixels}px` : '';
+            frame.style.setProperty('--height', `${frame.offsetHeight}px`);
             edge.setAttribute('aria-valuemax', Math.round(most()));
             edge.setAttribute('aria-valuenow',
                 Math.round(pixels || frame.clientHeight || LEAST));
