@@ -137,6 +137,8 @@ module.exports = {
             ['thread 49', 'thread 490', 'thread 491']);
         assert.match(await page.locator('.tracks-menu [role=status]')
             .innerText(), /^11 of 501 tracks$/);
+        assert.strictEqual(await page.locator('.tracks-menu summary')
+            .innerText(), 'Tracks: 11 of 501');
         await page.waitForFunction(() => /tracks=thread%2049/
             .test(location.hash));
         const other = await opened(open, await page.evaluate(() =>
@@ -202,6 +204,20 @@ module.exports = {
         await page.emulateMedia({ media: 'print' });
         assert.deepStrictEqual([await height(), await scrollTop(page)],
             before);
+    },
+
+    async lists_all_tracks_in_the_menu(open) {
+        for (const width of [1280, 700, 400]) {
+            const page = await opened(open, 'view=timeline',
+                { viewport: { width, height: 800 } });
+
+            await page.keyboard.press('t');
+            assert.strictEqual(await page.locator('.track-list li').count(),
+                501);
+            const box = await page.locator('.tracks-box').boundingBox();
+
+            assert.ok(box.x >= 0 && box.x + box.width <= width, `${width}`);
+        }
     },
 
     async hides_tracks_without_slices_on_the_screen(open) {

@@ -2,31 +2,40 @@
 // filtered, pinned and collapsed.
 const tracksMenu = (() => {
     const { make } = dom;
-    const LISTED = 200;
+    const LISTED = 1000;
 
-    function toggle(text, label, isOn, click) {
-        return make('button', { type: 'button', class: 'toggle',
-            'aria-label': label, 'aria-pressed': String(isOn), click }, text);
+    // toggle() makes a button, and press(), which shows whether it is on.
+    function toggle(text, { id, name }, set, change) {
+        const button = make('button', { type: 'button', class: 'toggle',
+            'aria-label': `${text} ${name}`,
+            click: () => change(() => tracks.flip(set, id)) }, text);
+
+        return { button, press: () =>
+            button.setAttribute('aria-pressed', String(set.has(id))) };
     }
 
-    function entry({ id, name }, settings, change) {
-        const flip = (set) => () => change(() => tracks.flip(set, id));
-
-        return make('li', {}, make('span', { class: 'track-name' }, name),
-            toggle('Pin', `Pin ${name}`, settings.pinned.has(id),
-                flip(settings.pinned)),
-            toggle('Collapse', `Collapse ${name}`, settings.collapsed.has(id),
-                flip(settings.collapsed)));
-    }
-
-    function list(groups, settings, change) {
+    // listOf() makes the list of the tracks that the filter finds.
+    function listOf(groups, settings, change) {
         const found = groups.filter((group) =>
             tracks.isNamed(group, settings));
+        const toggles = [];
+        const entry = (group) => {
+            const own = [toggle('Pin', group, settings.pinned, change),
+                toggle('Collapse', group, settings.collapsed, change)];
 
-        return [make('ul', {}, found.slice(0, LISTED).map((group) =>
-            entry(group, settings, change))),
-        found.length > LISTED && make('p', { class: 'muted' },
-            `${format.count(found.length - LISTED)} more: filter by name`)];
+            toggles.push(...own);
+            return make('li', {},
+                make('span', { class: 'track-name' }, group.name),
+                own.map(({ button }) => button));
+        };
+
+        return {
+            content: [make('ul', {}, found.slice(0, LISTED).map(entry)),
+                found.length > LISTED && make('p', { class: 'muted' },
+                    `${format.count(found.length - LISTED)} more: ` +
+                    'filter by name')],
+            press: () => toggles.forEach((one) => one.press()),
+        };
     }
 
     function filterBox(settings, change) {
@@ -58,19 +67,6 @@ const tracksMenu = (() => {
             collapse('Expand all', []));
     }
 
-    // The button that was pressed is made anew.
-    function replaceKeeping(element, content) {
-        const { activeElement: focused } = document;
-        const label = element.contains(focused) &&
-            focused.getAttribute('aria-label');
-
-        dom.replace(element, content);
-        if (label) {
-            element.querySelector(`[aria-label="${CSS.escape(label)}"]`)
-                ?.focus();
-        }
-    }
-
     // create() makes the menu. change(action) changes the settings and calls
     // fill(), which shows how many tracks there are.
     function create(groups, settings, change) {
@@ -82,10 +78,18 @@ const tracksMenu = (() => {
             toggle: show, keydown: close }, summary,
         make('div', { class: 'tracks-box' }, make('div', {}, box, ' ', total),
             switches(groups, settings, change), names));
+        let list = null;
+        let listed = '';
 
         function show() {
-            if (element.open)
-                replaceKeeping(names, list(groups, settings, change));
+            if (!element.open)
+                return;
+            if (!list || listed !== settings.filter) {
+                list = listOf(groups, settings, change);
+                listed = settings.filter;
+                dom.replace(names, list.content);
+            }
+            list.press();
         }
 
         function close(event) {
@@ -98,9 +102,12 @@ const tracksMenu = (() => {
 
         function fill(count) {
             const all = format.plural(groups.length, 'track');
+            const some = count === groups.length ? '' :
+                `${format.count(count)} of `;
 
-            total.textContent = count === groups.length ? all :
-                `${format.count(count)} of ${all}`;
+            total.textContent = some + all;
+            summary.textContent = some ? `Tracks: ${some}${
+                format.count(groups.length)}` : 'Tracks';
             if (box.value !== settings.filter)
                 box.value = settings.filter;
             show();
