@@ -170,6 +170,21 @@ module.exports = {
             .test(location.hash));
     },
 
+    async stays_where_it_is_when_heads_are_clicked_twice(open) {
+        const page = await opened(open);
+        const box = await page.locator('#timeline canvas').boundingBox();
+        const length = () => page.evaluate(() =>
+            timeline.control.view.end - timeline.control.view.start);
+
+        await page.keyboard.press('w');
+        const before = await length();
+
+        await page.mouse.dblclick(box.x + 20, box.y + 65);
+        assert.strictEqual(await length(), before);
+        await page.mouse.dblclick(box.x + 20, box.y + 85);
+        assert.notStrictEqual(await length(), before);
+    },
+
     async keeps_pinned_tracks_on_the_screen(open) {
         const page = await opened(open);
 

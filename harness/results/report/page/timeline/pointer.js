@@ -30,11 +30,13 @@ const pointer = (() => {
     }
 
     function hover(control, { offsetX: x, offsetY: y }) {
-        const { recording, parts: { canvas } } = control;
+        const { recording, parts } = control;
+        const { canvas } = parts;
         const id = control.sliceAt(x, y);
         const line = ruler.lineAt(control, x, y);
 
-        canvas.classList.toggle('is-link', line >= 0);
+        canvas.classList.toggle('is-link',
+            line >= 0 || parts.tracks.headAt(y) >= 0);
         tell(control, x, y, line >= 0 ? ruler.lineText(recording, line) :
             id >= 0 ? tipText(recording, id) : curves.tipAt(control, x, y));
     }
@@ -160,7 +162,8 @@ const pointer = (() => {
         canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
         canvas.addEventListener('wheel', (event) => wheel(control, event),
             { passive: false });
-        canvas.addEventListener('dblclick', () => control.fit());
+        canvas.addEventListener('dblclick', ({ offsetY }) =>
+            control.parts.tracks.headAt(offsetY) < 0 && control.fit());
     }
 
     return { attach, tell };

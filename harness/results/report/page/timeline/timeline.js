@@ -128,12 +128,11 @@ const timeline = (() => {
 
     // collapseAt() collapses or expands the track whose head is at a height.
     function collapseAt(y) {
-        const item = parts.tracks.itemAt(y);
+        const id = parts.tracks.headAt(y);
 
-        if (item?.kind !== 'head')
-            return false;
-        parts.tracks.collapse(item.id);
-        return true;
+        if (id >= 0)
+            parts.tracks.collapse(id);
+        return id >= 0;
     }
 
     const control = {

@@ -192,6 +192,13 @@ const tracks = (() => {
                     y >= item.y && y < item.y + item.height);
         }
 
+        // headAt() is the number of the track whose head is there, or -1.
+        headAt(y) {
+            const item = this.itemAt(y);
+
+            return item?.kind === 'head' ? item.id : -1;
+        }
+
         collapse(id) {
             this.change(() => flip(this.settings.collapsed, id));
         }
