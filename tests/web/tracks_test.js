@@ -208,6 +208,33 @@ module.exports = {
             .test(location.hash));
     },
 
+    async scrolls_pinned_tracks_that_have_no_room(open) {
+        const page = await opened(open, 'view=timeline&pinned=0-49,499');
+        const shown = await heads(page);
+
+        assert.ok(shown.includes('thread 1'));
+        assert.ok(!shown.includes('thread 50'));
+        await page.evaluate(() => timeline.control.select(2 * 49, true));
+        assert.ok((await heads(page)).includes('thread 50'));
+        await clickLast(page);
+        await page.keyboard.press('End');
+        assert.ok((await heads(page)).includes('thread 1'));
+        assert.ok((await heads(page)).includes('thread 499'));
+    },
+
+    async makes_room_for_pinned_tracks_when_resized(open) {
+        const page = await opened(open, 'view=timeline&pinned=0-5');
+        const edge = () => page.evaluate(() =>
+            timeline.control.parts.tracks.placed.edge);
+        const before = await edge();
+
+        await page.locator('.chart-edge').focus();
+        for (let i = 0; i < 8; i++)
+            await page.keyboard.press('ArrowDown');
+        await page.waitForFunction((least) =>
+            timeline.control.parts.tracks.placed.edge > least, before);
+    },
+
     async prints_the_part_that_is_on_the_screen(open) {
         const page = await opened(open);
         const height = () => page.evaluate(() =>
@@ -242,12 +269,12 @@ module.exports = {
         await page.evaluate(() => timeline.control.look(
             ...[1.25e6, 1.29e6].map((time) =>
                 timeline.control.recording.zero + time)));
-        await page.waitForFunction(() => timeline.control.parts.tracks.placed
-            .count < 60);
+        await page.waitForFunction(() => timeline.control.parts.tracks.shown
+            .length < 60);
         assert.strictEqual((await heads(page))[0], 'thread 452');
         await page.keyboard.press('f');
-        await page.waitForFunction(() => timeline.control.parts.tracks.placed
-            .count === 501);
+        await page.waitForFunction(() => timeline.control.parts.tracks.shown
+            .length === 501);
     },
 
     async ignores_settings_that_make_no_sense(open) {

@@ -153,6 +153,12 @@ const timeline = (() => {
             `${format.duration(cut.width)} left out`) : null;
     }
 
+    function resized() {
+        parts.tracks.arrange();
+        control.resize();
+        redraw();
+    }
+
     function build() {
         parts = {
             canvas: make('canvas', {
@@ -174,7 +180,7 @@ const timeline = (() => {
         parts.frame = make('div', { class: 'chart-frame' }, parts.scroller,
             parts.tip);
         pointer.attach(control);
-        new ResizeObserver(redraw).observe(parts.scroller);
+        new ResizeObserver(resized).observe(parts.scroller);
         return [cuts(), toolbar.make(control),
             parts.minimap.element, parts.frame,
             parts.height.edge, parts.panels.element];
@@ -244,6 +250,7 @@ const timeline = (() => {
         }
         dom.replace(root, head, build());
         control.resize();
+        parts.tracks.arrange();
         restore();
         parts.tracks.update();
         parts.search.restore();

@@ -4,6 +4,8 @@
 const tracks = (() => {
     const { SIZE } = layout;
     const TOP = SIZE.ruler + SIZE.ticks;
+    // Pinned tracks leave the others a third of the chart.
+    const PINNED = 2 / 3;
 
     /* ---- Settings, which are in the address ---- */
 
@@ -101,21 +103,45 @@ const tracks = (() => {
         }
     }
 
-    // place() returns the items that scroll, and the pinned ones above them.
-    function place({ groups, rowCount }, settings, view) {
-        const shown = shownOf(groups, settings, view);
-        const tops = new Float64Array(rowCount).fill(NaN);
-        const pinned = new Column(TOP);
+    function heightOf({ id, rows, curve }, { collapsed }) {
+        const all = (curve ? SIZE.curve : 0) + rows.length * SIZE.row;
+        const one = rows.length ? SIZE.row : 0;
 
-        for (const group of shown.filter(({ id }) => settings.pinned.has(id)))
+        return SIZE.head + (collapsed.has(id) ? one : all) + SIZE.gap;
+    }
+
+    // fixed() are the pinned tracks for which there is room above the others.
+    function fixed(shown, settings, height) {
+        let left = (height - TOP) * PINNED;
+
+        return new Set(shown.filter((group) => {
+            const needed = heightOf(group, settings);
+            const fits = settings.pinned.has(group.id) && needed <= left;
+
+            left -= fits ? needed : 0;
+            return fits;
+        }));
+    }
+
+    // place() returns the items that scroll, and those above them that don't.
+    // Pinned tracks for which there is no room are the first that scroll.
+    function place(shown, rowCount, settings, height) {
+        const tops = new Float64Array(rowCount).fill(NaN);
+        const above = fixed(shown, settings, height);
+        const pinned = new Column(TOP);
+        const isFirst = (group) => settings.pinned.has(group.id);
+        const below = shown.filter((group) => !above.has(group));
+
+        for (const group of above)
             pinned.addTrack(group, settings, tops);
         const column = new Column(pinned.y);
 
         column.add('test', SIZE.row);
-        for (const group of shown.filter(({ id }) => !settings.pinned.has(id)))
+        for (const group of [...below.filter(isFirst),
+            ...below.filter((one) => !isFirst(one))])
             column.addTrack(group, settings, tops);
         return {
-            tops, edge: pinned.y, height: column.y, count: shown.length,
+            tops, edge: pinned.y, height: column.y,
             pinned: pinned.items, items: column.items,
             bottoms: Float64Array.from(column.items,
                 ({ y, height }) => y + height),
@@ -142,15 +168,25 @@ const tracks = (() => {
             this.settings = read(this.layout.groups.length);
             this.menu = tracksMenu.make(this.layout.groups, this.settings,
                 (action) => this.change(action));
-            this.placed = place(this.layout, this.settings,
-                control.recording);
+            this.find(control.recording);
+        }
+
+        find(view) {
+            this.shown = shownOf(this.layout.groups, this.settings, view);
+            this.arrange();
+        }
+
+        // arrange() places the tracks anew when the chart's height changes.
+        arrange() {
+            this.placed = place(this.shown, this.layout.rowCount,
+                this.settings, this.control.parts.scroller.clientHeight);
         }
 
         update() {
             const { control } = this;
 
-            this.placed = place(this.layout, this.settings, control.view);
-            this.menu.fill(this.placed.count);
+            this.find(control.view);
+            this.menu.fill(this.shown.length);
             control.resize();
             control.redraw();
         }
