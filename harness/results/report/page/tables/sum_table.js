@@ -76,6 +76,20 @@ const sumTable = (() => {
             make('th', { class: 'name', scope: 'row', title: shown }, content);
     }
 
+    // linked() makes each cell of the first column do what choose(row) returns,
+    // which may be null.
+    function linked([[title, value, kind], ...rest], choose) {
+        const content = (row, shown) => {
+            const click = choose(row);
+
+            return click ? make('button', {
+                type: 'button', class: 'link', click,
+            }, shown) : shown;
+        };
+
+        return [[title, value, kind, content], ...rest];
+    }
+
     function download(label, columns, rows) {
         return make('button', {
             type: 'button', class: 'csv',
@@ -140,5 +154,5 @@ const sumTable = (() => {
             download(label, columns, rows));
     }
 
-    return { make: create, csv, SPAN_COLUMNS };
+    return { make: create, linked, csv, SPAN_COLUMNS };
 })();

@@ -5,11 +5,15 @@ const tables = (() => {
     let root = null;
     let turn = 0;
 
-    function isSpan(recording) {
-        const { kind, state: bits } = recording.slices;
+    function isEntered({ slices }) {
+        return (row) => !(slices.state[row] & recordings.NEVER_ENTERED);
+    }
 
-        return (row) => recording.string(kind[row]) === '' &&
-            !(bits[row] & recordings.NEVER_ENTERED);
+    function isSpan(recording) {
+        const { kind } = recording.slices;
+        const entered = isEntered(recording);
+
+        return (row) => recording.string(kind[row]) === '' && entered(row);
     }
 
     function empty() {
@@ -86,11 +90,12 @@ const tables = (() => {
         if (spans.length) {
             parts.push(make('h2', {}, 'Spans'),
                 flame.make(flame.sum(sums.tree)),
-                sumTable.make('Spans', spans));
+                nameSection.make('Spans', spans, sumTable.SPAN_COLUMNS, list,
+                    isSpan));
         }
         for (const [title, rows, columns] of deviceTables.list(sums.devices)) {
             parts.push(make('h2', {}, title),
-                sumTable.make(title, rows, columns));
+                nameSection.make(title, rows, columns, list, isEntered));
         }
         parts.push(memoryTables.sections(sums.memory, list.length === 1),
             waitSection(list));

@@ -62,7 +62,11 @@ const panels = (() => {
         return [
             make('h2', {}, format.line(recordings.sliceName(recording, id)),
                 ' ', make('span', { class: 'muted' },
-                    memory.extent(recording, id))),
+                    memory.extent(recording, id))), ' ',
+            make('button', { type: 'button', click: () => {
+                control.view.name = '';
+                control.parts.panels.open('name');
+            } }, 'All of this name'),
             make('dl', {}, [
                 ...recordings.sliceFields(recording, id),
                 ['start', `${format.seconds(
@@ -93,7 +97,11 @@ const panels = (() => {
                 'On the screen', ' ', make('span', { class: 'muted' },
                 'slices are clipped to it')),
             flame.make(flame.treeOf(recording, part.has, part)),
-            groups.length > 0 && sumTable.make('Slices in sum', groups),
+            groups.length > 0 && sumTable.make('Slices in sum', groups,
+                sumTable.linked(sumTable.SPAN_COLUMNS, ({ name }) => () => {
+                    view.name = name;
+                    control.parts.panels.open('name');
+                })),
         ];
     }
 

@@ -11,7 +11,7 @@ const timeline = (() => {
     let frame = 0;
     // The part that is on the screen, in ns of the recording.
     const view = { start: 0, end: 1, selected: -1, range: null, found: null,
-        notes: [], marked: null, breaks: null, path: null };
+        notes: [], marked: null, breaks: null, path: null, name: '' };
 
     function paintNow() {
         frame = 0;
@@ -214,6 +214,7 @@ const timeline = (() => {
         view.marked = null;
         view.found = null;
         view.notes = notes.read();
+        view.name = '';
         critical.restore(control);
         view.start = isGiven ? zero + from : first;
         view.end = isGiven ? zero + to : last;
