@@ -240,6 +240,20 @@ const tests = {
         }
     },
 
+    // A chosen row and a pressed button have an outline, and bars a border.
+    async shows_choices_in_forced_colors(open, folder) {
+        const page = await opened(open, folder, 'change=slower',
+            { forcedColors: 'active' });
+        const outline = (selector) => page.locator(selector).first().evaluate(
+            (one) => getComputedStyle(one).outlineStyle);
+
+        assert.strictEqual(await outline('[data-kind=slower]'), 'solid');
+        assert.strictEqual(await outline('[data-kind=faster]'), 'none');
+        assert.strictEqual(await outline('.grid-names .is-active'), 'solid');
+        assert.strictEqual(await page.locator('.flame-box').first().evaluate(
+            (one) => getComputedStyle(one).borderTopStyle), 'solid');
+    },
+
     async names_the_command_for_time_lines_that_are_missing(open, folder) {
         const page = await opened(open, folder);
 

@@ -4,6 +4,8 @@ const twin = (() => {
     const { make } = dom;
     const { SIZE } = layout;
     const AXIS = 20;
+    // A label that begins closer to the edge would be cut.
+    const LABEL = 48;
     // Tracks further below are left out.
     const TALLEST = 900;
 
@@ -42,7 +44,8 @@ const twin = (() => {
             context.fillStyle = paint.color('--line');
             context.fillRect(x, 0, 1, height);
             context.fillStyle = paint.color('--muted');
-            context.fillText(label(time, stretch), x + 4, 14);
+            if (x < width - LABEL)
+                context.fillText(label(time, stretch), x + 4, 14);
         }
     }
 
