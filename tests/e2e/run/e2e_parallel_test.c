@@ -77,7 +77,7 @@ Test(e2e_parallel, shares_the_jobs_among_programs)
     script("b", "meet here");
     result = e2e_run(TESTLOG " run ./a ./b -- -j6");
     e2e_expect_code(result, 0);
-    e2e_expect_has(e2e_read("variables.a"), "share=3:3 0");
+    e2e_expect_has(e2e_read("variables.a"), "share=5:3 0 0");
 }
 
 Test(e2e_parallel, runs_two_tests_for_each_processor_by_default)
@@ -94,7 +94,7 @@ Test(e2e_parallel, runs_two_tests_for_each_processor_by_default)
         e2e_expect_has(e2e_read("variables.a"), share);
     }
     e2e_run("taskset -c %d " TESTLOG " run ./a", sched_getcpu());
-    e2e_expect_has(e2e_read("variables.a"), "share=3:2 0");
+    e2e_expect_has(e2e_read("variables.a"), "share=5:2 0 0");
     e2e_run(TESTLOG " run ./a -- -j3");
     e2e_expect_lacks(e2e_read("variables.a"), "share=");
 }

@@ -31,7 +31,8 @@ static bool take(const char *text, pid_t runner, struct test_log_share *share)
 
 Test(harness_program_share, program_takes_what_its_parent_wrote)
 {
-    const struct test_log_share given = {.jobs = 12, .color = true};
+    const struct test_log_share given = {
+        .jobs = 12, .color = true, .links = true};
     struct test_log_share share = {0};
     char text[32];
 
@@ -39,18 +40,20 @@ Test(harness_program_share, program_takes_what_its_parent_wrote)
     cr_assert(take(text, getppid(), &share));
     cr_expect_eq(share.jobs, 12);
     cr_expect(share.color);
+    cr_expect(share.links);
 }
 
-Test(harness_program_share, colors_may_be_off)
+Test(harness_program_share, colors_and_links_may_be_off)
 {
     const struct test_log_share given = {.jobs = 1};
-    struct test_log_share share = {.color = true};
+    struct test_log_share share = {.color = true, .links = true};
     char text[32];
 
     test_log_share_text(&given, text, sizeof(text));
     cr_assert(take(text, getppid(), &share));
     cr_expect_eq(share.jobs, 1);
     cr_expect_not(share.color);
+    cr_expect_not(share.links);
 }
 
 /* A program that a script of `testlog run` starts inherits the variable. */
@@ -58,12 +61,12 @@ Test(harness_program_share, share_of_another_process_is_not_taken)
 {
     struct test_log_share share;
 
-    cr_expect_not(take("2 1", getpid(), &share));
+    cr_expect_not(take("2 1 1", getpid(), &share));
 }
 
 Test(harness_program_share, malformed_shares_are_not_taken)
 {
-    static const char *const texts[] = {NULL, "", "2", "x 1", "0 1"};
+    static const char *const texts[] = {NULL, "", "2", "2 1", "x 1 1", "0 1 1"};
     struct test_log_share share;
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
