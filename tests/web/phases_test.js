@@ -69,4 +69,24 @@ module.exports = {
         assert.match(await lines.locator('#log').innerText(),
             /-0\.001000[\s\S]*0\.000000/);
     },
+
+    // Criterion's work before the setup's first record, and after the body,
+    // would take most of the screen.
+    async show_the_body_and_all_records_first(open) {
+        const page = await opened(open, '');
+        const shown = () => page.evaluate(() => {
+            const { view, recording: { zero } } = timeline.control;
+            const margin = (view.end - view.start) / 102;
+
+            return [view.start + margin - zero, view.end - margin - zero]
+                .map((time) => Math.round(time / 1e3));
+        });
+
+        assert.deepStrictEqual(await shown(), [-1500, 3000]);
+        assert.doesNotMatch(page.url(), /from=/);
+        await page.keyboard.press('f');
+        assert.deepStrictEqual(await shown(), [-2000, 4000]);
+        await page.keyboard.press('f');
+        assert.deepStrictEqual(await shown(), [-1500, 3000]);
+    },
 };

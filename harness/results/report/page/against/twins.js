@@ -34,11 +34,11 @@ const twins = (() => {
         });
     }
 
-    // whole() has both recordings, with a margin.
+    // whole() has the bodies and records of both, with a margin.
     function whole() {
         const all = shown.sides.map(({ recording }) => recording);
-        const start = Math.min(...all.map((one) => one.start - one.zero));
-        const end = Math.max(...all.map((one) => one.end - one.zero));
+        const start = Math.min(...all.map((one) => one.used[0] - one.zero));
+        const end = Math.max(...all.map((one) => one.used[1] - one.zero));
         const margin = (end - start) * 0.01;
 
         return [start - margin, end + margin];

@@ -62,6 +62,8 @@ const recordings = (() => {
     // The recording spans the test's phases and all records. Times count from
     // `zero`, the beginning of the body; those of the setup are negative. The
     // duration in run.json includes Criterion's messages about the test.
+    // `used` is what a time line shows at first: the body and all records;
+    // around it, Criterion prepares a process and ends it.
     function span(recording, test) {
         const { slices, lines, counters } = recording;
         const { setup, body, teardown, end } = recording.phases =
@@ -74,8 +76,9 @@ const recordings = (() => {
             estimatedZero(recording, test, first, last);
         recording.start = Math.min(first, setup || recording.zero);
         recording.bodyEnd = teardown || recording.zero + test.duration;
-        recording.end = Math.max(last.all, end, recording.bodyEnd,
-            recording.start + 1);
+        recording.used = [Math.min(first, recording.zero),
+            Math.max(last.all, recording.bodyEnd, recording.zero + 1)];
+        recording.end = Math.max(end, recording.used[1]);
     }
 
     // Linux gives the main thread the first characters of its program's name.

@@ -16,18 +16,22 @@ const draw = (() => {
         return screen.scale.x(time);
     }
 
-    function label(screen, id, left, width, y) {
-        const { context, recording } = screen;
-        const name = format.line(recordings.sliceName(recording, id));
+    // named() writes a bar's name into it, cut to its width.
+    function named(screen, name, left, width, y) {
         const from = Math.max(left, screen.scale.stretches[0].left) + 4;
         const room = Math.min(left + width, screen.width) - from - 3;
         const most = Math.floor(room / 6);
 
         if (most < 3)
             return;
-        context.fillStyle = paint.color('--slice-text');
-        context.fillText(name.length <= most ? name :
+        screen.context.fillText(name.length <= most ? name :
             `${name.slice(0, most - 1)}…`, from, y + 13, room);
+    }
+
+    function label(screen, id, left, width, y) {
+        screen.context.fillStyle = paint.color('--slice-text');
+        named(screen, format.line(recordings.sliceName(screen.recording, id)),
+            left, width, y);
     }
 
     function slice(screen, id, left, width, y) {
@@ -85,20 +89,29 @@ const draw = (() => {
             strip(screen, found, y, critical.piece);
     }
 
-    // The test itself is above its threads.
-    function test(screen, y) {
-        const { context, recording } = screen;
-        const left = Math.max(-2, x(screen, recording.zero));
-        const width = Math.min(screen.width + 2,
-            x(screen, recording.bodyEnd)) - left;
+    function bar(screen, name, [from, to], y, color) {
+        const left = Math.max(-2, x(screen, from));
+        const width = Math.min(screen.width + 2, x(screen, to)) - left;
 
-        context.fillStyle = paint.color(`--${screen.test.outcome}-back`);
-        context.fillRect(left, y, width, SIZE.row - 2);
-        context.fillStyle = paint.color(`--${screen.test.outcome}`);
-        context.fillText(`${format.line(screen.test.name)}: ` +
-            format.outcome(screen.test),
-        Math.max(left, screen.scale.stretches[0].left) + 4, y + 13,
-        Math.max(1, width - 8));
+        if (width <= 0)
+            return;
+        screen.context.fillStyle = paint.color(`--${color}-back`);
+        screen.context.fillRect(left, y, width, SIZE.row - 2);
+        screen.context.fillStyle = paint.color(`--${color}`);
+        named(screen, name, left, width, y);
+    }
+
+    // The test itself is above its threads, between its setup and its teardown.
+    function test(screen, y) {
+        const { zero, bodyEnd, phases } = screen.recording;
+        const { name, outcome } = screen.test;
+
+        if (phases.setup)
+            bar(screen, 'setup', [phases.setup, zero], y, 'skipped');
+        if (phases.teardown)
+            bar(screen, 'teardown', [bodyEnd, phases.end], y, 'skipped');
+        bar(screen, `${format.line(name)}: ${format.outcome(screen.test)}`,
+            [zero, bodyEnd], y, outcome);
         pieces(screen, null, y);
     }
 

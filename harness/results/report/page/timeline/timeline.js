@@ -202,7 +202,7 @@ const timeline = (() => {
 
     function restore() {
         view.breaks = idle.atLeast(recording, Number(state.get('skip')));
-        const [first, last] = control.whole();
+        const [first, last] = control.first();
         const { zero } = recording;
         const at = state.get('t');
         const from = Number(state.get('from') || NaN);

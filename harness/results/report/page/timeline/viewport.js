@@ -4,20 +4,35 @@ const viewport = (() => {
     const LEAST = 10;
 
     // Everything has a margin, unless idle times are skipped.
-    function whole({ recording: { start, end }, view }) {
+    function padded({ view }, [start, end]) {
         const margin = view.breaks ? 0 : (end - start) * 0.01;
 
         return [start - margin, end + margin];
     }
 
+    // whole() has the recording, with all that Criterion did around the test.
+    function whole(control) {
+        return padded(control,
+            [control.recording.start, control.recording.end]);
+    }
+
+    // first() is the window that a time line begins with.
+    function first(control) {
+        return padded(control, control.recording.used);
+    }
+
+    function shows({ view }, [start, end]) {
+        return Math.abs(view.start - start) < 1 &&
+            Math.abs(view.end - end) < 1;
+    }
+
     function note(control) {
         const { recording, view, parts } = control;
-        const [start, end] = whole(control);
-        const all = view.start <= start && view.end >= end;
+        const isFirst = shows(control, first(control));
 
         state.note({
-            from: all ? '' : Math.round(view.start - recording.zero),
-            to: all ? '' : Math.round(view.end - recording.zero),
+            from: isFirst ? '' : Math.round(view.start - recording.zero),
+            to: isFirst ? '' : Math.round(view.end - recording.zero),
         });
         parts.panels?.moved();
         parts.tracks?.moved();
@@ -26,10 +41,10 @@ const viewport = (() => {
     // A window is not wider than the recording.
     function look(control, start, end) {
         const { view } = control;
-        const [first, last] = whole(control);
-        const length = Math.max(LEAST, Math.min(end - start, last - first));
+        const [least, most] = whole(control);
+        const length = Math.max(LEAST, Math.min(end - start, most - least));
 
-        view.start = Math.max(first, Math.min(start, last - length));
+        view.start = Math.max(least, Math.min(start, most - length));
         view.end = view.start + length;
         control.parts.tip.hidden = true;
         control.parts.idle.setAttribute('aria-pressed', String(!!view.breaks));
@@ -50,15 +65,15 @@ const viewport = (() => {
     function place(control, time, x, pixels) {
         const { breaks } = control.view;
         const width = control.parts.canvas.clientWidth;
-        const [first, last] = whole(control);
+        const [least, most] = whole(control);
         let start = scale.at(breaks, time, -x, pixels);
         let end = scale.at(breaks, time, width - x, pixels);
 
-        if (start < first)
-            [start, end] = [first, scale.at(breaks, first, width, pixels)];
-        if (end > last)
-            [start, end] = [scale.at(breaks, last, -width, pixels), last];
-        look(control, Math.max(first, start), end);
+        if (start < least)
+            [start, end] = [least, scale.at(breaks, least, width, pixels)];
+        if (end > most)
+            [start, end] = [scale.at(breaks, most, -width, pixels), most];
+        look(control, Math.max(least, start), end);
     }
 
     function zoom(control, factor, time) {
@@ -74,7 +89,8 @@ const viewport = (() => {
             scaleOf(control).pixels);
     }
 
-    // fit() shows the selected slice, or everything if it is shown already.
+    // fit() shows the selected slice, or all records if it is shown already, or
+    // the whole recording if these are.
     function fit(control) {
         const { start, ends } = control.recording.slices;
         const { range, selected: id, start: from } = control.view;
@@ -84,6 +100,8 @@ const viewport = (() => {
             look(control, ...range);
         else if (id >= 0 && Math.abs(from - (start[id] - margin)) > 1)
             look(control, start[id] - margin, ends[id] + margin);
+        else if (!shows(control, first(control)))
+            look(control, ...first(control));
         else
             look(control, ...whole(control));
     }
@@ -104,8 +122,7 @@ const viewport = (() => {
     // toggleIdle() skips the idle times that are long on the screen, or none.
     function toggleIdle(control) {
         const { view, recording } = control;
-        const [first, last] = whole(control);
-        const isWhole = view.start <= first && view.end >= last;
+        const wasFirst = shows(control, first(control));
         const length = view.breaks ? 0 :
             Math.floor(idle.longest(recording, view.start, view.end));
 
@@ -113,13 +130,13 @@ const viewport = (() => {
             dom.announce('No idle time on the screen is long');
         view.breaks = idle.atLeast(recording, length);
         state.note({ skip: length || '' });
-        look(control, ...isWhole ? whole(control) : [view.start, view.end]);
+        look(control, ...wasFirst ? first(control) : [view.start, view.end]);
     }
 
     // make() returns what a time line's control can do with its window.
     function make(control) {
         return Object.fromEntries(Object.entries({
-            whole, look, scaleOf, timeAt, place, zoom, pan, fit,
+            first, look, scaleOf, timeAt, place, zoom, pan, fit,
             fitDevice, toggleIdle,
         }).map(([name, action]) =>
             [name, (...values) => action(control, ...values)]));
