@@ -168,8 +168,8 @@ Test(e2e_page_link, escapes_long_and_odd_paths)
     char path[PATH_MAX] = ODD "/", settings[PATH_MAX];
 
     cr_assert_eq(mkdir(ODD, 0777), 0);
-    for (int i = 0; i < 70; i++)
-        strcat(path, "a b");
+    for (size_t end = strlen(path), i = 0; i < 70; i++)
+        end += (size_t)snprintf(path + end, sizeof(path) - end, "a b");
     cr_assert_eq(mkdir(path, 0777), 0);
     cr_assert_eq(chdir(path), 0);
     snprintf(settings, sizeof(settings), "TRACE_DIR='%s/a b;c'",
@@ -205,13 +205,13 @@ static void fake(const char *more)
 /* Expects that the page of the latest run was opened once. */
 static void expect_opened(const struct e2e *result)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], line[PATH_MAX + 1];
 
     e2e_expect_code(result, 0);
     e2e_expect_lacks(result->err, "--open");
     cr_assert_not_null(realpath("testlog-runs/latest/report.html", path));
-    strcat(path, "\n");
-    e2e_expect_is(e2e_read("opened"), path);
+    snprintf(line, sizeof(line), "%s\n", path);
+    e2e_expect_is(e2e_read("opened"), line);
     e2e_expect_is(e2e_read("files"), "/dev/null\n/dev/null\n/dev/null\n");
     unlink("opened");
 }
