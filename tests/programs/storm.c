@@ -119,9 +119,9 @@ TEST_LOG(storm, handlers_jump, .timeout = 100)
 
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
-    repeat_signals(jump, setting("STORM_EVERY"));
-    sigsetjmp(back, 1);
     pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    repeat_signals(jump, setting("STORM_EVERY"));
+    sigsetjmp(back, 1); /* a handler must not jump before this */
     log_after(jumps++);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
     while (jumps < most) {
