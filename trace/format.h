@@ -26,12 +26,15 @@
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "recording.h"
 
 enum {
-    TRACE_FORMAT_VERSION = 2, /* version 1 did not share chunks */
+    /* Version 1 did not share chunks, version 2 counted all losses in `lost`.
+     */
+    TRACE_FORMAT_VERSION = 3,
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
     TRACE_PIECE_SIZE = 4096,
@@ -40,6 +43,7 @@ enum {
     TRACE_CHUNK_SLOTS = TRACE_CHUNK_SIZE / TRACE_SLOT_SIZE,
     TRACE_PIECE_SLOTS = TRACE_PIECE_SIZE / TRACE_SLOT_SIZE,
     TRACE_CHUNK_PIECES = TRACE_CHUNK_SIZE / TRACE_PIECE_SIZE,
+    TRACE_COUNTERS = 56,
 };
 
 #define TRACE_MAGIC UINT64_C(0x0a676f6c74736574) /* "testlog\n" */
@@ -48,6 +52,12 @@ enum {
 enum trace_clock {
     TRACE_CLOCK_MONOTONIC, /* ns of CLOCK_MONOTONIC */
     TRACE_CLOCK_COUNTER,   /* the processor's invariant counter */
+};
+
+/* Records that one thread at a time has lost, by enum trace_loss: a cache line,
+ * so that threads which lose many do not wait for each other. */
+struct trace_losses {
+    uint64_t lost[8];
 };
 
 struct trace_header {
@@ -76,10 +86,13 @@ struct trace_header {
     uint32_t unused;
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
-    uint64_t lost[8]; /* records lost, by enum trace_loss */
-    uint32_t watched; /* 1: other processes leave their crashes here */
-    uint32_t stacks;  /* atomic: stacks that they may still leave */
-    uint32_t crashes; /* atomic: of other processes than the recorded one */
+    struct trace_losses losses; /* of threads without counters of their own */
+    uint32_t watched;   /* 1: other processes leave their crashes here */
+    uint32_t stacks;    /* atomic: stacks that they may still leave */
+    uint32_t crashes;   /* atomic: of other processes than the recorded one */
+    uint64_t counting;  /* atomic, bits: which counters a thread has */
+    uint64_t zeros[30]; /* for later versions */
+    struct trace_losses counters[TRACE_COUNTERS];
 };
 
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
@@ -127,6 +140,7 @@ struct trace_record {
 };
 
 _Static_assert(sizeof(struct trace_record) == TRACE_SLOT_SIZE, "one slot");
-_Static_assert(sizeof(struct trace_header) <= TRACE_HEADER_SIZE, "one page");
+_Static_assert(offsetof(struct trace_header, counters) == 512, "whole lines");
+_Static_assert(sizeof(struct trace_header) == TRACE_HEADER_SIZE, "one page");
 
 #endif

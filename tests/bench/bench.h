@@ -93,6 +93,8 @@ double bench_span_fields(size_t count);
 double bench_span_late(size_t count);
 double bench_event(size_t count);
 double bench_line(size_t count);
+double bench_span_lost(size_t count);
+double bench_line_lost(size_t count);
 double bench_span_fresh(size_t count);
 double bench_start_and_end(size_t count);
 double bench_no_gpu(size_t count);

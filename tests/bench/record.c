@@ -151,6 +151,25 @@ static void line(int i)
         return from;                                                           \
     }
 
+/* A recording without space, whose last records have been lost. */
+#define FULL_ROW(name, call)                                                   \
+    double name(size_t count)                                                  \
+    {                                                                          \
+        bench_begin(TRACE_LIMIT_LEAST);                                        \
+        for (size_t i = 0; i < TRACE_LIMIT_LEAST / TRACE_SLOT_SIZE; i++)       \
+            call((int)i);                                                      \
+                                                                               \
+        double from = now_ns();                                                \
+                                                                               \
+        for (size_t i = 0; i < count; i++)                                     \
+            call((int)i);                                                      \
+        from = (now_ns() - from) / (double)count;                              \
+        bench_end();                                                           \
+        return from;                                                           \
+    }
+
+FULL_ROW(bench_span_lost, span)
+FULL_ROW(bench_line_lost, line)
 WARM_ROW(bench_span, span)
 WARM_ROW(bench_span_fields, span_with_fields)
 WARM_ROW(bench_event, event_with_fields)

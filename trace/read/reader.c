@@ -586,7 +586,10 @@ static void count_losses(struct trace_summary *summary,
                                                     : TRACE_LOSS_DISK;
 
     for (int i = 0; header->version > 1 && i < TRACE_LOSS_COUNT; i++)
-        summary->lost[i] = header->lost[i];
+        summary->lost[i] = header->losses.lost[i];
+    for (int n = 0; header->version > 2 && n < TRACE_COUNTERS; n++)
+        for (int i = 0; i < TRACE_LOSS_COUNT; i++)
+            summary->lost[i] += header->counters[n].lost[i];
     if (header->version == 1)
         summary->lost[old] = header->dropped;
     for (int i = 0; i < TRACE_LOSS_COUNT; i++)

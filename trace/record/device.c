@@ -186,7 +186,7 @@ void trace_device_put(const struct trace_activity *activity)
         put(site, activity);
         trace_zones_launched(site->name, activity);
     } else {
-        trace_drop(TRACE_LOSS_MEMORY);
+        trace_lose(TRACE_LOSS_MEMORY);
     }
     errno = error;
 }

@@ -154,7 +154,8 @@ static __attribute__((noinline)) void print_event(
 void trace_event_(struct trace_site *site, size_t count,
                   const struct trace_value *values)
 {
-    event(site, 0, count, values, trace_bytes_of(count, values));
+    if (!trace_seems_full() || !trace_is_lost(site))
+        event(site, 0, count, values, trace_bytes_of(count, values));
 }
 
 static void put_message(struct trace_site *site, const char *text)
@@ -269,6 +270,8 @@ void trace_log_(struct trace_site *site, const char *format, ...)
     size_t bytes = 0;
     int count = -1;
 
+    if (trace_seems_full() && trace_is_lost(site))
+        return;
     if (own_format(site, format)) {
         va_start(args, format);
         count = trace_args_take(site, format, &args, values, &bytes);

@@ -198,7 +198,7 @@ static void count_overflow(const struct trace_record *record)
     const unsigned char *at = (const unsigned char *)record;
 
     if ((size_t)(at - reader.base) >= trace_recording.file_size)
-        trace_drop(trace_why_no_room(record->slots));
+        trace_lose(trace_why_no_room(record->slots));
 }
 
 static void report_live(const struct trace_record *record)

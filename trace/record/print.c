@@ -43,7 +43,7 @@ __attribute__((noinline)) bool trace_print_begin(
     if (trace_is_busy(&trace_writer) ||
         (printing.frame && !trace_has_left(printing.frame, frame))) {
         if (trace_recording.header && !(trace_writer.busy & TRACE_OURS))
-            trace_drop(TRACE_LOSS_NESTED);
+            trace_lose(TRACE_LOSS_NESTED);
         errno = printed->error;
         return false;
     }

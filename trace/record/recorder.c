@@ -50,6 +50,8 @@ static void on_thread_end(void *unused)
         trace_unwind(0);
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
+    if (trace_is_current(writer))
+        trace_give_counters(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     trace_print_free();
@@ -67,6 +69,8 @@ static void inherit(struct trace_writer *writer)
 {
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
+    writer->losses = NULL;
+    writer->refused = 0;
     writer->pieces = 0;
     writer->forked = true;
     writer->inherited = writer->depth;

@@ -75,6 +75,9 @@ struct trace_writer {
     bool forked;
     uint32_t strays;      /* time of the last search */
     enum trace_loss loss; /* why it last found no space */
+    uint32_t refused;     /* for so many slots it found none; 0: not yet */
+    uint32_t returns;     /* trace_room_returns at that time */
+    struct trace_losses *losses; /* its counters; NULL: the common ones */
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
@@ -117,12 +120,19 @@ bool trace_writer_begin(struct trace_writer *);
  * gives it slots that are reserved for errors. */
 bool trace_more_room(struct trace_writer *, size_t slots);
 enum trace_loss trace_why_no_room(size_t slots);
+bool trace_has_run_short(void); /* only errors find space from now on */
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
+
+/* trace_take_counters gives a writer counters for its losses, if some are left;
+ * trace_give_counters returns them. */
+void trace_take_counters(struct trace_writer *);
+void trace_give_counters(struct trace_writer *);
 
 /* trace_give_room returns the rest of an ending thread's space.
  * trace_room_forget forgets returned space, which belongs to another recording
  * or process, and unlocks. */
 void trace_give_room(struct trace_writer *);
+extern uint32_t trace_room_returns; /* atomic: how often */
 void trace_room_forget(void);
 void trace_room_lock(void);
 void trace_room_unlock(void);

@@ -17,6 +17,8 @@
 enum { TAIL_SIZES = 16 };
 static TRACE_UNTRACKED uint32_t tails[TAIL_SIZES];
 
+TRACE_UNTRACKED uint32_t trace_room_returns;
+
 static TRACE_UNTRACKED struct trace_lock lock;
 
 void trace_room_lock(void)
@@ -179,6 +181,7 @@ void trace_give_room(struct trace_writer *writer)
     tail->span = tails[log];
     tail->slots = (uint32_t)slots;
     tails[log] = trace_place_of(tail);
+    __atomic_fetch_add(&trace_room_returns, 1, __ATOMIC_RELAXED);
     trace_unlock(&lock);
 }
 
@@ -240,6 +243,38 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
         (uint32_t)(TRACE_FIRST_PLACE + first * TRACE_PIECE_SLOTS));
     writer->end = writer->next + count * TRACE_PIECE_SLOTS;
     return true;
+}
+
+/* ---- Counters of losses ---- */
+
+void trace_take_counters(struct trace_writer *writer)
+{
+    struct trace_header *header = trace_recording.header;
+    uint64_t before = __atomic_load_n(&header->counting, __ATOMIC_RELAXED);
+    int free;
+
+    if (writer->losses)
+        return;
+    do {
+        free = __builtin_ffsll((long long)~before) - 1;
+        if (free < 0 || free >= TRACE_COUNTERS)
+            return;
+    } while (!__atomic_compare_exchange_n(&header->counting, &before,
+                                          before | UINT64_C(1) << free, true,
+                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    writer->losses = &header->counters[free];
+}
+
+void trace_give_counters(struct trace_writer *writer)
+{
+    struct trace_header *header = trace_recording.header;
+
+    if (writer->losses)
+        __atomic_fetch_and(
+            &header->counting,
+            ~(UINT64_C(1) << (writer->losses - header->counters)),
+            __ATOMIC_RELEASE);
+    writer->losses = NULL;
 }
 
 /* ---- Space for a record ---- */
@@ -365,6 +400,11 @@ enum trace_loss trace_why_no_room(size_t slots)
         return trace_recording.file_limited ? TRACE_LOSS_FILE_SIZE
                                             : TRACE_LOSS_LIMIT;
     return error == ENOMEM ? TRACE_LOSS_MEMORY : TRACE_LOSS_DISK;
+}
+
+bool trace_has_run_short(void)
+{
+    return __atomic_load_n(&trace_recording.header->spare, __ATOMIC_RELAXED);
 }
 
 struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)

@@ -220,10 +220,13 @@ static INLINE struct trace_span_ref begin(struct trace_site *site,
                                           struct beginning how, size_t count,
                                           const struct trace_value *values)
 {
-    size_t bytes = trace_bytes_of(count, values);
     struct trace_span_ref ref = {0, 0};
     struct trace_writer *writer;
+    size_t bytes;
 
+    if (trace_seems_full() && trace_is_lost(site))
+        return ref;
+    bytes = trace_bytes_of(count, values);
     if (unlikely(bytes >= TRACE_UNPRINTED))
         return begin_printed(site, given, how, count, values);
     writer = trace_enter();

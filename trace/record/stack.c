@@ -43,22 +43,6 @@ void trace_drop_strays(struct trace_writer *writer, uint32_t strays)
     rescope(writer);
 }
 
-void trace_patch(struct trace_writer *writer, uint32_t place)
-{
-    struct trace_record *record = trace_record_at(place);
-
-    /* Another thread may have ended it already. */
-    if (unlikely(trace_unrecorded(place) ||
-                 __atomic_load_n(&record->end, __ATOMIC_RELAXED)))
-        return;
-
-    uint64_t now = trace_stamp(writer);
-
-    __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
-    if (unlikely(trace_recording.live))
-        trace_live_exit(record, now);
-}
-
 void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
 {
     uint32_t kept = at, inherited = writer->inherited;

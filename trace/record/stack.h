@@ -28,9 +28,8 @@ static inline struct trace_scope trace_joined(struct trace_scope a,
  * its top. */
 void trace_drop_strays(struct trace_writer *, uint32_t strays);
 
-/* trace_patch ends an enter. trace_leave_at ends the one at index `at` and the
+/* trace_leave_at ends the one at index `at` and the
  * guards above it, which only a jump can have left behind. */
-void trace_patch(struct trace_writer *, uint32_t place);
 void trace_leave_at(struct trace_writer *, uint32_t at, bool guard);
 
 /* trace_find returns the index of the enter whose handle has `place`, the depth
@@ -49,6 +48,23 @@ static inline bool trace_is_followed(unsigned by)
 }
 
 void trace_report_spans(struct trace_writer *);
+
+/* trace_patch ends an enter. */
+static inline void trace_patch(struct trace_writer *writer, uint32_t place)
+{
+    struct trace_record *record = trace_record_at(place);
+
+    /* Another thread may have ended it already. */
+    if (unlikely(trace_unrecorded(place) ||
+                 __atomic_load_n(&record->end, __ATOMIC_RELAXED)))
+        return;
+
+    uint64_t now = trace_stamp(writer);
+
+    __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
+    if (unlikely(trace_recording.live))
+        trace_live_exit(record, now);
+}
 
 static inline void trace_pop(struct trace_writer *writer)
 {

@@ -3,22 +3,49 @@
 
 #include "write.h"
 
-/* Finds space for a record if the chunk has none; otherwise counts it as
- * dropped. */
-__attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
-                                               size_t slots)
+enum { FEW_SLOTS = 8 };
+
+/* A refusal is final once the space for errors has been set aside. Space that
+ * is too small for most records is given up: the next ones need not ask. */
+static void note_refusal(struct trace_writer *writer, size_t slots,
+                         uint32_t returns)
 {
+    writer->loss = trace_why_no_room(slots);
+    trace_take_counters(writer);
+    if (slots > TRACE_CHUNK_SLOTS || !trace_has_run_short())
+        return;
+    writer->refused = (uint32_t)slots;
+    writer->returns = returns;
+    if (slots <= FEW_SLOTS) {
+        writer->end = writer->next;
+        writer->refused = 1;
+    }
+}
+
+static __attribute__((noinline)) bool seek_room(struct trace_writer *writer,
+                                                size_t slots)
+{
+    uint32_t returns = __atomic_load_n(&trace_room_returns, __ATOMIC_RELAXED);
     int error = errno;
     struct trace_hold hold;
     bool found;
 
     trace_hold(&hold);
     found = trace_more_room(writer, slots);
-    trace_release(&hold);
     if (!found)
-        trace_drop(writer->loss = trace_why_no_room(slots));
+        note_refusal(writer, slots, returns);
+    trace_release(&hold);
     errno = error;
     return found;
+}
+
+__attribute__((noinline)) bool trace_find_room(struct trace_writer *writer,
+                                               size_t slots)
+{
+    if (!trace_is_refused(writer, slots) && seek_room(writer, slots))
+        return true;
+    trace_drop(writer);
+    return false;
 }
 
 struct trace_record *trace_put(struct trace_writer *writer,
@@ -35,6 +62,8 @@ void trace_commit(struct trace_writer *writer, struct trace_record *record)
 }
 
 /* ---- Call sites in the recording ---- */
+
+enum { SITE_SLOTS = 16 }; /* of most call sites */
 
 /* Copies a call site into the recording and gives it an id. */
 static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
@@ -74,6 +103,9 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
 {
     int error = errno;
 
+    if (writer->end - writer->next < SITE_SLOTS &&
+        trace_is_refused(writer, SITE_SLOTS))
+        return 0;
     trace_sites_lock();
 
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
@@ -100,15 +132,32 @@ static bool spared(enum trace_kind kind, const struct trace_site *site)
                                         (site->function && !site->function[0]));
 }
 
+__attribute__((noinline)) bool trace_is_lost(const struct trace_site *site)
+{
+    struct trace_writer *writer = trace_enter();
+    bool lost;
+
+    if (!writer)
+        return true;
+    lost = trace_is_refused(writer, 1) && !trace_is_judged(site) &&
+           !spared(TRACE_KIND_EVENT, site);
+    if (lost)
+        trace_drop(writer);
+    trace_leave(writer);
+    return lost;
+}
+
 /* Such a record finds space there. */
 __attribute__((noinline)) struct trace_record *trace_put_spare(
     struct trace_writer *writer, enum trace_kind kind, struct trace_site *site,
     uint32_t span, size_t count, const struct trace_value *values)
 {
-    size_t bytes = trace_bytes_of(count, values);
-    size_t slots = 32 + 1 + bytes / TRACE_SLOT_SIZE;
+    if (!spared(kind, site))
+        return NULL;
 
-    if (!spared(kind, site) || !trace_spare_room(writer, slots))
+    size_t bytes = trace_bytes_of(count, values);
+
+    if (!trace_spare_room(writer, 32 + 1 + bytes / TRACE_SLOT_SIZE))
         return NULL;
 
     uint32_t id = site ? trace_id_of(writer, site) : 0;

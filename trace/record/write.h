@@ -24,6 +24,10 @@ bool trace_find_room(struct trace_writer *, size_t slots);
 /* trace_site_id returns a call site's id in the recording; 0: no space. */
 uint32_t trace_site_id(struct trace_writer *, struct trace_site *);
 
+/* trace_is_lost returns whether a record of a call site cannot be written, and
+ * counts it then. To be asked if trace_seems_full. */
+bool trace_is_lost(const struct trace_site *);
+
 /* trace_put_spare writes an error or metadata to the space that is reserved for
  * these. */
 struct trace_record *trace_put_spare(struct trace_writer *, enum trace_kind,
@@ -60,17 +64,48 @@ static inline uint32_t trace_place_of(const struct trace_record *record)
                       (const struct trace_record *)trace_recording.header);
 }
 
-static inline void trace_drop(enum trace_loss loss)
+/* trace_lose counts a lost record where any thread may. */
+static inline void trace_lose(enum trace_loss loss)
 {
-    __atomic_fetch_add(&trace_recording.header->lost[loss], 1,
+    __atomic_fetch_add(&trace_recording.header->losses.lost[loss], 1,
                        __ATOMIC_RELAXED);
 }
 
-/* A record without space was not needed, or has some now. */
+/* Counters that belong to the thread need no atomic instruction. */
+static inline void trace_count_drops(const struct trace_writer *writer,
+                                     uint64_t change)
+{
+    struct trace_losses *own = writer->losses;
+    struct trace_losses *losses = own ? own : &trace_recording.header->losses;
+    uint64_t *lost = &losses->lost[writer->loss];
+
+    if (likely(own != NULL))
+        __atomic_store_n(lost, *lost + change, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_add(lost, change, __ATOMIC_RELAXED);
+}
+
+/* A record has no space, */
+static inline void trace_drop(const struct trace_writer *writer)
+{
+    trace_count_drops(writer, 1);
+}
+
+/* was not needed, or has some now. */
 static inline void trace_undrop(const struct trace_writer *writer)
 {
-    __atomic_fetch_sub(&trace_recording.header->lost[writer->loss], 1,
-                       __ATOMIC_RELAXED);
+    trace_count_drops(writer, (uint64_t)-1);
+}
+
+/* Returns whether there was no space for such a record before, and none has
+ * been returned since. The end of the recording is another reason. */
+static inline bool trace_is_refused(const struct trace_writer *writer,
+                                    size_t slots)
+{
+    return writer->refused && slots >= writer->refused &&
+           writer->returns ==
+               __atomic_load_n(&trace_room_returns, __ATOMIC_RELAXED) &&
+           !__atomic_load_n(&trace_recording.header->used, __ATOMIC_RELAXED);
 }
 
 /* Most spans have no values. */
@@ -106,6 +141,13 @@ static inline struct trace_record *trace_put_now(
     if (count)
         trace_values_store(record + 1, count, values);
     return record;
+}
+
+/* trace_seems_full returns whether the thread was refused the smallest
+ * record. */
+static inline bool trace_seems_full(void)
+{
+    return unlikely(trace_writer.refused == 1);
 }
 
 /* ---- One record at a time ---- */
@@ -159,7 +201,7 @@ trace_enter(void)
 
     if (trace_is_busy(writer)) {
         if (!(writer->busy & TRACE_OURS))
-            trace_drop(TRACE_LOSS_NESTED);
+            trace_lose(TRACE_LOSS_NESTED);
         return NULL;
     }
     writer->busy = trace_frame();
@@ -205,7 +247,7 @@ static inline struct trace_record *trace_put_of(
 static inline void trace_publish(struct trace_writer *writer,
                                  struct trace_record *record)
 {
-    trace_commit(writer, record);
+    __atomic_store_n(&record->time, trace_stamp(writer), __ATOMIC_RELEASE);
     if (unlikely(trace_recording.reported))
         trace_report(record);
 }

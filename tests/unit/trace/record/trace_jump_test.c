@@ -23,7 +23,7 @@ static sigjmp_buf back;
 
 static size_t dropped(void)
 {
-    return trace_recording.header->lost[TRACE_LOSS_NESTED];
+    return trace_recording.header->losses.lost[TRACE_LOSS_NESTED];
 }
 
 static void expect_events(const char *name, size_t count)

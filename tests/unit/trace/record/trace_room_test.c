@@ -171,3 +171,110 @@ Test(trace_room, records_children_and_threads_at_the_same_time)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of a wave"), 16 * 1000);
     trace_reader_close(reader);
 }
+
+/* ---- A full recording ---- */
+
+enum { FULL = TRACE_LIMIT_LEAST / TRACE_SLOT_SIZE };
+
+static void fill(void)
+{
+    for (int i = 0; i < FULL; i++)
+        trace_event(INFO, "of the first");
+}
+
+static uint64_t lost_of(struct trace_reader *reader)
+{
+    return trace_reader_summary(reader).lost[TRACE_LOSS_LIMIT];
+}
+
+/* Each record is there or was counted as lost. */
+static void expect_in_sum(const char *name, size_t count)
+{
+    struct trace_reader *reader = test_read();
+
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of the first") +
+                     test_count(reader, TRACE_ENTRY_EVENT, name) +
+                     lost_of(reader),
+                 FULL + count);
+    trace_reader_close(reader);
+}
+
+/* More threads than there are counters. */
+Test(trace_room, counts_what_threads_lose)
+{
+    test_record_limit(TRACE_LIMIT_LEAST);
+    fill();
+    for (int i = 0; i < 3; i++)
+        run_wave(TRACE_COUNTERS + 20, 100);
+    expect_in_sum("of a wave", (size_t)3 * (TRACE_COUNTERS + 20) * 100);
+}
+
+enum { LOST_EACH = 50000 };
+
+static void lose_many(void)
+{
+    for (int i = 0; i < LOST_EACH; i++)
+        trace_event(INFO, "of a child");
+}
+
+/* A child has its parent's counters, but must not count there. */
+Test(trace_room, counts_what_children_lose)
+{
+    enum { CHILDREN = 8 };
+
+    test_record_limit(TRACE_LIMIT_LEAST);
+    fill();
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+
+        cr_assert_geq(child, 0);
+        lose_many();
+        if (!child)
+            _exit(0);
+    }
+    while (wait(NULL) > 0)
+        ;
+    expect_in_sum("of a child", (size_t)2 * CHILDREN * LOST_EACH);
+}
+
+static pthread_barrier_t ended;
+
+static void *end_when_told(void *unused)
+{
+    trace_event(INFO, "of another");
+    pthread_barrier_wait(&ended); /* it has space, */
+    pthread_barrier_wait(&ended); /* and the recording is full */
+    return unused;
+}
+
+Test(trace_room, uses_space_that_is_returned_when_it_is_full)
+{
+    struct trace_reader *reader;
+    pthread_t other;
+
+    test_record_limit(TRACE_LIMIT_LEAST);
+    pthread_barrier_init(&ended, NULL, 2);
+    cr_assert_eq(pthread_create(&other, NULL, end_when_told, NULL), 0);
+    pthread_barrier_wait(&ended);
+    fill();
+    pthread_barrier_wait(&ended);
+    pthread_join(other, NULL);
+    for (int i = 0; i < 10; i++)
+        trace_event(INFO, "after it");
+    reader = test_read();
+    cr_expect_gt(lost_of(reader), 0);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after it"), 10);
+    trace_reader_close(reader);
+}
+
+/* A site without an id asks for space for its description, too. */
+Test(trace_room, counts_what_new_call_sites_lose)
+{
+    test_record_limit(TRACE_LIMIT_LEAST);
+    fill();
+    for (int i = 0; i < 100; i++) {
+        trace_event(INFO, "never seen before");
+        log_info("nor this %d", i);
+    }
+    expect_in_sum("never seen before", 200);
+}
