@@ -39,6 +39,21 @@ module.exports = {
         assert.ok(await colors(page) > 8);
     },
 
+    async lists_its_keys_on_the_screen(open) {
+        const page = await opened(open);
+        const list = page.locator('.keys dl');
+
+        await page.locator('.keys summary').click();
+        assert.match(await list.innerText(), /\bF\s+fit the selection/);
+        for (const [width, height] of [[1280, 800], [400, 800]]) {
+            await page.setViewportSize({ width, height });
+            const box = await list.boundingBox();
+
+            assert.ok(box.x >= 0 && box.x + box.width <= width, box);
+            assert.ok(box.y >= 0 && box.y + box.height <= height, box);
+        }
+    },
+
     async zooms_pans_and_fits_by_keys(open) {
         const page = await opened(open);
         const before = await view(page);

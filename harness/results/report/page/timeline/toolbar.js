@@ -2,13 +2,24 @@
 const toolbar = (() => {
     const { make } = dom;
 
-    const KEYS = ['W S zoom', 'A D or arrows move',
-        'PageUp PageDown Home End scroll', 'F fit', 'G fit device work',
-        'I skip idle times', 'M measure', 'C note', 'T tracks',
-        'K critical path', 'E next problem, Shift+E previous',
-        'J next finding, Shift+J previous', '/ search',
-        'N next, P previous', 'Esc clear', 'Ctrl and wheel, or pinch, zoom',
-        'drag moves', 'Shift and drag selects a range'];
+    const KEYS = [
+        ['W S', 'zoom'], ['A D ← →', 'move'],
+        ['↑ ↓ PageUp PageDown', 'scroll'],
+        ['Home End', 'scroll to the first, last track'],
+        ['F', 'fit the selection, then all records, then the recording'],
+        ['G', 'fit the work of devices'], ['I', 'skip idle times'],
+        ['M', 'measure'], ['C', 'note'], ['T', 'tracks'],
+        ['K', 'critical path'], ['E Shift+E', 'next, previous problem'],
+        ['J Shift+J', 'next, previous finding'], ['/', 'search'],
+        ['N P', 'next, previous result'], ['Esc', 'clear'],
+        ['Ctrl+wheel, pinch', 'zoom'], ['Drag', 'move'],
+        ['Shift+drag', 'select a range'],
+    ];
+
+    function keyList() {
+        return make('dl', {}, ...KEYS.flatMap(([pressed, does]) =>
+            [make('dt', {}, pressed), make('dd', {}, does)]));
+    }
 
     function button(text, label, click) {
         return make('button', { type: 'button', 'aria-label': label,
@@ -46,7 +57,7 @@ const toolbar = (() => {
             control.parts.search.element, buttons(control),
             control.parts.tracks.menu.element,
             make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
-                make('p', {}, KEYS.join(' · '))));
+                keyList()));
     }
 
     return { make: create };
