@@ -18,14 +18,34 @@ const VIEWS = {
 const REAL_VIEWS = {
     overview: '',
     timeline: 'view=timeline&test=pool/shares_a_store_between_threads',
-    opencl: 'view=timeline&test=opencl/keeps_the_water',
+    opencl: 'view=timeline&test=opencl/shows_a_race_of_two_queues',
     failure: 'view=log&test=failures/hangs_in_a_thread',
 };
 
-async function shoot(browser, file, hash, name, options) {
+// What is done before the picture of such a view: keys, or a button's text.
+const STEPS = {
+    timeline: ['/', ...'number=1', 'Enter', 'Control+a', 'Backspace',
+        'Escape', 'f', 's', 's', 's'],
+    opencl: ['g', 's', 'Device gaps'],
+};
+
+async function take(page, step) {
+    const button = page.getByRole('button', { name: step, exact: true });
+
+    if (step.includes(' '))
+        await button.click();
+    else
+        await page.keyboard.press(step);
+    await page.waitForTimeout(100);
+}
+
+async function shoot(browser, file, hash, name, options, steps = []) {
     const page = await chromium.open(browser, file, hash, options);
 
     await page.waitForTimeout(600);
+    for (const step of steps)
+        await take(page, step);
+    await page.waitForTimeout(300);
     await page.screenshot({ path: join(FOLDER, `${name}.png`) });
     await page.context().close();
 }
@@ -53,7 +73,8 @@ async function main() {
             if (existsSync(REAL)) {
                 for (const [view, hash] of Object.entries(REAL_VIEWS)) {
                     await shoot(browser, REAL, hash,
-                        `real-${view}-${colorScheme}-${width}`, options);
+                        `real-${view}-${colorScheme}-${width}`, options,
+                        STEPS[view]);
                 }
             }
         }
