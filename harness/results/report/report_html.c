@@ -380,7 +380,7 @@ static uint64_t room_for(const struct test_log_page *page)
     return trace_between(test_log_page_html_size + END_ROOM, most);
 }
 
-/* Whoever wants all files of passing tests wants them in the page, too. */
+/* If a run writes all files of passing tests, its page has them, too. */
 static uint64_t room_for_passing(const struct test_log_page *page)
 {
     if (page->passing)
