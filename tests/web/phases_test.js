@@ -89,4 +89,35 @@ module.exports = {
         await page.keyboard.press('f');
         assert.deepStrictEqual(await shown(), [-1500, 3000]);
     },
+
+    // Neither a range nor a slice as wide as the screen holds F.
+    async fit_a_selection_then_more(open) {
+        const page = await opened(open);
+        const press = async () => {
+            await page.keyboard.press('f');
+            return page.evaluate(() => {
+                const { view } = timeline.control;
+
+                return Math.round((view.end - view.start) / 1e4) * 10;
+            });
+        };
+
+        await page.evaluate(() => {
+            const { setRange, recording: { zero } } = timeline.control;
+
+            setRange([zero + 1e6, zero + 2e6]);
+        });
+        assert.deepStrictEqual([await press(), await press(), await press()],
+            [1000, 4590, 6120]);
+        await page.keyboard.press('Escape');
+        await page.evaluate(() => {
+            const { select, recording: { slices, start, end } } =
+                timeline.control;
+
+            slices.start[0] = start;
+            slices.ends[0] = end;
+            select(0);
+        });
+        assert.deepStrictEqual([await press(), await press()], [4590, 6120]);
+    },
 };

@@ -38,14 +38,19 @@ const viewport = (() => {
         parts.tracks?.moved();
     }
 
-    // A window is not wider than the recording.
-    function look(control, start, end) {
-        const { view } = control;
+    // within() moves a window into the recording, and is not wider than it.
+    function within(control, [start, end]) {
         const [least, most] = whole(control);
         const length = Math.max(LEAST, Math.min(end - start, most - least));
+        const from = Math.max(least, Math.min(start, most - length));
 
-        view.start = Math.max(least, Math.min(start, most - length));
-        view.end = view.start + length;
+        return [from, from + length];
+    }
+
+    function look(control, start, end) {
+        const { view } = control;
+
+        [view.start, view.end] = within(control, [start, end]);
         control.parts.tip.hidden = true;
         control.parts.idle.setAttribute('aria-pressed', String(!!view.breaks));
         note(control);
@@ -89,21 +94,31 @@ const viewport = (() => {
             scaleOf(control).pixels);
     }
 
-    // fit() shows the selected slice, or all records if it is shown already, or
-    // the whole recording if these are.
-    function fit(control) {
-        const { start, ends } = control.recording.slices;
-        const { range, selected: id, start: from } = control.view;
-        const margin = id < 0 ? 0 : Math.max(5, (ends[id] - start[id]) * 0.1);
+    // selected() returns the selected range, or the slice with a margin.
+    function selected({ recording: { slices }, view }) {
+        const { range, selected: id } = view;
 
-        if (range)
-            look(control, ...range);
-        else if (id >= 0 && Math.abs(from - (start[id] - margin)) > 1)
-            look(control, start[id] - margin, ends[id] + margin);
-        else if (!shows(control, first(control)))
-            look(control, ...first(control));
-        else
-            look(control, ...whole(control));
+        if (range || id < 0)
+            return range;
+        const margin = Math.max(5, (slices.ends[id] - slices.start[id]) * 0.1);
+
+        return [slices.start[id] - margin, slices.ends[id] + margin];
+    }
+
+    // fit() shows the selection, all records, the recording, in turn; a new
+    // selection comes first. Those that are alike take one turn.
+    function fit(control) {
+        const { view } = control;
+        const selection = view.range ?? view.selected;
+        const windows = [selected(control), first(control), whole(control)]
+            .filter(Boolean).map((window) => within(control, window));
+        const now = view.fitted === selection ?
+            windows.findIndex((window) => shows(control, window)) : -1;
+        const next = [...windows.slice(now + 1), ...windows]
+            .find((window) => !shows(control, window));
+
+        view.fitted = selection;
+        look(control, ...next ?? windows[0]);
     }
 
     // fitDevice() shows from the first work of a device to its last.
