@@ -163,8 +163,9 @@ enum {
  * writing its record. If not, it makes the writer ready again. */
 bool trace_is_inside(struct trace_writer *, uintptr_t frame);
 
-/* bfd relaxes how a thread-local variable is found, and UBSan then takes its
- * address for null. */
+/* bfd relaxes how a thread-local variable is found, so that an `add` becomes a
+ * `lea`, which sets no flags. UBSan makes the compiler compare such an address
+ * with null, and it may use these flags. */
 #define TRACE_NEVER_NULL __attribute__((no_sanitize("null", "alignment")))
 
 static inline __attribute__((always_inline)) TRACE_NEVER_NULL bool
@@ -211,6 +212,7 @@ trace_enter(void)
         writer->busy = 0;
         return NULL;
     }
+    __asm__("" : "+r"(writer)); /* callers compare it, too */
     return writer;
 }
 
