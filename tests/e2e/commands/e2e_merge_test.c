@@ -320,9 +320,9 @@ static const struct {
     {"true", "run --bad", "merge: unknown flag --bad"},
     {"sed -i 's/^{\"schema\":1/{\"schema\":2/' run/run.json", "run -o all",
      "whose run.json has schema 2; this testlog reads schema 1\n"},
-    {"printf '\\3' | dd bs=1 seek=8 conv=notrunc status=none "
+    {"printf '\\143' | dd bs=1 seek=8 conv=notrunc status=none "
      "of=$(ls run/tests/small/*/recording | head -n 1)",
-     "run -o all", "has recordings of format 3; this testlog reads formats 1"},
+     "run -o all", "has recordings of format 99; this testlog reads formats 1"},
     {TESTLOG " merge run -o one", "one -o all",
      "merge: one is a merged run; name the runs that it was made of\n"},
 };
