@@ -179,6 +179,10 @@ const struct trace_device_host *trace_device_find_forked(void);
  * it before trace_device_publish. */
 void trace_device_configure(const struct trace_profiler *);
 
+/* trace_device_offer publishes the interface if a driver or loader may load our
+ * library, after trace_device_configure: setenv is unsafe beside threads. */
+void trace_device_offer(void);
+
 /* trace_device_put, trace_device_say and trace_device_note implement the
  * functions of the table. */
 void trace_device_put(const struct trace_activity *);

@@ -30,40 +30,6 @@ static int parse_options(const char *text, struct trace_profiler *profiler)
     return -1;
 }
 
-/* ---- host_tracer_level ---- */
-
-static unsigned most_verbose;
-
-static unsigned interest(struct trace_site *site)
-{
-    return site->level <= most_verbose ? TRACE_ALWAYS : 0;
-}
-
-static const struct trace_subscriber host_level = {.interest = interest};
-
-/* Fails if log_subscribe has decided what is recorded. */
-static int set_host_level(uint64_t level)
-{
-    static const unsigned levels[] = {TRACE_LEVEL_OFF, TRACE_LEVEL_INFO,
-                                      TRACE_LEVEL_DEBUG, TRACE_LEVEL_TRACE};
-
-    if (level == TRACE_HOST_LEVEL_UNSET)
-        return 0;
-    if (trace_subscriber) {
-        errno = EBUSY;
-        return -1;
-    }
-    most_verbose = levels[level];
-    trace_subscribe(&host_level);
-    return 0;
-}
-
-static void unset_host_level(void)
-{
-    if (trace_subscriber == &host_level)
-        trace_subscribe(NULL);
-}
-
 /* ---- Starting and stopping ---- */
 
 static int join(char *path, const char *folder, const char *name)
@@ -76,27 +42,6 @@ static int join(char *path, const char *folder, const char *name)
     return -1;
 }
 
-/* Whether a variable names a library to a driver or loader. */
-static bool is_named(void)
-{
-#define TRACE_X(folder, variable)                                              \
-    if (getenv(variable))                                                      \
-        return true;
-    TRACE_LOADERS(TRACE_X)
-#undef TRACE_X
-    return getenv("CUDA_INJECTION64_PATH");
-}
-
-/* setenv is unsafe beside threads, so it is left out if no driver would load
- * our library. */
-static void offer_to_devices(const struct trace_profiler *profiler)
-{
-    trace_device_configure(profiler);
-    if ((profiler->device_tracer_level && is_named()) ||
-        (profiler->gpu_enable_nvtx_tracking && getenv("NVTX_INJECTION64_PATH")))
-        trace_device_publish();
-}
-
 int trace_start(const char *to, const char *text)
 {
     struct trace_options options = {0};
@@ -105,7 +50,7 @@ int trace_start(const char *to, const char *text)
 
     if (parse_options(text, &profiler))
         return -1;
-    if (trace_recording.open && !trace_recording.joined) {
+    if (trace_recording.open && !trace_recording.yields) {
         errno = EBUSY;
         return -1;
     }
@@ -117,7 +62,7 @@ int trace_start(const char *to, const char *text)
     if (mkdir(to, 0777) && errno != EEXIST)
         return -1;
     if (join(path, to, "recording") ||
-        set_host_level(profiler.host_tracer_level))
+        trace_host_level_set(profiler.host_tracer_level))
         return -1;
 
     if (profiler.gpu_enable_nvtx_tracking)
@@ -129,11 +74,12 @@ int trace_start(const char *to, const char *text)
     if (result && errno == EEXIST && !unlink(path))
         result = trace_open(path, &options);
     if (!result) {
-        offer_to_devices(&profiler);
+        trace_device_configure(&profiler);
+        trace_device_offer();
         strcpy(directory, to);
         starter = getpid();
     } else {
-        unset_host_level();
+        trace_host_level_unset();
     }
     return result;
 }
@@ -162,7 +108,7 @@ int trace_stop(void)
         return -1;
     }
     trace_close();
-    unset_host_level();
+    trace_host_level_unset();
     if (join(path, directory, "recording"))
         return -1;
 

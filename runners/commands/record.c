@@ -1,8 +1,8 @@
-/* record.c: testlog record -- PROGRAM: records what any program does on GPUs.
+/* record.c: testlog record -- PROGRAM: records what any program does.
  *
- * The program is not built for testlog: its driver loads libtestlog-gpu.so,
- * which records into a folder for each process. Each folder then gets the files
- * that a test has.
+ * Each process records into a folder of its own: with the recorder that an
+ * annotated program has, or with that of libtestlog-gpu.so, which a driver
+ * loads. Each folder then gets the files that a test has.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,6 +40,8 @@
     X("--log-fields", 0, "log-fields", test_log_detail_words,                  \
       "more fields of a line; separate words with commas")                     \
     X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
+    X("--trace-limit", 0, "trace-limit", "BYTES",                              \
+      "most bytes that a process may record (256M)")                           \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
 
@@ -199,6 +201,8 @@ static const char *reason_of(const struct test_log_gpu *gpu)
     return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
 }
 
+#define NOTHING_USED "no process used CUDA, NVTX or testlog's annotations"
+
 /* Prints why there is no recording. */
 static void say_nothing(const struct test_log_gpu *gpu)
 {
@@ -211,10 +215,10 @@ static void say_nothing(const struct test_log_gpu *gpu)
                         "(NVTX_INJECTION64_PATH=%s), and no process used CUDA",
                         gpu->nvtx_tool ? gpu->nvtx_tool : "?");
     else if (driver)
-        test_log_notice("nothing was recorded: no process used CUDA or NVTX");
+        test_log_notice("nothing was recorded: " NOTHING_USED);
     else
-        test_log_notice("nothing was recorded: no process used CUDA or NVTX, "
-                        "and none could use a GPU: %s",
+        test_log_notice("nothing was recorded: " NOTHING_USED
+                        ", and none could use a GPU: %s",
                         reason_of(gpu));
 }
 
@@ -233,11 +237,13 @@ static void say(const struct test_log_run *run, const struct end *end)
 
 /* ---- The run ---- */
 
-static void export_options(const struct trace_profiler *profiler)
+static void export_options(const struct test_log_options *options)
 {
+    struct trace_profiler profiler = options->profiler;
     struct trace_text text = {0};
 
-    trace_profiler_text(profiler, &text);
+    profiler.limit = options->limit;
+    trace_profiler_text(&profiler, &text);
     if (text.data)
         setenv("TESTLOG_RECORD_OPTIONS", text.data, 1);
     else
@@ -299,7 +305,7 @@ static int record(struct test_log_options *options, char **program)
         strcmp(options->show.origin, "--log"))
         options->show.value = "info,gpu=trace";
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
-    export_options(&options->profiler);
+    export_options(options);
     test_log_copy_settings(&run, options);
     run.render_all = true;
     run.command = command_of(program);
@@ -307,8 +313,10 @@ static int record(struct test_log_options *options, char **program)
     opened = !test_log_run_open(&run, options->dir, program[0]) &&
              snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
              !test_log_local_path(&run, part, path) && realpath(path, folder);
-    if (opened)
-        test_log_gpu_record(&run.gpu, options, folder);
+    if (opened) {
+        setenv("TESTLOG_RECORD", folder, 1);
+        test_log_gpu_record(&run.gpu, options);
+    }
     end = run_program(program);
     if (opened)
         finish(&run, options, &end, folder);
@@ -323,8 +331,9 @@ static void usage(void)
 {
     puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
          "Runs any PROGRAM and records what its processes do with CUDA and "
-         "OpenCL, as a run\nfor testlog log and testlog export. Exits with the "
-         "exit status of PROGRAM.\n");
+         "OpenCL, and\ntheir spans and lines if they are annotated, as a run "
+         "for testlog log and testlog\nexport. Exits with the exit status of "
+         "PROGRAM.\n");
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);

@@ -448,6 +448,24 @@ void trace_device_publish(void)
     retry_injection();
 }
 
+/* Returns whether a variable names a library to a driver or loader. */
+static bool is_named(void)
+{
+#define TRACE_X(folder, variable)                                              \
+    if (getenv(variable))                                                      \
+        return true;
+    TRACE_LOADERS(TRACE_X)
+#undef TRACE_X
+    return getenv("CUDA_INJECTION64_PATH");
+}
+
+void trace_device_offer(void)
+{
+    if ((profiler.device_tracer_level && is_named()) ||
+        (profiler.gpu_enable_nvtx_tracking && getenv("NVTX_INJECTION64_PATH")))
+        trace_device_publish();
+}
+
 struct search {
     uintptr_t from, to;
     bool found;

@@ -192,8 +192,9 @@ static const struct trace_profiler_option *find(const char *key,
 
     while (option->key && strcmp(option->key, key) != 0)
         option++;
-    return option->key && (!option->only || option->only == user) ? option
-                                                                  : NULL;
+    return option->key && (!user || !option->only || option->only == user)
+               ? option
+               : NULL;
 }
 
 static int take(struct trace_profiler *profiler, const char *key,
@@ -279,6 +280,6 @@ struct trace_profiler trace_profiler_of(const char *text)
     struct trace_profiler_error error;
 
     if (text && *text)
-        trace_profiler_read(&profiler, text, TRACE_PROFILER_OF_TESTS, &error);
+        trace_profiler_read(&profiler, text, TRACE_PROFILER_OF_US, &error);
     return profiler;
 }

@@ -82,8 +82,9 @@ enum trace_profiler_type {
 
 /* The source of options; some are for one source only. */
 enum trace_profiler_user {
-    TRACE_PROFILER_OF_TESTS = 1, /* --trace-options */
-    TRACE_PROFILER_OF_START,     /* trace_start */
+    TRACE_PROFILER_OF_US,    /* trace_profiler_text */
+    TRACE_PROFILER_OF_TESTS, /* --trace-options */
+    TRACE_PROFILER_OF_START, /* trace_start */
 };
 
 struct trace_profiler_option {
@@ -120,6 +121,12 @@ void trace_profiler_text(const struct trace_profiler *, struct trace_text *);
 /* trace_profiler_of returns the options of such a text; the defaults for NULL.
  */
 struct trace_profiler trace_profiler_of(const char *text);
+
+/* trace_host_level_set makes the value of host_tracer_level decide what later
+ * recordings of the process have. Fails with EBUSY if a subscriber decides
+ * that. trace_host_level_unset undoes it. */
+int trace_host_level_set(uint64_t level);
+void trace_host_level_unset(void);
 
 /* trace_profiler_values writes which values an option can have: "0..3",
  * "off|warn|fail", "" for any text. trace_profiler_value writes one value. */

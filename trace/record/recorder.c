@@ -422,7 +422,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     if (trace_subscriber && trace_subscriber->entered)
         trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
     trace_recording.open = true;
-    trace_recording.joined = false;
+    trace_recording.yields = false;
     trace_untrack(header, trace_recording.map_size);
     trace_untrack_statics();
     trace_room_forget();
@@ -450,7 +450,7 @@ int trace_open(const char *path, const struct trace_options *options)
     struct trace_header *header;
     size_t size;
 
-    bool busy = trace_recording.open && !trace_recording.joined;
+    bool busy = trace_recording.open && !trace_recording.yields;
 
     if (busy || limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
         errno = busy ? EBUSY : EINVAL;
@@ -559,23 +559,30 @@ static void watch_joined(const struct trace_header *header)
     trace_crash_watch(&none);
 }
 
-void trace_join_invited(void)
+int trace_join(const char *path)
 {
-    const char *path = secure_getenv(TRACE_INVITATION);
     struct trace_header *header;
     size_t size;
 
-    if (!path || trace_recording.open || prepare())
-        return;
+    if (trace_recording.open || prepare())
+        return -1;
     header = map_running(path, &size);
     if (!header)
-        return;
+        return -1;
     begin(header, path, size, 0);
-    trace_recording.joined = true;
+    trace_recording.yields = true;
     lock_switching();
     trace_sites_enable(!disabled);
     pthread_mutex_unlock(&switching);
     watch_joined(header);
+    return 0;
+}
+
+int trace_join_invited(void)
+{
+    const char *path = secure_getenv(TRACE_INVITATION);
+
+    return path ? trace_join(path) : -1;
 }
 
 /* ---- Disabling ---- */

@@ -41,7 +41,7 @@ struct trace_recording {
     uint32_t parent;     /* the generation of the parent; 0: none */
     uint32_t overflows;
     bool open;
-    bool joined; /* it belongs to another process */
+    bool yields; /* to one that the program opens: it was begun unasked */
     bool live;
     bool reported;      /* records are reported as they are made */
     bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
@@ -217,9 +217,19 @@ void trace_print_free(void);
 
 /* ---- site.c ---- */
 
-/* trace_join_invited makes the process record into the recording of the test
- * that started it, if there is one; see trace_invite. */
-void trace_join_invited(void);
+/* trace_join makes the process record into a running recording. Returns -1 if
+ * there is none. trace_join_invited does so with that of the test that started
+ * it; see trace_invite. */
+int trace_join(const char *path);
+int trace_join_invited(void);
+
+/* ---- process.c ---- */
+
+/* trace_process_record begins a recording of the process if testlog record
+ * started it: in process.PID below the folder that the variable TESTLOG_RECORD
+ * names. It ends with the process. Returns -1 without one, and prints why if it
+ * cannot write; tries it once. */
+int trace_process_record(void);
 
 /* trace_sites_refresh asks the subscriber about every site again, or turns all
  * off. trace_sites_forget resets the ids of the last recording. */

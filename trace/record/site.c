@@ -233,7 +233,8 @@ void trace_module_register(struct trace_module *module,
         for (struct trace_site **site = begin; site < end; site++)
             refresh(*site);
     trace_sites_unlock();
-    trace_join_invited();
+    if (trace_join_invited() && !trace_process_record())
+        trace_device_offer();
 }
 
 /* The address range of an object. */

@@ -353,22 +353,21 @@ void test_log_gpu_prepare(struct test_log_gpu *gpu,
 }
 
 void test_log_gpu_record(struct test_log_gpu *gpu,
-                         const struct test_log_options *options,
-                         const char *folder)
+                         const struct test_log_options *options)
 {
     char library[PATH_MAX];
 
     is_testlog = true;
-    gpu->asked = true;
     prepare_nvtx(gpu, options);
-    if (gpu->nvtx == TEST_LOG_NVTX_RECEIVING)
-        setenv("TESTLOG_RECORD", folder, 1);
     if (is_off(options)) {
         gpu->state = TEST_LOG_GPU_OFF;
         remove_outer();
     } else if (prepare(gpu, library)) {
         append("LD_PRELOAD", library);
         export_audit(library);
-        setenv("TESTLOG_RECORD", folder, 1);
     }
+    /* Most programs need no GPU. */
+    gpu->asked =
+        options->profiler.asks_gpu || (gpu->state != TEST_LOG_GPU_NO_DRIVER &&
+                                       gpu->state != TEST_LOG_GPU_NO_LIBCUPTI);
 }

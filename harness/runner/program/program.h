@@ -48,12 +48,12 @@ bool test_log_gpu_driver(const char *root);
 bool test_log_gpu_linked(void);
 
 /* test_log_gpu_prepare sets the variables of workers; test_log_gpu_record those
- * of any program, whose processes record into folders in `folder`, an absolute
- * path. They note the facts that are known before any part of CUDA runs. */
+ * of any program that testlog record runs. They note the facts that are known
+ * before any part of CUDA runs. */
 void test_log_gpu_prepare(struct test_log_gpu *,
                           const struct test_log_options *);
-void test_log_gpu_record(struct test_log_gpu *, const struct test_log_options *,
-                         const char *folder);
+void test_log_gpu_record(struct test_log_gpu *,
+                         const struct test_log_options *);
 
 /* ---- stdio_fds.c ---- */
 

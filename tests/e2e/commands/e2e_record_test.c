@@ -131,9 +131,9 @@ Test(e2e_record, lists_a_program_that_uses_no_cuda)
     e2e_expect_code(result, 0);
     e2e_expect_is(e2e_text(entry_of(0), "name"), "process/main");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "unused");
-    e2e_expect_is(
-        e2e_line(result->err, "nothing"),
-        "testlog: nothing was recorded: no process used CUDA or NVTX");
+    e2e_expect_is(e2e_line(result->err, "nothing"),
+                  "testlog: nothing was recorded: no process used CUDA, NVTX "
+                  "or testlog's annotations");
 }
 
 Test(e2e_record, says_why_nothing_was_recorded)
@@ -146,14 +146,103 @@ Test(e2e_record, says_why_nothing_was_recorded)
     e2e_expect_code(result, 0);
     e2e_expect_is(
         e2e_line(result->err, "nothing"),
-        "testlog: nothing was recorded: no process used CUDA or NVTX, and "
-        "none could use a GPU: no NVIDIA driver found "
+        "testlog: nothing was recorded: no process used CUDA, NVTX or "
+        "testlog's annotations, and none could use a GPU: no NVIDIA driver "
+        "found "
         "(/proc/driver/nvidia/version, /dev/nvidiactl)");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "no-driver");
     result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "nothing was recorded: GPU trace off: "
                                 "libtestlog-gpu.so not found");
+}
+
+/* ---- Annotated programs ---- */
+
+/* Without a GPU, and without our library for one. */
+static const struct e2e *record_steps(const char *flags, const char *steps)
+{
+    return e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG
+                   " record %s -- %s %s",
+                   flags, e2e_program("steps", E2E_TRACED), steps);
+}
+
+static const char *lines(void)
+{
+    return e2e_run(TESTLOG " log --filter=trace --log-time=none")->out;
+}
+
+Test(e2e_record, records_an_annotated_program)
+{
+    const struct e2e *result = record_steps("", "line fork");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_lacks(result->err, "GPU");
+    e2e_expect_lacks(result->err, "nothing");
+    cr_expect_eq(cJSON_GetArraySize(entries()), 1);
+    e2e_expect_has(lines(), "INFO programs::steps: begins\n");
+    e2e_expect_has(lines(),
+                   "DEBUG step{word=\"line\"}: programs::steps: a line\n");
+    e2e_expect_has(lines(),
+                   "INFO step{word=\"fork\"}: programs::steps: in a child\n");
+    e2e_expect_has(e2e_run(TESTLOG " stat")->out, "  2 ");
+}
+
+Test(e2e_record, records_annotated_programs_that_one_starts)
+{
+    e2e_expect_code(record_steps("", "program"), 0);
+    cr_expect_eq(cJSON_GetArraySize(entries()), 2);
+    e2e_expect_has(lines(), "a line");
+}
+
+Test(e2e_record, records_on_after_an_exec)
+{
+    e2e_expect_code(record_steps("", "exec"), 0);
+    cr_expect_eq(cJSON_GetArraySize(entries()), 1);
+    cr_expect_eq(e2e_count(lines(), "begins"), 2);
+    e2e_expect_has(lines(), "a line");
+}
+
+Test(e2e_record, keeps_what_a_killed_program_recorded)
+{
+    e2e_expect_code(record_steps("", "line die"), 128 + 9);
+    e2e_expect_has(lines(), "a line");
+    e2e_expect_is(e2e_text(entry_of(0), "outcome"), "crashed");
+}
+
+Test(e2e_record, yields_to_a_recording_of_the_program)
+{
+    e2e_expect_code(record_steps("", "line start"), 0);
+    e2e_expect_has(lines(), "a line");
+    e2e_expect_lacks(lines(), "elsewhere");
+    e2e_expect_has(e2e_run(TESTLOG " log mine --filter=trace")->out,
+                   "elsewhere");
+}
+
+Test(e2e_record, records_annotations_up_to_a_limit)
+{
+    const struct e2e *result = record_steps("--trace-limit=256K", "fill");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(e2e_run(TESTLOG " log 2>&1")->out, "records were lost");
+    e2e_expect_code(record_steps("--trace-limit=1", "fill"), 2);
+}
+
+Test(e2e_record, records_the_level_of_the_host_that_was_asked_for)
+{
+    e2e_expect_code(record_steps("--trace-options=host_tracer_level=1", "line"),
+                    0);
+    e2e_expect_has(lines(), "begins");
+    e2e_expect_lacks(lines(), "a line");
+}
+
+Test(e2e_record, leaves_alone_a_program_that_it_cannot_record)
+{
+    const struct e2e *result = e2e_run("TESTLOG_RECORD=/dev/null/x %s line",
+                                       e2e_program("steps", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    cr_expect_eq(e2e_count(result->err, "testlog: cannot record to"), 1);
 }
 
 /* ---- Compression ---- */
