@@ -13,7 +13,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "run test programs as one run", runners_run},
-    {"record", "record what any program does on GPUs", runners_record},
+    {"record", "record what any program does", runners_record},
     {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run for viewers", runners_export},
     {"report", "write a run's page again, or compare two", runners_report},

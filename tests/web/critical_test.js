@@ -197,6 +197,25 @@ module.exports = {
         assert.strictEqual((await view(page)).selected, 3);
     },
 
+    async says_once_that_one_name_compiled(open) {
+        const page = await opened(open);
+        const texts = await page.evaluate(() => {
+            const { recording } = timeline.control;
+            const { slices, string } = recording;
+            const { row } = findings.of(recording)
+                .find(({ text }) => text.endsWith('in read')).place;
+            const compiled = slices.kind.findIndex((kind) =>
+                string(kind) === 'compile');
+
+            [slices.kind[row], slices.kind[compiled]] =
+                [slices.kind[compiled], slices.kind[row]];
+            return findings.of(recording).map(({ text }) => text);
+        });
+
+        assert.ok(texts.includes('24.0 % of the time in read'), texts);
+        assert.ok(!texts.some((text) => text.startsWith('Comp')), texts);
+    },
+
     async has_gaps_only_for_tests_with_devices(open) {
         const page = await opened(open, '', 'phased',
             'view=timeline&test=store/opens');
@@ -214,7 +233,7 @@ module.exports = {
                 '55.0 % of the time in cudaStreamSynchronize',
                 '24.0 % of the time in read',
                 'The test waited 2.40 ms for thread loader',
-                'Compilations took 12.0 % of the test',
+                'Compilations took 12.0 % of the test body',
                 'GPU 0: NVIDIA H200 was idle 190 µs before each copy ' +
                     '(median of 2; 380 µs in all)',
             ]);

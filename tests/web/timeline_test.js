@@ -43,7 +43,7 @@ module.exports = {
         const page = await opened(open);
         const list = page.locator('.keys dl');
 
-        await page.locator('.keys summary').click();
+        await page.keyboard.press('?');
         assert.match(await list.innerText(), /\bF\s+fit the selection/);
         for (const [width, height] of [[1280, 800], [400, 800]]) {
             await page.setViewportSize({ width, height });
@@ -52,6 +52,8 @@ module.exports = {
             assert.ok(box.x >= 0 && box.x + box.width <= width, box);
             assert.ok(box.y >= 0 && box.y + box.height <= height, box);
         }
+        await page.keyboard.press('?');
+        assert.ok(!await list.isVisible());
     },
 
     async zooms_pans_and_fits_by_keys(open) {

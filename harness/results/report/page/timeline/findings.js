@@ -110,11 +110,19 @@ const findings = (() => {
                     to: slices.ends[row] };
             }
         }
+        const share = format.percent(found.total, body.length);
+
         return found.total >= LEAST.compile * body.length && found.longest ? [{
-            text: `Compilations took ${
-                format.percent(found.total, body.length)} of the test`,
-            place: found.longest,
+            text: `Compilations took ${share} of the test body`,
+            place: found.longest, share,
         }] : [];
+    }
+
+    // addsTo() returns whether a sentence about compilations says more than one
+    // about a name, which may be that of all compilations.
+    function addsTo(named, { share, place }) {
+        return !named.some((one) => one.place.row === place.row &&
+            one.text.startsWith(share));
     }
 
     /* ---- Devices ---- */
@@ -183,9 +191,12 @@ const findings = (() => {
 
     // of() returns the findings: {text, place}.
     function of(recording) {
-        return [...names(recording), ...waits(recording),
-            ...compilations(recording), ...devices(recording),
-            ...nothing(recording), ...phases(recording)];
+        const named = names(recording);
+        const compiled = compilations(recording)
+            .filter((one) => addsTo(named, one));
+
+        return [...named, ...waits(recording), ...compiled,
+            ...devices(recording), ...nothing(recording), ...phases(recording)];
     }
 
     function fill(control) {

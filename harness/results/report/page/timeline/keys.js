@@ -23,6 +23,7 @@ const keys = (() => {
             Home: () => control.scroll(-Infinity),
             End: () => control.scroll(Infinity),
             '/': () => search.focus(),
+            '?'() { control.parts.keys.open = !control.parts.keys.open; },
             Escape() {
                 control.setRange(null);
                 control.select(-1);

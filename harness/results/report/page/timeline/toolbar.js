@@ -13,7 +13,7 @@ const toolbar = (() => {
         ['J Shift+J', 'next, previous finding'], ['/', 'search'],
         ['N P', 'next, previous result'], ['Esc', 'clear'],
         ['Ctrl+wheel, pinch', 'zoom'], ['Drag', 'move'],
-        ['Shift+drag', 'select a range'],
+        ['Shift+drag', 'select a range'], ['?', 'these keys'],
     ];
 
     function keyList() {
@@ -53,11 +53,12 @@ const toolbar = (() => {
 
     function create(control) {
         control.parts.idle = idleButton(control);
+        control.parts.keys = make('details', { class: 'keys' },
+            make('summary', {}, 'Keys'), keyList());
         return make('div', { class: 'tools' },
             control.parts.search.element, buttons(control),
             control.parts.tracks.menu.element,
-            make('details', { class: 'keys' }, make('summary', {}, 'Keys'),
-                keyList()));
+            control.parts.keys);
     }
 
     return { make: create };
