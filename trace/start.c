@@ -9,14 +9,12 @@
 #include <testlog/trace.h>
 
 #include "device.h"
-#include "trace/base/file.h"
-#include "trace/export/chrome.h"
 #include "trace/record/nvtx.h"
 #include "trace/record/profiler.h"
 #include "trace/record/write.h"
 
-static char directory[PATH_MAX];
-static pid_t starter; /* its forked children stop nothing */
+static char recording[PATH_MAX];
+static pid_t starter; /* its forked children stop nothing; 0: not started */
 
 static int parse_options(const char *text, struct trace_profiler *profiler)
 {
@@ -32,21 +30,36 @@ static int parse_options(const char *text, struct trace_profiler *profiler)
 
 /* ---- Starting and stopping ---- */
 
-static int join(char *path, const char *folder, const char *name)
+/* The program may change its working directory until it stops. */
+static int make_folder(const char *folder)
 {
-    int size = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    char path[PATH_MAX];
+    int size;
 
-    if (size < PATH_MAX)
+    if ((mkdir(folder, 0777) && errno != EEXIST) || !realpath(folder, path))
+        return -1;
+    size = snprintf(recording, sizeof(recording), "%s/recording", path);
+    if ((size_t)size < sizeof(recording))
         return 0;
     errno = ENAMETOOLONG;
     return -1;
 }
 
-int trace_start(const char *to, const char *text)
+/* Replaces the recording of an earlier start. */
+static int open_recording(uint64_t limit)
 {
-    struct trace_options options = {0};
+    const char *const meta[] = {"program", program_invocation_name, NULL};
+    const struct trace_options options = {.limit = limit, .meta = meta};
+    int result = trace_open(recording, &options);
+
+    if (result && errno == EEXIST && !unlink(recording))
+        result = trace_open(recording, &options);
+    return result;
+}
+
+int trace_start(const char *folder, const char *text)
+{
     struct trace_profiler profiler;
-    char path[PATH_MAX];
 
     if (parse_options(text, &profiler))
         return -1;
@@ -54,70 +67,28 @@ int trace_start(const char *to, const char *text)
         errno = EBUSY;
         return -1;
     }
-    options.limit = profiler.limit;
-    if (strlen(to) >= sizeof(directory)) {
-        errno = ENAMETOOLONG;
+    if (make_folder(folder) || trace_host_level_set(profiler.host_tracer_level))
         return -1;
-    }
-    if (mkdir(to, 0777) && errno != EEXIST)
-        return -1;
-    if (join(path, to, "recording") ||
-        trace_host_level_set(profiler.host_tracer_level))
-        return -1;
-
     if (profiler.gpu_enable_nvtx_tracking)
         trace_nvtx_send();
-
-    int result = trace_open(path, &options);
-
-    /* Replaces the recording of an earlier start. */
-    if (result && errno == EEXIST && !unlink(path))
-        result = trace_open(path, &options);
-    if (!result) {
-        trace_device_configure(&profiler);
-        trace_device_offer();
-        strcpy(directory, to);
-        starter = getpid();
-    } else {
+    if (open_recording(profiler.limit)) {
         trace_host_level_unset();
-    }
-    return result;
-}
-
-static int export_chrome(struct trace_reader *reader)
-{
-    struct trace_file file = {0};
-    struct trace_chrome chrome;
-    char path[PATH_MAX];
-
-    if (join(path, directory, "trace.json") || trace_file_open(&file, path))
         return -1;
-    trace_chrome_begin(&chrome, file.stream);
-    trace_chrome_add(&chrome, reader, (uint32_t)getpid(),
-                     program_invocation_short_name);
-    trace_chrome_end(&chrome, NULL);
-    return trace_file_commit(&file);
+    }
+    trace_device_configure(&profiler);
+    trace_device_offer();
+    starter = getpid();
+    return 0;
 }
 
 int trace_stop(void)
 {
-    char path[PATH_MAX];
-
-    if (!directory[0] || starter != getpid()) {
+    if (!starter || starter != getpid()) {
         errno = EINVAL;
         return -1;
     }
+    starter = 0;
     trace_close();
     trace_host_level_unset();
-    if (join(path, directory, "recording"))
-        return -1;
-
-    struct trace_reader *reader = trace_reader_open(path);
-    int result = reader ? export_chrome(reader) : -1;
-
-    if (reader)
-        trace_reader_close(reader);
-    trace_shrink(path);
-    directory[0] = '\0';
-    return result;
+    return trace_shrink(recording);
 }

@@ -306,16 +306,17 @@ TRACE_API void trace_stack_restore(struct trace_stack *stack);
 TRACE_API void trace_disable(void);
 TRACE_API void trace_enable(void);
 
-/* trace_start starts a recording of this process in `directory`, which it
- * creates: the file `recording` while it runs, and trace.json once trace_stop
- * is called. `options` is NULL or "key=value,...": limit, the most bytes to
+/* trace_start starts a recording of this process, the file `recording` in
+ * `directory`, which it creates. testlog log, stat and export read it, also
+ * while it runs. `options` is NULL or "key=value,...": limit, the most bytes to
  * record, as in "64M"; host_tracer_level, device_tracer_level and gpu_*, which
  * testlog-flags(7) and testlog-gpu(7) describe. GPUs are recorded if
  * CUDA_INJECTION64_PATH names libtestlog-gpu.so when the program starts, NVTX
  * if NVTX_INJECTION64_PATH does. Fails with EINVAL if an option is wrong; with
  * EBUSY if a recording runs, as in every test, or if log_subscribe has set the
- * filters and host_tracer_level is given. trace_stop ends it; it fails with
- * EINVAL if this process, which may be a forked child, has not started one. */
+ * filters and host_tracer_level is given. trace_stop ends it and renders
+ * nothing; it fails with EINVAL if this process, which may be a forked child,
+ * has not started one. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
 

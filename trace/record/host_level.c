@@ -20,7 +20,7 @@ int trace_host_level_set(uint64_t level)
 
     if (level == TRACE_HOST_LEVEL_UNSET)
         return 0;
-    if (trace_subscriber) {
+    if (trace_subscriber && trace_subscriber != &host_level) {
         errno = EBUSY;
         return -1;
     }
