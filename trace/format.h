@@ -95,6 +95,18 @@ struct trace_header {
     struct trace_losses counters[TRACE_COUNTERS];
 };
 
+/* trace_chunks_end returns where the chunks end that were handed out, in bytes
+ * from the beginning of the file. */
+static inline uint64_t trace_chunks_end(const struct trace_header *header)
+{
+    uint64_t chunks = __atomic_load_n(&header->chunks, __ATOMIC_SEQ_CST);
+    uint64_t spare = __atomic_load_n(&header->spare, __ATOMIC_RELAXED);
+
+    chunks = chunks < header->limit ? chunks : header->limit;
+    chunks = chunks < spare ? spare : chunks;
+    return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
+}
+
 /* X(NAME, number, meaning of `end`, meaning of `span`, values) */
 #define TRACE_KINDS(X)                                                         \
     X(THREAD, 1, "pid << 32 | tid", "span it was forked in",                   \

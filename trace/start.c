@@ -90,5 +90,8 @@ int trace_stop(void)
     starter = 0;
     trace_close();
     trace_host_level_unset();
-    return trace_shrink(recording);
+    if (trace_shrink(recording))
+        return -1;
+    trace_unmap_unused();
+    return 0;
 }

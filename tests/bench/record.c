@@ -47,6 +47,7 @@ void bench_end(void)
 {
     trace_close();
     munmap(trace_recording.header, trace_recording.map_size);
+    trace_recording.header = NULL;
     unlink(bench_path());
 }
 

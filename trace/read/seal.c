@@ -51,16 +51,6 @@ int trace_seal_beneath(int folder, const char *name)
     return size == sizeof(header.end) ? 0 : -1;
 }
 
-static uint64_t used_of(const struct trace_header *header)
-{
-    uint64_t chunks =
-        header->chunks < header->limit ? header->chunks : header->limit;
-
-    if (header->spare > chunks)
-        chunks = header->spare;
-    return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
-}
-
 /* Truncates the file; damage must not make it longer. */
 static int cut(int fd, uint64_t size)
 {
@@ -126,11 +116,11 @@ static uint64_t end_of_chunks(int folder, const char *name)
 
     if (fd < 0)
         return 0;
-    header.used = used_of(&header);
+    header.used = trace_chunks_end(&header);
     if (pwrite(fd, &header.used, sizeof(header.used),
                offsetof(struct trace_header, used)) == sizeof(header.used) &&
         pread(fd, &header, sizeof(header), 0) == sizeof(header))
-        end = used_of(&header);
+        end = trace_chunks_end(&header);
     close(fd);
     return end;
 }

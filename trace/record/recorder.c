@@ -260,6 +260,29 @@ static struct trace_header *map(int fd, size_t file_size, size_t overflow)
     return (struct trace_header *)base;
 }
 
+/* Nobody has a chunk beyond those that were handed out, or gets one: the file
+ * was cut there. */
+void trace_unmap_unused(void)
+{
+    struct trace_header *header = trace_recording.header;
+    size_t end = (size_t)trace_chunks_end(header);
+
+    if (!__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
+        end >= trace_recording.file_size || trace_recording.live)
+        return;
+    munmap((unsigned char *)header + end, trace_recording.map_size - end);
+    trace_recording.file_size = trace_recording.map_size = end;
+}
+
+/* Releases the file of the last recording. A thread that is still writing a
+ * record of it must not fault, nor write to the next one. */
+static void release_file(struct trace_header *header, size_t size)
+{
+    if (header)
+        mmap(header, size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 /* The process may not write more of a file; beyond this SIGXFSZ is raised. */
 static uint64_t cut_to_file_limit(uint64_t limit)
 {
@@ -408,6 +431,9 @@ void trace_phase_begin(enum trace_phase phase)
 static void begin(struct trace_header *header, const char *path, size_t size,
                   size_t overflow)
 {
+    struct trace_header *last = trace_recording.header;
+    size_t last_size = trace_recording.file_size;
+
     trace_recording.path[0] = '\0';
     if (path)
         strncpy(trace_recording.path, path, sizeof(trace_recording.path) - 1);
@@ -430,6 +456,7 @@ static void begin(struct trace_header *header, const char *path, size_t size,
     trace_live_begin(header, trace_recording.map_size);
     __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
     set_generation(0);
+    release_file(last, last_size);
 }
 
 /* The header and the chunks within the limit. */

@@ -137,6 +137,10 @@ void trace_room_forget(void);
 void trace_room_lock(void);
 void trace_room_unlock(void);
 
+/* trace_unmap_unused gives back the address space behind the last chunk of a
+ * recording that has ended and was shrunk. */
+void trace_unmap_unused(void);
+
 bool trace_stack_grow(struct trace_writer *);
 
 /* trace_forked_in returns the innermost span of the parent in which the child's

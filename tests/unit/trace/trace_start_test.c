@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,16 +28,26 @@ static size_t events_in(const char *folder, const char *name)
     return count;
 }
 
-Test(trace_start, leaves_only_a_recording_when_stopped)
+static int files_in(const char *folder)
 {
     struct dirent **entries;
+    int count = scandir(test_path(folder), &entries, NULL, NULL);
+
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return count - 2; /* "." and ".." */
+}
+
+Test(trace_start, leaves_only_a_recording_when_stopped)
+{
     struct trace_reader *reader;
 
     cr_assert_eq(trace_start(test_path("out"), NULL), 0);
     trace_event(INFO, "first event");
     cr_assert_eq(trace_stop(), 0);
     cr_expect_eq(events_in("out", "first event"), 1);
-    cr_expect_eq(scandir(test_path("out"), &entries, NULL, NULL), 3);
+    cr_expect_eq(files_in("out"), 1);
     reader = trace_reader_open(test_path("out/recording"));
     cr_expect(trace_reader_summary(reader).ended);
     cr_expect_str_eq(trace_reader_meta(reader, "program"),
@@ -209,6 +220,71 @@ Test(trace_start, fails_without_a_usable_folder)
     path[sizeof(path) - 1] = '\0';
     cr_expect_eq(trace_start(path, NULL), -1);
     cr_expect_eq(errno, ENAMETOOLONG);
+}
+
+/* ---- Again and again ---- */
+
+/* The address space of the process in bytes. */
+static size_t mapped(void)
+{
+    char *text = test_load("/proc/self/statm", NULL);
+    size_t pages = strtoul(text, NULL, 10);
+
+    free(text);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A recording of 256 MiB maps as much; what stays is what it used. */
+Test(trace_start, gives_back_address_space)
+{
+    size_t before;
+
+    cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+    cr_assert_eq(trace_stop(), 0);
+    before = mapped();
+    for (int i = 0; i < 30; i++) {
+        cr_assert_eq(trace_start(test_path("out"), NULL), 0);
+        trace_event(INFO, "one");
+        cr_assert_eq(trace_stop(), 0);
+        cr_expect_eq(events_in("out", "one"), 1);
+    }
+    cr_expect_lt(mapped() - before, 30 << 19);
+}
+
+static bool over; /* atomic */
+
+static void *record_until_over(void *unused)
+{
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+        trace_span(INFO, "outer");
+        trace_span(INFO, "inner", ("text", "some bytes"));
+        log_info("of a thread");
+    }
+    return unused;
+}
+
+/* Threads are in the middle of records then. */
+Test(trace_start, starts_and_stops_beside_threads)
+{
+    pthread_t threads[3];
+    struct trace_reader *reader;
+
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, record_until_over, NULL),
+                     0);
+    for (int i = 0; i < 200; i++) {
+        cr_assert_eq(trace_start(test_path("out"), "limit=2M"), 0);
+        trace_event(INFO, "of main");
+        cr_assert_eq(trace_stop(), 0);
+        reader = trace_reader_open(test_path("out/recording"));
+        cr_assert_not_null(reader);
+        cr_assert(test_count(reader, TRACE_ENTRY_EVENT, "of main") == 1 ||
+                  trace_reader_summary(reader).lost[TRACE_LOSS_LIMIT]);
+        trace_reader_close(reader);
+    }
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* ---- Forks ---- */
