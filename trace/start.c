@@ -9,7 +9,7 @@
 #include <testlog/trace.h>
 
 #include "device.h"
-#include "trace/record/nvtx.h"
+#include "trace/nvtx/nvtx.h"
 #include "trace/record/profiler.h"
 #include "trace/record/write.h"
 

@@ -13,7 +13,7 @@
 
 #include "harness/worker/worker.h"
 #include "trace/backends.h"
-#include "trace/record/nvtx.h"
+#include "trace/nvtx/nvtx.h"
 #include "trace/record/profiler.h"
 
 static char test_name[512];

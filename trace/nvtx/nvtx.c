@@ -5,16 +5,16 @@
  * it does is recorded: what is sent cannot come back.
  */
 #include "nvtx.h"
-#include "trace/read/reader_parts.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stack.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
+#include "trace/read/reader_parts.h"
+#include "trace/record/stack.h"
 
 /* ---- Calling the tool ---- */
 
