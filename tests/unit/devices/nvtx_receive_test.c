@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/support/devices.h"
-#include "trace/record/nvtx.h"
+#include "trace/nvtx/nvtx.h"
 
 static void begin(void)
 {
