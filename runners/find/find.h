@@ -10,6 +10,7 @@
 #include "trace/read/reader.h"
 
 struct log_filter;
+struct log_lines;
 struct test_log_options;
 struct test_log_run;
 struct trace_profiler;
@@ -32,11 +33,11 @@ struct recording {
     char *path;
     char *program; /* its folder in the run, "" if it is in none */
     char *test;    /* "suite/test" */
-    /* For --follow: */
-    size_t lines;            /* that were written, except those of devices */
-    struct trace_table told; /* the records of devices that were written */
-    bool ended;
+    size_t lines;  /* that were printed */
     bool unreadable;
+    /* For --follow: */
+    struct log_lines *followed;
+    bool ended;
     int runner; /* the process that ends its run; 0: unknown */
 };
 

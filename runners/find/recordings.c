@@ -85,7 +85,6 @@ static void free_recording(struct recording *recording)
     free(recording->path);
     free(recording->program);
     free(recording->test);
-    trace_table_free(&recording->told);
 }
 
 /* Removes the recordings of tests that are not selected, from number `from`

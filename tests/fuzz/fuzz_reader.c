@@ -165,19 +165,17 @@ static size_t walk_export(struct trace_reader *reader)
     return lines;
 }
 
-/* Reads everything in a recording and checks that times never decrease. Returns
- * the number of entries. */
-static size_t walk(struct trace_reader *reader)
+/* Reads everything in a recording and checks that times never decrease. */
+static void walk(struct trace_reader *reader)
 {
     struct trace_entry entry;
     uint64_t last = 0;
-    size_t count = 0, events = 0;
+    size_t events = 0;
 
     while (trace_reader_next(reader, &entry)) {
         if (entry.time < last || !entry.site || !entry.thread)
             abort();
         last = entry.time;
-        count++;
         events +=
             entry.kind == TRACE_ENTRY_EVENT || entry.kind == TRACE_ENTRY_DEVICE;
         walk_entry(reader, &entry);
@@ -186,30 +184,63 @@ static size_t walk(struct trace_reader *reader)
     trace_reader_meta(reader, "name");
     if (walk_export(reader) > events)
         abort();
-    return count;
 }
 
-/* Opens bytes as a recording; returns the number of entries, or 0 if it cannot
- * be opened. */
-static size_t walk_bytes(const void *header, size_t header_size,
-                         const void *data, size_t size)
+static void read_new(struct trace_reader *reader)
+{
+    struct trace_entry entry;
+
+    if (trace_reader_look(reader, UINT64_MAX) < 0)
+        abort();
+    while (trace_reader_next(reader, &entry)) {
+        if (!entry.site || !entry.thread)
+            abort();
+        walk_entry(reader, &entry);
+    }
+    trace_reader_summary(reader);
+}
+
+/* Follows a recording of which first the beginning is there, then more. */
+static void walk_followed(const char *path, int fd, const void *data,
+                          size_t size)
+{
+    struct trace_reader *reader = trace_reader_follow(path);
+    const size_t half = size / 2 / TRACE_SLOT_SIZE * TRACE_SLOT_SIZE;
+    const off_t at = TRACE_HEADER_SIZE;
+
+    if (!reader)
+        return;
+    read_new(reader);
+    if (pwrite(fd, data, half, at) == (ssize_t)half)
+        read_new(reader);
+    if (pwrite(fd, data, size, at) == (ssize_t)size)
+        read_new(reader);
+    trace_reader_close(reader);
+}
+
+/* Opens bytes as a recording, and follows it while bytes are added. */
+static void walk_bytes(const void *header, size_t header_size, const void *data,
+                       size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
     struct trace_reader *reader = NULL;
-    size_t count = 0;
+    bool readable;
     char path[64];
 
     if (fd < 0)
-        return 0;
+        return;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (write(fd, header, header_size) == (ssize_t)header_size &&
         write(fd, data, size) == (ssize_t)size)
         reader = trace_reader_open(path);
-    if (reader)
-        count = walk(reader);
+    readable = reader != NULL;
+    if (readable)
+        walk(reader);
     trace_reader_close(reader);
+    if (readable && header_size && !ftruncate(fd, (off_t)header_size) &&
+        !ftruncate(fd, (off_t)(header_size + size)))
+        walk_followed(path, fd, data, size);
     close(fd);
-    return count;
 }
 
 /* If the first byte is even, a valid header precedes the rest. */

@@ -14,12 +14,11 @@
 
 enum { FEW_CHUNKS = 16 };
 
-static void look_into(struct trace_reader *reader, const void *base)
+void trace_reader_read_header(struct trace_reader *reader)
 {
-    reader->base = base;
     if (reader->size > (size_t)UINT32_MAX * TRACE_SLOT_SIZE)
         reader->size = (size_t)UINT32_MAX * TRACE_SLOT_SIZE;
-    memcpy(&reader->header, base, sizeof(reader->header));
+    memcpy(&reader->header, reader->base, sizeof(reader->header));
     /* Reading a file without reserved space may raise SIGBUS. */
     if (reader->header.reserved < reader->size / TRACE_CHUNK_SIZE)
         reader->size =
@@ -59,8 +58,9 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
         munmap(base, reader->size);
         return false;
     }
+    reader->base = base;
     reader->mapped = reader->size;
-    look_into(reader, base);
+    trace_reader_read_header(reader);
     /* Most pages of a small recording are holes; reading ahead would fill them.
      */
     if (reader->header.chunks <= FEW_CHUNKS)
@@ -81,8 +81,9 @@ void trace_reader_leave_file(struct trace_reader *reader)
 void trace_reader_use(struct trace_reader *reader, const void *base,
                       size_t size)
 {
+    reader->base = base;
     reader->size = size;
-    look_into(reader, base);
+    trace_reader_read_header(reader);
 }
 
 void trace_reader_unmap(struct trace_reader *reader)

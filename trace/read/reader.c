@@ -68,8 +68,8 @@ static void free_site(struct trace_site *site)
  * allocate memory. */
 enum { SITES_EXPECTED = 1 << 16 };
 
-static bool add_site(struct trace_reader *reader,
-                     const struct trace_record *record)
+bool trace_reader_add_site(struct trace_reader *reader,
+                           const struct trace_record *record)
 {
     uint32_t id = record->site;
 
@@ -82,8 +82,8 @@ static bool add_site(struct trace_reader *reader,
     return true;
 }
 
-static bool add_late(struct trace_reader *reader,
-                     const struct trace_record *record, uint64_t place)
+bool trace_reader_add_late(struct trace_reader *reader,
+                           const struct trace_record *record, uint64_t place)
 {
     if (!TRACE_ARRAY_RESERVE(reader->late, reader->late_capacity,
                              reader->late_count + 1))
@@ -117,8 +117,8 @@ static bool append_thread(struct trace_reader *reader,
 }
 
 /* Finds the thread of a THREAD record, or adds it. */
-static bool add_thread(struct trace_reader *reader,
-                       const struct trace_record *record, uint32_t *index)
+bool trace_reader_add_thread(struct trace_reader *reader,
+                             const struct trace_record *record, uint32_t *index)
 {
     struct trace_values values = trace_values_in(record);
     uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
@@ -140,7 +140,7 @@ static bool add_segment(struct trace_reader *reader,
 
     if (!TRACE_ARRAY_RESERVE(reader->segments, reader->segment_capacity,
                              reader->segment_count + 1) ||
-        !add_thread(reader, record, &segment.thread))
+        !trace_reader_add_thread(reader, record, &segment.thread))
         return false;
     reader->segments[reader->segment_count++] = segment;
     return true;
@@ -200,8 +200,8 @@ static void note_phase(struct trace_reader *reader,
         *phase = record->time;
 }
 
-static bool index_meta(struct trace_reader *reader,
-                       const struct trace_record *record, uint64_t place)
+bool trace_reader_add_meta(struct trace_reader *reader,
+                           const struct trace_record *record, uint64_t place)
 {
     if (!record->end)
         return add_meta(reader, place);
@@ -239,14 +239,14 @@ static bool index_record(struct trace_reader *reader,
     case TRACE_KIND_THREAD:
         return add_segment(reader, record, place);
     case TRACE_KIND_SITE:
-        return add_site(reader, record);
+        return trace_reader_add_site(reader, record);
     case TRACE_KIND_FIELDS:
-        return first || add_late(reader, record, place);
+        return first || trace_reader_add_late(reader, record, place);
     case TRACE_KIND_ENTER:
     case TRACE_KIND_CLOSE:
         return first || add_later(reader, record->span);
     case TRACE_KIND_META:
-        return first || index_meta(reader, record, place);
+        return first || trace_reader_add_meta(reader, record, place);
     case TRACE_KIND_DEVICE:
         return first || add_device(reader, record, place);
     case TRACE_KIND_CRASH:
@@ -270,8 +270,8 @@ static bool begins(const struct trace_record *record)
 
 /* The chunk that is reserved for errors has several owners at a time. If one
  * died before it left a hole, others have continued behind it. */
-static uint64_t past_gap(const struct trace_reader *reader, uint64_t place,
-                         bool first)
+uint64_t trace_reader_past_gap(const struct trace_reader *reader,
+                               uint64_t place, bool first)
 {
     const struct trace_header *header = &reader->header;
     uint64_t used = header->spare_slots < TRACE_CHUNK_SLOTS
@@ -302,7 +302,7 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
     const struct trace_record *record;
 
     while ((record = trace_reader_bounded(
-                reader, place = past_gap(reader, place, first))) &&
+                reader, place = trace_reader_past_gap(reader, place, first))) &&
            (place < *end || goes_on(record))) {
         if (first && !begins(record))
             break; /* a hole */
@@ -355,27 +355,30 @@ static bool index_all(struct trace_reader *reader)
     return ok;
 }
 
-/* Threads that call a device may have no records of their own. */
+bool trace_reader_add_caller(struct trace_reader *reader, uint32_t recorder,
+                             uint32_t tid)
+{
+    uint32_t pid = reader->header.pid, index;
+
+    return tid == reader->threads[recorder].tid ||
+           trace_reader_find_thread(reader, pid, tid, &index) ||
+           append_thread(reader, (struct trace_thread){pid, tid, 0, ""});
+}
+
 static bool add_callers(struct trace_reader *reader)
 {
     struct trace_activity_place at = {.thread = 0};
     struct trace_values unused;
-    uint32_t index;
+    bool ok = true;
 
-    for (size_t i = 0; i < reader->device_count; i++) {
+    for (size_t i = 0; ok && i < reader->device_count; i++) {
         const struct trace_begun *begun = &reader->devices[i];
 
         trace_reader_activity(trace_slot_at(reader, begun->place), &unused,
                               &at);
-        if (at.thread == reader->threads[begun->thread].tid ||
-            trace_reader_find_thread(reader, reader->header.pid, at.thread,
-                                     &index))
-            continue;
-        if (!append_thread(reader, (struct trace_thread){reader->header.pid,
-                                                         at.thread, 0, ""}))
-            return false;
+        ok = trace_reader_add_caller(reader, begun->thread, at.thread);
     }
-    return true;
+    return ok;
 }
 
 static int by_thread(const void *a, const void *b)
@@ -403,6 +406,29 @@ static int by_span(const void *a, const void *b, void *context)
     uint64_t t = trace_slot_at(reader, y->place)->time;
 
     return s < t ? -1 : s > t;
+}
+
+bool trace_reader_sort_late(struct trace_reader *reader, size_t sorted)
+{
+    struct trace_late *late = reader->late, *new;
+    size_t at = reader->late_count, count = at - sorted;
+
+    if (!count)
+        return true;
+    qsort_r(late + sorted, count, sizeof(*late), by_span, reader);
+    if (!sorted || by_span(&late[sorted - 1], &late[sorted], reader) <= 0)
+        return true;
+    new = malloc(count * sizeof(*new));
+    if (!new)
+        return false;
+    memcpy(new, late + sorted, count * sizeof(*new));
+    while (count)
+        if (sorted && by_span(&late[sorted - 1], &new[count - 1], reader) > 0)
+            late[--at] = late[--sorted];
+        else
+            late[--at] = new[--count];
+    free(new);
+    return true;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -435,9 +461,6 @@ static void sort_all(struct trace_reader *reader)
     if (reader->segment_count)
         qsort(reader->segments, reader->segment_count,
               sizeof(*reader->segments), by_thread);
-    if (reader->late_count)
-        qsort_r(reader->late, reader->late_count, sizeof(*reader->late),
-                by_span, reader);
     if (reader->device_count)
         qsort(reader->devices, reader->device_count, sizeof(*reader->devices),
               by_begin);
@@ -453,7 +476,7 @@ static void sort_all(struct trace_reader *reader)
 
 /* A later name is metadata, "thread.TID.name", because a program may name a
  * thread from another one. */
-static void rename_threads(struct trace_reader *reader)
+void trace_reader_rename_threads(struct trace_reader *reader)
 {
     const char *name, *value;
     size_t cursor = 0;
@@ -472,10 +495,12 @@ static void rename_threads(struct trace_reader *reader)
 
 /* ---- Opening ---- */
 
+/* False with errno. */
 static bool header_ok(const struct trace_reader *reader)
 {
     const struct trace_header *header = &reader->header;
 
+    errno = EINVAL;
     return header->magic == TRACE_MAGIC && header->version >= 1 &&
            header->version <= TRACE_FORMAT_VERSION &&
            header->header_size == TRACE_HEADER_SIZE &&
@@ -499,17 +524,16 @@ static struct trace_reader *new_reader(void)
 /* Reads what has been mapped; false with errno. */
 static bool read_all(struct trace_reader *reader)
 {
-    if (!header_ok(reader)) {
-        errno = EINVAL;
+    if (!header_ok(reader))
         return false;
-    }
     reader->last = reader->header.end.ticks;
     trace_reader_set_end(reader, reader->last ? reader->header.end
                                               : trace_anchor_now());
-    if (!index_all(reader) || !add_callers(reader))
+    if (!index_all(reader) || !add_callers(reader) ||
+        !trace_reader_sort_late(reader, 0))
         return false;
     sort_all(reader);
-    rename_threads(reader);
+    trace_reader_rename_threads(reader);
     trace_fields_prepare(reader);
     reader->merge = trace_merge_new(reader);
     return reader->merge != NULL;
@@ -534,6 +558,16 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 
     return reader ? finish(reader, trace_reader_map(reader, folder, name) &&
                                        read_all(reader))
+                  : NULL;
+}
+
+struct trace_reader *trace_reader_follow(const char *path)
+{
+    struct trace_reader *reader = new_reader();
+
+    return reader ? finish(reader, trace_reader_map(reader, AT_FDCWD, path) &&
+                                       header_ok(reader) &&
+                                       trace_follow_begin(reader))
                   : NULL;
 }
 
@@ -566,6 +600,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->later);
     trace_fields_free(reader);
     trace_merge_free(reader->merge);
+    trace_follow_free(reader);
     free(reader);
 }
 
@@ -709,7 +744,8 @@ bool trace_reader_has_devices(const struct trace_reader *reader)
 
 bool trace_reader_next(struct trace_reader *reader, struct trace_entry *entry)
 {
-    return trace_merge_next(reader->merge, entry);
+    return reader->follow ? trace_follow_next(reader, entry)
+                          : trace_merge_next(reader->merge, entry);
 }
 
 int trace_reader_rewind(struct trace_reader *reader)

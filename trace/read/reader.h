@@ -98,6 +98,24 @@ struct trace_reader *trace_reader_open_mapped(const void *base, size_t size);
 /* trace_reader_beneath opens one in a folder, as trace_beneath does. */
 struct trace_reader *trace_reader_beneath(int folder, const char *name);
 void trace_reader_close(struct trace_reader *);
+
+/* trace_reader_follow opens a recording that processes may still write to; it
+ * is not written to. It has no entries before trace_reader_look, which finds
+ * those that were recorded since the last time, and makes trace_reader_next
+ * return the ones up to `until` (ns since the recording's origin) that it has
+ * not returned yet. A moment ago is a good value, because threads may still
+ * write what they began before now. One that is found late, as a device's are,
+ * is returned late. What entries point to is valid until the next look, and the
+ * summary is as of the last one. trace_reader_look returns 1 if there were new
+ * records, 0 if not, and -1 with errno; trace_reader_follow returns NULL with
+ * errno. Such a reader cannot be rewound.
+ *
+ * trace_reader_skip_spans leaves only events and devices' activities; it must
+ * come before the first look. */
+struct trace_reader *trace_reader_follow(const char *path);
+int trace_reader_look(struct trace_reader *, uint64_t until);
+void trace_reader_skip_spans(struct trace_reader *);
+
 struct trace_summary trace_reader_summary(const struct trace_reader *);
 
 /* trace_reader_rebase makes times count from another moment, which is `before`

@@ -52,6 +52,7 @@ struct trace_reader {
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count, later_capacity;
     struct trace_merge *merge;
+    struct trace_follow *follow;     /* instead of `merge` */
     struct trace_gathered *gathered; /* fields.c */
     uint64_t last;                   /* ticks: the last known moment */
     uint64_t used;    /* the place behind the last finished record */
@@ -59,6 +60,39 @@ struct trace_reader {
     uint64_t scale;   /* the same as a fixed-point number; 0: none */
     uint64_t before;  /* ns from time zero to the origin */
 };
+
+/* trace_reader_add_... take a record into a reader; false without memory.
+ * trace_reader_add_thread finds the index of its thread. */
+bool trace_reader_add_thread(struct trace_reader *, const struct trace_record *,
+                             uint32_t *index);
+bool trace_reader_add_site(struct trace_reader *, const struct trace_record *);
+bool trace_reader_add_meta(struct trace_reader *, const struct trace_record *,
+                           uint64_t place);
+bool trace_reader_add_late(struct trace_reader *, const struct trace_record *,
+                           uint64_t place);
+
+/* trace_reader_add_caller adds the thread of an activity, which may have no
+ * records of its own; `recorder` is the index of the one that recorded it. */
+bool trace_reader_add_caller(struct trace_reader *, uint32_t recorder,
+                             uint32_t tid);
+
+/* trace_reader_sort_late sorts late fields, of which the first `sorted` are. */
+bool trace_reader_sort_late(struct trace_reader *, size_t sorted);
+
+/* trace_reader_rename_threads gives threads the names in the metadata. */
+void trace_reader_rename_threads(struct trace_reader *);
+
+/* trace_reader_past_gap skips a gap in the chunk for errors; with `first`, up
+ * to the beginning of a range. */
+uint64_t trace_reader_past_gap(const struct trace_reader *, uint64_t place,
+                               bool first);
+
+/* ---- follow.c ---- */
+
+/* trace_follow_begin reads the metadata at the beginning; false with errno. */
+bool trace_follow_begin(struct trace_reader *);
+bool trace_follow_next(struct trace_reader *, struct trace_entry *);
+void trace_follow_free(struct trace_reader *);
 
 /* ---- entry.c: records and entries ---- */
 
@@ -142,6 +176,10 @@ bool trace_reader_map(struct trace_reader *, int folder, const char *name);
 void trace_reader_use(struct trace_reader *, const void *base, size_t size);
 void trace_reader_leave_file(struct trace_reader *);
 void trace_reader_unmap(struct trace_reader *);
+
+/* trace_reader_read_header copies the header, and cuts `size` to what has space
+ * on the disk. */
+void trace_reader_read_header(struct trace_reader *);
 
 /* trace_reader_drop releases the memory of a range of a large recording;
  * reading it again loads it again. */

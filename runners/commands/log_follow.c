@@ -1,0 +1,258 @@
+/* log_follow.c: testlog log --follow: prints the lines of a run that may still
+ * be running, soon after they were recorded.
+ *
+ * Lines wait a moment, so that those of several threads get in order. While
+ * records arrive, it looks often; otherwise it takes longer and longer breaks.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log/replay/replay.h"
+#include "log_lines.h"
+#include "runners/runners.h"
+#include "trace/base/clock.h"
+
+#define MS UINT64_C(1000000) /* ns */
+
+static const uint64_t settled_after = 50 * MS; /* a record is complete */
+static const uint64_t scan_every = 200 * MS;   /* for new recordings */
+static const uint64_t shortest_break = 10 * MS, longest_break = 100 * MS;
+
+static bool is_gone(int process)
+{
+    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
+}
+
+/* ---- A recording ---- */
+
+static int begin(struct recording *recording,
+                 const struct log_settings *settings)
+{
+    struct trace_reader *reader = trace_reader_follow(recording->path);
+    struct log_lines *lines;
+
+    if (!reader && errno == ENOENT) {
+        reader = runners_open(recording->path);
+        recording->ended = true; /* it is compressed */
+    }
+    recording->unreadable = !reader;
+    lines = reader ? malloc(sizeof(*lines)) : NULL;
+    if (!lines) {
+        trace_reader_close(reader);
+        return -1;
+    }
+    recording->followed = lines;
+    if (runners_lines_begin(lines, settings, reader))
+        return -1;
+    if (!recording->ended && !settings->style.span_events &&
+        !log_replay_follows(lines->replay))
+        trace_reader_skip_spans(reader);
+    return 0;
+}
+
+static void end(struct recording *recording)
+{
+    recording->ended = true;
+    if (recording->followed)
+        runners_lines_end(recording->followed, recording);
+    free(recording->followed);
+    recording->followed = NULL;
+}
+
+/* Finds new records, all of them once no process adds any; -1 without memory.
+ */
+static int look(struct recording *recording, struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    uint64_t now =
+        trace_between(summary.origin.monotonic, trace_anchor_now().monotonic);
+    bool gone = is_gone((int)summary.pid);
+    int found = trace_reader_look(reader, trace_between(settled_after, now));
+
+    recording->ended = gone || trace_reader_summary(reader).ended;
+    return found >= 0 && recording->ended
+               ? trace_reader_look(reader, UINT64_MAX)
+               : found;
+}
+
+/* Prints the new lines of a recording and returns whether it had any records.
+ * One that cannot be read is gone. */
+static bool print_new(struct recording *recording,
+                      const struct log_settings *settings, bool several)
+{
+    struct log_lines *lines;
+    int found;
+
+    if (!recording->followed && begin(recording, settings)) {
+        end(recording);
+        return false;
+    }
+    lines = recording->followed;
+    found = recording->ended ? 0 : look(recording, lines->reader);
+    runners_lines_print(lines, recording, several);
+    if (found < 0 || recording->ended)
+        end(recording);
+    return found;
+}
+
+/* ---- A run ---- */
+
+bool runners_log_has(const char *where, const char *name)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof(path), "%s/%s", where, name) < PATH_MAX &&
+           !access(path, F_OK);
+}
+
+/* Returns the process that ends a run. The recordings name it; 0 if none does
+ * yet. */
+static int runner_of(const char *where)
+{
+    struct recordings all = {0};
+    int runner = 0;
+
+    runners_recordings_find(&all, where, NULL);
+    for (size_t i = 0; i < all.count && !runner; i++) {
+        struct trace_reader *reader = runners_open_beginning(all.all[i].path);
+        const char *meta = reader ? trace_reader_meta(reader, "runner") : NULL;
+
+        runner = meta ? atoi(meta) : 0;
+        trace_reader_close(reader);
+    }
+    runners_recordings_free(&all);
+    return runner;
+}
+
+/* Tells whether no further test will begin. A run that was killed has no
+ * run.json, so its process is checked. `runner` is looked up once. */
+static bool run_ended(const char *where, int *runner)
+{
+    if (!runners_log_has(where, "tests") || runners_log_has(where, "run.json"))
+        return true;
+    if (!*runner)
+        *runner = runner_of(where);
+    return *runner && is_gone(*runner);
+}
+
+static bool all_ended(const struct recordings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->all[i].ended)
+            return false;
+    return true;
+}
+
+/* A run that is followed. */
+struct followed_run {
+    struct recordings *found;
+    const char *where;
+    char **patterns;
+    bool headed; /* has several tests, though only one may be known yet */
+    bool said;   /* that there is nothing yet */
+    bool ended;
+    int runner;
+};
+
+static void say_what_is_waited_for(const struct followed_run *run)
+{
+    const char *pattern = *run->patterns;
+
+    fprintf(stderr, "testlog: log: %s has no recording%s%s yet; waiting\n",
+            run->where, pattern ? " of " : "", pattern ? pattern : "");
+}
+
+/* If the run has moved, continues in its new folder, and reads there the
+ * recordings that were no longer readable. */
+static void follow_move(struct followed_run *run)
+{
+    struct recordings *found = run->found;
+    const char *to = runners_left_scratch(run->where);
+
+    if (!to)
+        return;
+    runners_recordings_move(found, run->where, to);
+    for (size_t i = 0; i < found->count; i++)
+        if (found->all[i].unreadable)
+            found->all[i].ended = false;
+    run->where = to;
+}
+
+/* Looks for new recordings. Whether the run has ended is known first, because
+ * the last tests may begin meanwhile. */
+static void scan(struct followed_run *run)
+{
+    run->ended = run_ended(run->where, &run->runner);
+    if (!run->ended && !run->said)
+        say_what_is_waited_for(run);
+    run->said |= !run->ended;
+    runners_recordings_find(run->found, run->where, run->patterns);
+}
+
+/* Prints the new lines of all tests and returns whether any had new records. */
+static bool print_all_new(struct followed_run *run,
+                          const struct log_settings *settings)
+{
+    struct recordings *found = run->found;
+    bool several = run->headed || found->count > 1, any = false;
+
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->all[i].ended)
+            any |= print_new(&found->all[i], settings, several);
+    runners_flush();
+    return any;
+}
+
+static void pause_for(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / 1000000000),
+                                  (long)(ns % 1000000000)};
+
+    nanosleep(&time, NULL);
+}
+
+/* Returns how long to pause: not shorter than it was busy. */
+static uint64_t next_break(uint64_t last, uint64_t busy, bool any)
+{
+    uint64_t next = any ? shortest_break : 2 * last;
+
+    next = next < longest_break ? next : longest_break;
+    return next > busy ? next : busy;
+}
+
+void runners_log_follow(struct recordings *found, const char *where,
+                        char **patterns, const struct log_settings *settings)
+{
+    struct followed_run run = {.found = found,
+                               .where = where,
+                               .patterns = patterns,
+                               .headed = runners_log_has(where, "tests") &&
+                                         !*patterns,
+                               .said = found->count};
+    uint64_t scanned = 0, time = shortest_break;
+
+    for (;;) {
+        uint64_t began = trace_clock_ns(CLOCK_MONOTONIC);
+        bool any;
+
+        if (began - scanned >= scan_every) {
+            scan(&run);
+            scanned = began;
+        }
+        any = print_all_new(&run, settings);
+        follow_move(&run);
+        if (ferror(stdout) || (run.ended && all_ended(found)))
+            break;
+        time = next_break(time, trace_clock_ns(CLOCK_MONOTONIC) - began, any);
+        pause_for(time);
+    }
+    for (size_t i = 0; i < found->count; i++)
+        if (!found->all[i].ended)
+            end(&found->all[i]);
+}

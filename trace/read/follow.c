@@ -1,0 +1,496 @@
+/* follow.c: reads a recording while processes write it.
+ *
+ * Each range that a thread writes has a cursor, which tells where the reader
+ * stopped in it. A piece that no range has reached yet has one, too: a range
+ * may begin there. A range is read in order; what all have is sorted by time
+ * once it is complete. Nothing is written to the recording.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "reader_parts.h"
+#include "trace/format.h"
+
+#define NOBODY UINT32_MAX
+
+struct cursor {
+    uint64_t begin, place; /* of the range, of the next record */
+    uint64_t stop;         /* where another one begins */
+    uint32_t thread;       /* NOBODY: no range is known to begin here */
+};
+
+/* An entry that was found: a record, or the exit of one that enters. */
+struct found {
+    uint64_t ticks;
+    uint32_t place, thread;
+    bool exit;
+};
+
+struct list {
+    struct found *all;
+    size_t count, capacity;
+};
+
+struct trace_follow {
+    bool opening;           /* looks only for the metadata at the beginning */
+    bool skips_spans;       /* no entries for these */
+    uint64_t chunks;        /* that have cursors */
+    struct cursor *cursors; /* by place */
+    size_t count, capacity;
+    struct list open;  /* enters without an exit */
+    struct list found; /* by time */
+    size_t next;       /* of `found` */
+    uint64_t until;    /* ns: up to here the caller wants them */
+    struct trace_anchor now;
+};
+
+static bool add(struct list *list, struct found found)
+{
+    if (!TRACE_ARRAY_RESERVE(list->all, list->capacity, list->count + 1))
+        return false;
+    list->all[list->count++] = found;
+    return true;
+}
+
+/* ---- A record that is found ---- */
+
+static uint64_t end_of(const struct trace_reader *reader, struct found found)
+{
+    return __atomic_load_n(&trace_slot_at(reader, found.place)->end,
+                           __ATOMIC_ACQUIRE);
+}
+
+static bool add_exit(struct trace_follow *follow, struct found enter,
+                     uint64_t end)
+{
+    /* An end before the beginning is damage; such a span stays open. */
+    return end <= enter.ticks ||
+           add(&follow->found,
+               (struct found){end, enter.place, enter.thread, true});
+}
+
+static bool add_of_span(struct trace_reader *reader,
+                        const struct trace_record *record, struct found found)
+{
+    struct trace_follow *follow = reader->follow;
+    bool enters = record->kind == TRACE_KIND_ENTER ||
+                  (record->kind == TRACE_KIND_SPAN &&
+                   !(record->flags & TRACE_FLAG_NOT_ENTERED));
+    uint64_t end;
+
+    if (follow->skips_spans)
+        return true;
+    if (!add(&follow->found, found))
+        return false;
+    if (!enters)
+        return true;
+    end = end_of(reader, found);
+    return end ? add_exit(follow, found, end) : add(&follow->open, found);
+}
+
+static bool add_activity(struct trace_reader *reader,
+                         const struct trace_record *record, struct found found)
+{
+    struct trace_activity_place at;
+    struct trace_values unused;
+
+    if (!trace_reader_activity(record, &unused, &at))
+        return true;
+    found.ticks = at.begin;
+    return trace_reader_add_caller(reader, found.thread, at.thread) &&
+           add(&reader->follow->found, found);
+}
+
+static bool take(struct trace_reader *reader, const struct trace_record *record,
+                 struct cursor *cursor)
+{
+    struct found found = {record->time, (uint32_t)cursor->place, cursor->thread,
+                          false};
+
+    reader->records++;
+    reader->last = found.ticks > reader->last ? found.ticks : reader->last;
+    switch (record->kind) {
+    case TRACE_KIND_THREAD:
+        return trace_reader_add_thread(reader, record, &cursor->thread);
+    case TRACE_KIND_SITE:
+        return trace_reader_add_site(reader, record);
+    case TRACE_KIND_META:
+        return trace_reader_add_meta(reader, record, found.place);
+    case TRACE_KIND_FIELDS:
+        return trace_reader_add_late(reader, record, found.place) &&
+               add_of_span(reader, record, found);
+    case TRACE_KIND_SPAN:
+    case TRACE_KIND_ENTER:
+    case TRACE_KIND_CLOSE:
+        return add_of_span(reader, record, found);
+    case TRACE_KIND_EVENT:
+    case TRACE_KIND_COUNTER:
+    case TRACE_KIND_SIGNPOST:
+        return add(&reader->follow->found, found);
+    case TRACE_KIND_DEVICE:
+        return add_activity(reader, record, found);
+    default:
+        return true;
+    }
+}
+
+/* ---- Records of a range ---- */
+
+/* The state of a record, whose size is final only if it is finished. */
+struct seen {
+    const struct trace_record *record;
+    bool finished;
+    uint32_t slots;
+};
+
+/* Looks at a place; false if nothing has been written there. */
+static bool look_at(const struct trace_reader *reader, uint64_t place,
+                    struct seen *seen)
+{
+    uint64_t limit = trace_place_limit(reader);
+
+    if (place >= limit)
+        return false;
+    seen->record = trace_slot_at(reader, place);
+    seen->finished = __atomic_load_n(&seen->record->time, __ATOMIC_ACQUIRE);
+    seen->slots = __atomic_load_n(&seen->record->slots, __ATOMIC_ACQUIRE);
+    return seen->slots && seen->slots <= limit - place;
+}
+
+/* Returns whether a range may begin at a place: with a THREAD record. */
+static bool may_begin(const struct trace_reader *reader, uint64_t place)
+{
+    struct seen seen;
+
+    return (place - TRACE_FIRST_PLACE) % TRACE_PIECE_SLOTS == 0 &&
+           look_at(reader, place, &seen) && seen.finished &&
+           seen.record->kind == TRACE_KIND_THREAD;
+}
+
+/* Returns whether the thread of an unfinished record has continued behind it,
+ * so that the record never will be finished. */
+static bool is_left(const struct trace_reader *reader, uint64_t next)
+{
+    struct seen behind;
+
+    return look_at(reader, next, &behind) && behind.finished &&
+           !may_begin(reader, next);
+}
+
+/* Reads what is finished in a range; false without memory. */
+static bool advance(struct trace_reader *reader, struct cursor *cursor)
+{
+    const bool opening = reader->follow->opening;
+    struct seen seen;
+
+    for (;;) {
+        cursor->place = trace_reader_past_gap(reader, cursor->place, false);
+        if (cursor->place >= cursor->stop ||
+            !look_at(reader, cursor->place, &seen))
+            return true;
+        if (opening && seen.record->kind > TRACE_KIND_META)
+            return true;
+        if (!seen.finished) {
+            if (!is_left(reader, cursor->place + seen.slots))
+                return true;
+            look_at(reader, cursor->place, &seen); /* meanwhile finished? */
+        }
+        if (seen.finished && !take(reader, seen.record, cursor))
+            return false;
+        cursor->place += seen.slots;
+        if (seen.finished && cursor->place > reader->used)
+            reader->used = cursor->place;
+    }
+}
+
+/* ---- Ranges ---- */
+
+/* Adds cursors for the chunks that were handed out since. */
+static bool add_pieces(struct trace_reader *reader)
+{
+    struct trace_follow *follow = reader->follow;
+    uint64_t limit = trace_place_limit(reader);
+    uint64_t place = TRACE_FIRST_PLACE + follow->chunks * TRACE_CHUNK_SLOTS;
+
+    for (; follow->chunks < reader->header.chunks && place < limit;
+         follow->chunks++) {
+        if (!TRACE_ARRAY_RESERVE(follow->cursors, follow->capacity,
+                                 follow->count + TRACE_CHUNK_PIECES))
+            return false;
+        for (int i = 0; i < TRACE_CHUNK_PIECES; i++) {
+            follow->cursors[follow->count++] =
+                (struct cursor){place, place, UINT64_MAX, NOBODY};
+            place += TRACE_PIECE_SLOTS;
+        }
+    }
+    return true;
+}
+
+/* A visit to all cursors, in order. It keeps some. */
+struct visit {
+    size_t kept;
+    struct cursor *before; /* the last range that was kept */
+    uint64_t reached;      /* the highest place that was read */
+};
+
+static bool read_range(struct trace_reader *reader, struct visit *visit,
+                       struct cursor *cursor)
+{
+    bool ok = advance(reader, cursor);
+
+    if (cursor->place > visit->reached)
+        visit->reached = cursor->place;
+    return ok;
+}
+
+enum piece { UNUSED, BEGINS, INSIDE };
+
+/* Judges a piece where no range is known to begin. It may lie inside the range
+ * before it, which may contain anything; that range is therefore read first. A
+ * record that is being written there hides what is behind it. */
+static bool judge(struct trace_reader *reader, struct visit *visit,
+                  uint64_t place, enum piece *piece)
+{
+    struct cursor *before = visit->before;
+    struct seen seen;
+
+    *piece = INSIDE;
+    if (place < visit->reached)
+        return true;
+    *piece = UNUSED;
+    if (!may_begin(reader, place))
+        return true;
+    if (before && !read_range(reader, visit, before))
+        return false;
+    if (place < visit->reached)
+        *piece = INSIDE;
+    else if (!before || !look_at(reader, before->place, &seen) ||
+             before->place + seen.slots <= place)
+        *piece = BEGINS;
+    return true;
+}
+
+/* Lets the ranges before another one end where it begins. They must know that
+ * also when it has been read to its end and forgotten. */
+static void stop_at(struct trace_follow *follow, const struct visit *visit,
+                    uint64_t place)
+{
+    for (size_t i = visit->kept; i-- > 0 && follow->cursors[i].stop > place;)
+        follow->cursors[i].stop = place;
+}
+
+static void keep(struct trace_follow *follow, struct visit *visit,
+                 struct cursor cursor)
+{
+    struct cursor *kept = &follow->cursors[visit->kept++];
+
+    *kept = cursor;
+    if (cursor.thread != NOBODY)
+        visit->before = kept;
+}
+
+/* Returns false without memory. */
+static bool visit_one(struct trace_reader *reader, struct visit *visit,
+                      struct cursor cursor)
+{
+    enum piece piece = BEGINS;
+
+    if (cursor.thread == NOBODY && !judge(reader, visit, cursor.place, &piece))
+        return false;
+    if (piece == INSIDE)
+        return true;
+    if (piece == BEGINS) {
+        stop_at(reader->follow, visit, cursor.begin);
+        if (!read_range(reader, visit, &cursor))
+            return false;
+    }
+    if (cursor.thread != NOBODY && cursor.place >= cursor.stop)
+        trace_reader_drop(reader, cursor.begin, cursor.place);
+    else
+        keep(reader->follow, visit, cursor);
+    return true;
+}
+
+static bool visit_all(struct trace_reader *reader)
+{
+    struct trace_follow *follow = reader->follow;
+    struct visit visit = {0, NULL, 0};
+    bool ok = true;
+    size_t i = 0;
+
+    while (ok && i < follow->count)
+        ok = visit_one(reader, &visit, follow->cursors[i++]);
+    memmove(follow->cursors + visit.kept, follow->cursors + i,
+            (follow->count - i) * sizeof(*follow->cursors));
+    follow->count -= i - visit.kept;
+    return ok;
+}
+
+/* ---- Entries ---- */
+
+/* Adds the exits of spans that were open. */
+static bool add_exits(struct trace_reader *reader, size_t open)
+{
+    struct list *list = &reader->follow->open;
+    size_t kept = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < list->count; i++) {
+        uint64_t end = i < open && ok ? end_of(reader, list->all[i]) : 0;
+
+        if (end)
+            ok = add_exit(reader->follow, list->all[i], end);
+        else
+            list->all[kept++] = list->all[i];
+    }
+    list->count = kept;
+    return ok;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->place != y->place ? (x->place < y->place ? -1 : 1)
+                                : x->exit - y->exit;
+}
+
+static void forget_returned(struct trace_follow *follow)
+{
+    struct list *found = &follow->found;
+
+    found->count -= follow->next;
+    if (found->count)
+        memmove(found->all, found->all + follow->next,
+                found->count * sizeof(*found->all));
+    follow->next = 0;
+}
+
+bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
+{
+    struct trace_follow *follow = reader->follow;
+
+    while (follow->next < follow->found.count) {
+        const struct found *found = &follow->found.all[follow->next];
+        uint64_t time = trace_reader_time(reader, found->ticks);
+
+        if (time > follow->until)
+            return false;
+        follow->next++;
+        if (!trace_reader_entry(reader, found->place,
+                                &reader->threads[found->thread], entry))
+            continue;
+        if (found->exit) {
+            entry->span =
+                entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
+            entry->kind = TRACE_ENTRY_EXIT;
+            entry->time = time;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- The recording ---- */
+
+/* The clock's rate becomes more exact the longer it is measured, and must not
+ * change at each look. */
+static void refresh_clock(struct trace_reader *reader,
+                          struct trace_anchor closed)
+{
+    struct trace_anchor *measured = &reader->follow->now;
+    struct trace_anchor now = trace_anchor_now();
+    uint64_t origin = reader->header.origin.ticks;
+
+    if (closed.ticks)
+        *measured = closed;
+    else if (!measured->ticks ||
+             now.ticks - origin >= 2 * (measured->ticks - origin))
+        *measured = now;
+    trace_reader_set_end(reader, *measured);
+}
+
+/* Reads the header again: first whether the recording has ended, because what
+ * is read later is then complete. */
+static void refresh(struct trace_reader *reader)
+{
+    const struct trace_header *header = (const void *)reader->base;
+    uint32_t ended = __atomic_load_n(&header->ended, __ATOMIC_ACQUIRE);
+
+    reader->size = reader->mapped;
+    trace_reader_read_header(reader);
+    reader->header.chunks =
+        (trace_chunks_end(header) - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    reader->header.ended = ended;
+    refresh_clock(reader, reader->header.end);
+}
+
+/* Finds what was recorded since the last time; false without memory. */
+static bool find_new(struct trace_reader *reader)
+{
+    struct trace_follow *follow = reader->follow;
+    size_t found, open = follow->open.count, late = reader->late_count;
+    size_t metas = reader->meta_count, threads = reader->thread_count;
+    bool ok;
+
+    refresh(reader);
+    forget_returned(follow);
+    found = follow->found.count;
+    ok = add_pieces(reader) && visit_all(reader) && add_exits(reader, open);
+    if (reader->meta_count > metas || reader->thread_count > threads)
+        trace_reader_rename_threads(reader);
+    ok = trace_reader_sort_late(reader, late) && ok;
+    trace_fields_prepare(reader);
+    if (follow->found.count > found)
+        qsort(follow->found.all, follow->found.count,
+              sizeof(*follow->found.all), by_time);
+    return ok;
+}
+
+bool trace_follow_begin(struct trace_reader *reader)
+{
+    bool ok;
+
+    reader->follow = calloc(1, sizeof(*reader->follow));
+    if (!reader->follow)
+        return false;
+    reader->follow->opening = true;
+    ok = find_new(reader);
+    reader->follow->opening = false;
+    return ok;
+}
+
+void trace_follow_free(struct trace_reader *reader)
+{
+    struct trace_follow *follow = reader->follow;
+
+    if (!follow)
+        return;
+    free(follow->cursors);
+    free(follow->open.all);
+    free(follow->found.all);
+    free(follow);
+}
+
+void trace_reader_skip_spans(struct trace_reader *reader)
+{
+    reader->follow->skips_spans = true;
+}
+
+int trace_reader_look(struct trace_reader *reader, uint64_t until)
+{
+    size_t records = reader->records;
+
+    reader->follow->until = until;
+    if (find_new(reader))
+        return reader->records > records;
+    errno = ENOMEM;
+    return -1;
+}
