@@ -200,8 +200,9 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
 /* A run may compress the recording just now. */
 static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 {
-    struct trace_reader *reader =
-        has_suffix(path) ? NULL : trace_reader_open(path);
+    struct trace_reader *(*open)(const char *) =
+        most == BEGINNING ? trace_reader_follow : trace_reader_open;
+    struct trace_reader *reader = has_suffix(path) ? NULL : open(path);
     char compressed[PATH_MAX];
     const char *why;
 

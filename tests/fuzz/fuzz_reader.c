@@ -165,17 +165,19 @@ static size_t walk_export(struct trace_reader *reader)
     return lines;
 }
 
-/* Reads everything in a recording and checks that times never decrease. */
-static void walk(struct trace_reader *reader)
+/* Reads everything in a recording and checks that times never decrease. Returns
+ * the number of entries. */
+static size_t walk(struct trace_reader *reader)
 {
     struct trace_entry entry;
     uint64_t last = 0;
-    size_t events = 0;
+    size_t count = 0, events = 0;
 
     while (trace_reader_next(reader, &entry)) {
         if (entry.time < last || !entry.site || !entry.thread)
             abort();
         last = entry.time;
+        count++;
         events +=
             entry.kind == TRACE_ENTRY_EVENT || entry.kind == TRACE_ENTRY_DEVICE;
         walk_entry(reader, &entry);
@@ -184,6 +186,7 @@ static void walk(struct trace_reader *reader)
     trace_reader_meta(reader, "name");
     if (walk_export(reader) > events)
         abort();
+    return count;
 }
 
 static void read_new(struct trace_reader *reader)
@@ -218,29 +221,32 @@ static void walk_followed(const char *path, int fd, const void *data,
     trace_reader_close(reader);
 }
 
-/* Opens bytes as a recording, and follows it while bytes are added. */
-static void walk_bytes(const void *header, size_t header_size, const void *data,
-                       size_t size)
+/* Opens bytes as a recording, and follows it while bytes are added. Returns the
+ * number of entries, or 0 if it cannot be opened. */
+static size_t walk_bytes(const void *header, size_t header_size,
+                         const void *data, size_t size)
 {
     int fd = memfd_create("recording", MFD_CLOEXEC);
     struct trace_reader *reader = NULL;
     bool readable;
+    size_t count = 0;
     char path[64];
 
     if (fd < 0)
-        return;
+        return 0;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (write(fd, header, header_size) == (ssize_t)header_size &&
         write(fd, data, size) == (ssize_t)size)
         reader = trace_reader_open(path);
     readable = reader != NULL;
     if (readable)
-        walk(reader);
+        count = walk(reader);
     trace_reader_close(reader);
     if (readable && header_size && !ftruncate(fd, (off_t)header_size) &&
         !ftruncate(fd, (off_t)(header_size + size)))
         walk_followed(path, fd, data, size);
     close(fd);
+    return count;
 }
 
 /* If the first byte is even, a valid header precedes the rest. */

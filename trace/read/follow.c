@@ -428,7 +428,11 @@ static void refresh(struct trace_reader *reader)
     trace_reader_read_header(reader);
     reader->header.chunks =
         (trace_chunks_end(header) - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    if (reader->follow->opening && reader->header.chunks > 1)
+        reader->header.chunks = 1;
     reader->header.ended = ended;
+    if (reader->header.end.ticks > reader->last)
+        reader->last = reader->header.end.ticks;
     refresh_clock(reader, reader->header.end);
 }
 

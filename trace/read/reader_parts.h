@@ -61,6 +61,8 @@ struct trace_reader {
     uint64_t before;  /* ns from time zero to the origin */
 };
 
+/* ---- index.c ---- */
+
 /* trace_reader_add_... take a record into a reader; false without memory.
  * trace_reader_add_thread finds the index of its thread. */
 bool trace_reader_add_thread(struct trace_reader *, const struct trace_record *,
@@ -70,6 +72,8 @@ bool trace_reader_add_meta(struct trace_reader *, const struct trace_record *,
                            uint64_t place);
 bool trace_reader_add_late(struct trace_reader *, const struct trace_record *,
                            uint64_t place);
+
+void trace_reader_free_site(struct trace_site *);
 
 /* trace_reader_add_caller adds the thread of an activity, which may have no
  * records of its own; `recorder` is the index of the one that recorded it. */
@@ -166,6 +170,12 @@ void trace_reader_set_end(struct trace_reader *, struct trace_anchor end);
 
 /* trace_reader_time converts ticks to ns since the origin. */
 uint64_t trace_reader_time(const struct trace_reader *, uint64_t ticks);
+
+/* trace_begins_range returns whether a record may begin a range of a thread. */
+static inline bool trace_begins_range(const struct trace_record *record)
+{
+    return record->time && record->kind == TRACE_KIND_THREAD;
+}
 
 /* ---- mapping.c ---- */
 

@@ -1,0 +1,284 @@
+/* index.c: the call sites, threads, metadata and late fields that a reader has
+ * found. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "reader_parts.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+
+static bool next_text(struct trace_values *values, const char **text)
+{
+    struct trace_value value;
+
+    if (!trace_values_next(values, &value) ||
+        (value.type != TRACE_TYPE_STRING && value.type != TRACE_TYPE_DISPLAY))
+        return false;
+    *text = value.as.text;
+    return true;
+}
+
+/* ---- Call sites ---- */
+
+static struct trace_site *site_of(const struct trace_record *record)
+{
+    struct trace_values values = trace_values_in(record);
+    size_t fields = (record->end >> 16) & 0xff;
+    struct trace_site *site = calloc(1, sizeof(*site));
+    const char **names = calloc(fields + 1, sizeof(*names));
+    bool ok = site && names && next_text(&values, &site->name) &&
+              next_text(&values, &site->target) &&
+              next_text(&values, &site->file) &&
+              next_text(&values, &site->function);
+
+    for (size_t i = 0; ok && i < fields; i++)
+        ok = next_text(&values, &names[i]);
+    if (!ok) {
+        free(site);
+        free(names);
+        return NULL;
+    }
+    site->fields = names;
+    site->field_count = (uint8_t)fields;
+    site->level = record->end & 0xff;
+    site->kind = (record->end >> 8) & 0xff;
+    site->line = (uint32_t)(record->end >> 32);
+    site->id = record->site;
+    return site;
+}
+
+/* Ids are consecutive, so an id beyond this limit is damage: it must not
+ * allocate memory. */
+enum { SITES_EXPECTED = 1 << 16 };
+
+bool trace_reader_add_site(struct trace_reader *reader,
+                           const struct trace_record *record)
+{
+    uint32_t id = record->site;
+
+    if (!id || id > SITES_EXPECTED + reader->records)
+        return true;
+    if (!TRACE_ARRAY_RESERVE(reader->sites, reader->site_count, id + 1))
+        return false;
+    if (!reader->sites[id])
+        reader->sites[id] = site_of(record);
+    return true;
+}
+
+void trace_reader_free_site(struct trace_site *site)
+{
+    if (site)
+        free((void *)site->fields);
+    free(site);
+}
+
+/* ---- Late fields ---- */
+
+bool trace_reader_add_late(struct trace_reader *reader,
+                           const struct trace_record *record, uint64_t place)
+{
+    if (!TRACE_ARRAY_RESERVE(reader->late, reader->late_capacity,
+                             reader->late_count + 1))
+        return false;
+    reader->late[reader->late_count++] =
+        (struct trace_late){record->span, (uint32_t)place};
+    return true;
+}
+
+/* Chunks are handed out in order, but a span's late fields may come from
+ * several threads. They need the time, which qsort's comparison cannot see. */
+static int by_span(const void *a, const void *b, void *context)
+{
+    const struct trace_late *x = a, *y = b;
+    const struct trace_reader *reader = context;
+
+    if (x->span != y->span)
+        return x->span < y->span ? -1 : 1;
+
+    uint64_t s = trace_slot_at(reader, x->place)->time;
+    uint64_t t = trace_slot_at(reader, y->place)->time;
+
+    return s < t ? -1 : s > t;
+}
+
+bool trace_reader_sort_late(struct trace_reader *reader, size_t sorted)
+{
+    struct trace_late *late = reader->late, *new;
+    size_t at = reader->late_count, count = at - sorted;
+
+    if (!count)
+        return true;
+    qsort_r(late + sorted, count, sizeof(*late), by_span, reader);
+    if (!sorted || by_span(&late[sorted - 1], &late[sorted], reader) <= 0)
+        return true;
+    new = malloc(count * sizeof(*new));
+    if (!new)
+        return false;
+    memcpy(new, late + sorted, count * sizeof(*new));
+    while (count)
+        if (sorted && by_span(&late[sorted - 1], &new[count - 1], reader) > 0)
+            late[--at] = late[--sorted];
+        else
+            late[--at] = new[--count];
+    free(new);
+    return true;
+}
+
+/* ---- Metadata ---- */
+
+/* If two names have the same key, only the last one is found. */
+static uint64_t name_key(const char *name)
+{
+    return trace_hash_string(TRACE_HASH, name);
+}
+
+static bool meta_at(const struct trace_reader *reader, size_t at,
+                    const char **name, const char **value)
+{
+    struct trace_values values =
+        trace_values_in(trace_slot_at(reader, reader->metas[at]));
+
+    return next_text(&values, name) && next_text(&values, value);
+}
+
+static bool add_meta(struct trace_reader *reader, uint64_t place)
+{
+    size_t at = reader->meta_count;
+    const char *name, *value;
+
+    if (!TRACE_ARRAY_RESERVE(reader->metas, reader->meta_capacity, at + 1))
+        return false;
+    reader->metas[reader->meta_count++] = (uint32_t)place;
+    return !meta_at(reader, at, &name, &value) ||
+           trace_table_set(&reader->meta_table, name_key(name), at);
+}
+
+/* A child's note may come before the test's in the file. */
+static void note_phase(struct trace_reader *reader,
+                       const struct trace_record *record)
+{
+    uint64_t *phase = &reader->phases[record->end];
+
+    if (!*phase || record->time < *phase)
+        *phase = record->time;
+}
+
+bool trace_reader_add_meta(struct trace_reader *reader,
+                           const struct trace_record *record, uint64_t place)
+{
+    if (!record->end)
+        return add_meta(reader, place);
+    if (record->end < TRACE_PHASE_COUNT)
+        note_phase(reader, record);
+    return true;
+}
+
+bool trace_reader_metas(const struct trace_reader *reader, size_t *cursor,
+                        const char **name, const char **value)
+{
+    while (*cursor < reader->meta_count)
+        if (meta_at(reader, (*cursor)++, name, value))
+            return true;
+    return false;
+}
+
+const char *trace_reader_meta(const struct trace_reader *reader,
+                              const char *name)
+{
+    const char *key, *value;
+    uintptr_t at;
+
+    return trace_table_find(&reader->meta_table, name_key(name), &at) &&
+                   meta_at(reader, at, &key, &value) && !strcmp(key, name)
+               ? value
+               : NULL;
+}
+
+/* ---- Threads ---- */
+
+static bool append_thread(struct trace_reader *reader,
+                          struct trace_thread thread)
+{
+    uint32_t index = (uint32_t)reader->thread_count;
+
+    if (!TRACE_ARRAY_RESERVE(reader->threads, reader->thread_capacity,
+                             reader->thread_count + 1) ||
+        !trace_table_set(&reader->thread_table,
+                         trace_thread_key(thread.pid, thread.tid), index))
+        return false;
+    reader->threads[reader->thread_count++] = thread;
+    return true;
+}
+
+/* Finds the thread of a THREAD record, or adds it. */
+bool trace_reader_add_thread(struct trace_reader *reader,
+                             const struct trace_record *record, uint32_t *index)
+{
+    struct trace_values values = trace_values_in(record);
+    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
+    const char *name = "";
+
+    if (trace_reader_find_thread(reader, pid, tid, index))
+        return true;
+    next_text(&values, &name);
+    *index = (uint32_t)reader->thread_count;
+    return append_thread(reader,
+                         (struct trace_thread){pid, tid, record->span, name});
+}
+
+bool trace_reader_add_caller(struct trace_reader *reader, uint32_t recorder,
+                             uint32_t tid)
+{
+    uint32_t pid = reader->header.pid, index;
+
+    return tid == reader->threads[recorder].tid ||
+           trace_reader_find_thread(reader, pid, tid, &index) ||
+           append_thread(reader, (struct trace_thread){pid, tid, 0, ""});
+}
+
+/* A later name is metadata, "thread.TID.name", because a program may name a
+ * thread from another one. */
+void trace_reader_rename_threads(struct trace_reader *reader)
+{
+    const char *name, *value;
+    size_t cursor = 0;
+    uint32_t index;
+    unsigned tid;
+    int size;
+
+    while (trace_reader_metas(reader, &cursor, &name, &value)) {
+        size = 0;
+        if (sscanf(name, "thread.%u.name%n", &tid, &size) == 1 && size &&
+            !name[size] &&
+            trace_reader_find_thread(reader, reader->header.pid, tid, &index))
+            reader->threads[index].name = value;
+    }
+}
+
+/* ---- Gaps ---- */
+
+/* The chunk that is reserved for errors has several owners at a time. If one
+ * died before it left a hole, others have continued behind it. */
+uint64_t trace_reader_past_gap(const struct trace_reader *reader,
+                               uint64_t place, bool first)
+{
+    const struct trace_header *header = &reader->header;
+    uint64_t used = header->spare_slots < TRACE_CHUNK_SLOTS
+                        ? header->spare_slots
+                        : TRACE_CHUNK_SLOTS;
+    uint64_t begin =
+        TRACE_FIRST_PLACE + ((uint64_t)header->spare - 1) * TRACE_CHUNK_SLOTS;
+
+    if (!header->spare || place < begin || begin > trace_place_limit(reader))
+        return place;
+    while (place < begin + used && place < trace_place_limit(reader)) {
+        const struct trace_record *record = trace_slot_at(reader, place);
+
+        if (record->slots && (!first || trace_begins_range(record)))
+            break;
+        place += record->slots ? record->slots : 1;
+    }
+    return place;
+}
