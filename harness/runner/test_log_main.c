@@ -18,6 +18,7 @@
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/history/history.h"
+#include "harness/results/index/index.h"
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -90,6 +91,8 @@ static void write_run(const struct test_log_run *run,
     if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
         !write_failed("results.tsv",
                       test_log_write_results(run, "results.tsv")) &&
+        !write_failed("summary.tsv",
+                      test_log_write_summary(run, "summary.tsv")) &&
         !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
         write_failed("trace.json", test_log_write_trace(run, "trace.json"));
     write_page(run, options);
@@ -283,6 +286,7 @@ static int run_watched(struct criterion_test_set *set,
     if (end_scratch(run, options) && !run->foreign)
         test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
+    test_log_index_write(run);
     if (matched && !run->foreign)
         test_log_filters_print_compiled_out(&filters, run);
     report(run, options, matched);

@@ -8,6 +8,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
+#include "harness/results/index/index.h"
 #include "harness/runner/options/options.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
@@ -87,6 +88,8 @@ static int clean(const char *folder, size_t keep, bool dry)
     }
     test_log_old_runs_each(cleaning.dir, keep, clean_run, &cleaning);
     close(cleaning.dir);
+    if (!dry && cleaning.count)
+        test_log_index_renew(folder);
     printf("%zu %s %s", cleaning.count, cleaning.count == 1 ? "run" : "runs",
            dry ? "would be removed" : "removed");
     put_size(cleaning.size);

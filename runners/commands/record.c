@@ -18,6 +18,7 @@
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
+#include "harness/results/index/index.h"
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -278,6 +279,7 @@ static void finish(struct test_log_run *run,
     test_log_reports_write(run, &options->output);
     runners_end_scratch(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
+    test_log_index_write(run);
     say(run, end);
     fprintf(stderr, "run: %s\n", run->path);
     test_log_show_page(run, &options->output);

@@ -126,6 +126,7 @@ static int write_files(struct merge *merge,
     test_log_jsonl_open(run, output);
     test_log_jsonl_close(run);
     if (test_log_write_results(run, "results.tsv") ||
+        test_log_write_summary(run, "summary.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
         return -1;

@@ -13,6 +13,7 @@
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
+#include "harness/results/index/index.h"
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -77,6 +78,7 @@ void runners_write(const struct test_log_run *run)
 {
     if (test_log_write_run_json(run, "run.json") ||
         test_log_write_results(run, "results.tsv") ||
+        test_log_write_summary(run, "summary.tsv") ||
         test_log_write_junit(run, "junit.xml") ||
         test_log_write_trace(run, "trace.json"))
         test_log_notice("cannot write to %s: %s; its results are only printed",
@@ -238,6 +240,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     if (runners_end_scratch(run, options))
         test_log_remember(run, options);
     test_log_old_runs_prune(run, options->dir, options->keep);
+    test_log_index_write(run);
     test_log_print_unmatched(run);
     if (!test_log_devices_without_cuda(run))
         test_log_gpu_print(&run->gpu);

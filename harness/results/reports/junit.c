@@ -55,6 +55,11 @@ static void put_text(FILE *out, const char *text, size_t size, bool attribute)
     trace_text_free(&clean);
 }
 
+void test_log_put_xml(FILE *out, const char *text)
+{
+    put_text(out, text, strlen(text), true);
+}
+
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);

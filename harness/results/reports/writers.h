@@ -47,6 +47,11 @@ void test_log_trace_workers(struct trace_chrome *, const struct test_log_run *);
 /* test_log_write_results writes results.tsv; -1 with errno. */
 int test_log_write_results(const struct test_log_run *, const char *name);
 
+/* ---- summary_tsv.c ---- */
+
+/* test_log_write_summary writes summary.tsv; -1 with errno. */
+int test_log_write_summary(const struct test_log_run *, const char *name);
+
 /* ---- run_json.c ---- */
 
 int test_log_write_run_json(const struct test_log_run *, const char *name);
@@ -116,6 +121,10 @@ void test_log_reports_apart(const struct test_log_output *);
 
 void test_log_put_tap(FILE *, const struct test_log_run *);
 void test_log_put_junit(FILE *, const struct test_log_run *);
+
+/* test_log_put_xml writes a text of XML or HTML, without its control
+ * characters. */
+void test_log_put_xml(FILE *, const char *text);
 int test_log_write_junit(const struct test_log_run *, const char *name);
 
 /* ---- json_lines.c ---- */

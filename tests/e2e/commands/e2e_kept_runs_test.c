@@ -234,8 +234,9 @@ static void run_after_a_clock_was_ahead(const char *flags)
 Test(e2e_kept_runs, a_run_keeps_the_last_ones_whatever_the_clock_was)
 {
     run_after_a_clock_was_ahead("--keep=3");
-    e2e_expect_is(e2e_run("ls testlog-runs")->out,
-                  e2e_run("tail -n 3 today; echo latest")->out);
+    e2e_expect_is(
+        e2e_run("ls testlog-runs")->out,
+        e2e_run("tail -n 3 today; echo index.html; echo latest")->out);
     e2e_expect_is(e2e_run(TESTLOG "list | sed 's/ .*//'")->out,
                   e2e_run("tail -n 3 today | tac")->out);
 }
@@ -253,8 +254,9 @@ Test(e2e_kept_runs, commands_order_runs_whatever_the_clock_was)
         e2e_run(TESTLOG "diff | sed -n 's|.*runs/||; s| (.*||p'")->out,
         e2e_run("tail -n 2 today")->out);
     e2e_run(TESTLOG "clean --keep=1");
-    e2e_expect_is(e2e_run("ls testlog-runs")->out,
-                  e2e_run("tail -n 1 today; echo latest")->out);
+    e2e_expect_is(
+        e2e_run("ls testlog-runs")->out,
+        e2e_run("tail -n 1 today; echo index.html; echo latest")->out);
 }
 
 Test(e2e_kept_runs, an_unpacked_run_has_no_number)

@@ -521,7 +521,8 @@ Test(e2e_run, writes_these_files_for_a_single_program)
                     0);
     e2e_expect_is(files("testlog-runs/latest/."),
                   ".\n./junit.xml\n./order\n./report.html\n./results.jsonl\n"
-                  "./results.tap\n./results.tsv\n./run.json\n./tests\n"
+                  "./results.tap\n./results.tsv\n./run.json\n./summary.tsv\n"
+                  "./tests\n"
                   "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
@@ -552,7 +553,8 @@ Test(e2e_run, writes_a_run_json_for_each_program)
     e2e_run(TESTLOG " run a/small_test b/small_test -- --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
                   ".\n./junit.xml\n./order\n./report.html\n./results.jsonl\n"
-                  "./results.tap\n./results.tsv\n./run.json\n./tests\n"
+                  "./results.tap\n./results.tsv\n./run.json\n./summary.tsv\n"
+                  "./tests\n"
                   "./tests/small_test\n"
                   "./tests/small_test/other.passes\n"
                   "./tests/small_test/other.passes/log.txt\n"
@@ -578,7 +580,7 @@ Test(e2e_run, links_latest_to_the_last_run)
     cr_expect_eq(strlen(name), strlen("2026-11-21T02-08-30.123456"));
     e2e_expect_is(e2e_line(result->err, "run: ") + strlen("run: testlog-runs/"),
                   name);
-    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 4);
+    cr_expect_eq(e2e_count(e2e_run("ls -d testlog-runs/20*")->out, "\n"), 3);
 }
 
 Test(e2e_run, leaves_latest_alone_inside_a_test)
@@ -589,7 +591,7 @@ Test(e2e_run, leaves_latest_alone_inside_a_test)
 
     e2e_run("TESTLOG_SESSION=nested=1:1 a/small_test --filter other/passes");
     e2e_expect_is(e2e_run("readlink testlog-runs/latest")->out, before);
-    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 3);
+    cr_expect_eq(e2e_count(e2e_run("ls -d testlog-runs/20*")->out, "\n"), 2);
 }
 
 Test(e2e_run, separates_runs_at_the_same_time)
@@ -601,7 +603,7 @@ Test(e2e_run, separates_runs_at_the_same_time)
     cr_expect_eq(e2e_count(result->out, "1 passed, 0 failed, 0 skipped\n"), 4);
     cr_expect_eq(e2e_count(e2e_run("ls testlog-runs/*/run.json")->out, "\n"),
                  5); /* latest is one of them */
-    cr_expect_eq(e2e_count(e2e_run("ls testlog-runs")->out, "\n"), 5);
+    cr_expect_eq(e2e_count(e2e_run("ls -d testlog-runs/20*")->out, "\n"), 4);
 }
 
 static const char *const programs[] = {"a/small_test", "b/small_test",
