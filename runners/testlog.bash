@@ -192,11 +192,11 @@ _testlog_own() {
         _testlog_value "$flag" "$head" "$value"
         ;;
     report--against) _testlog_names ;;
-    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | list* | clean* | filter--*) ;;
+    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | list* | clean* | view--* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
-    diff* | pack*) _testlog_names ;;
+    diff* | pack* | view*) _testlog_names ;;
     merge-o | merge--output | merge--align | merge--history) ;;
     merge*)
         _testlog_names
@@ -211,7 +211,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export report stat list diff merge clean pack filter --help --version
+        _testlog_offer run record log export report stat list diff merge view clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -21,6 +21,7 @@ static const struct {
     {"list", "list the runs that are kept", runners_list},
     {"diff", "print what changed from one run to another", runners_diff},
     {"merge", "make one run of those of several machines", runners_merge_runs},
+    {"view", "show runs in the browser", runners_view},
     {"clean", "remove old runs", runners_clean},
     {"pack", "pack a run into one small file", runners_pack},
     {"filter", "explain a filter and show its effect", runners_filter},

@@ -15,7 +15,7 @@ E2E_FOLDER
 
 TestSuite(soak_follow, .init = e2e_begin, .timeout = 600);
 
-enum { THREADS = 4, LINES_MOST = 100000 };
+enum { THREADS = 4, LINES_MOST = 100000, RATE = 1000000 };
 
 /* What has been read of the lines. */
 struct followed {
@@ -63,11 +63,12 @@ static void print_delays(struct followed *followed, int threads, int seconds)
 static void follow(int threads)
 {
     int seconds = getenv("SOAK") ? 60 : 1;
-    int rate = SANITIZE_FLAGS[0] ? 100000 : 1000000;
     const char *program = e2e_program("busy", E2E_TRACED);
     struct followed followed = {.lines = 0};
     const struct e2e *result;
 
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
     followed.late = calloc(LINES_MOST, sizeof(double));
     e2e_allow(300);
     result =
@@ -75,12 +76,12 @@ static void follow(int threads)
                         "until [ -e runs/latest/tests/*/*/recording ]; "
                         "do sleep 0.01; done; " TESTLOG
                         " log runs/latest --follow | %s late; wait",
-                program, threads, seconds, rate, program);
+                program, threads, seconds, RATE, program);
     e2e_expect_code(result, 0);
     e2e_expect_lacks(result->err, "lost");
     for (const char *line = result->out; *line; line = strchr(line, '\n') + 1)
         take(&followed, line);
-    cr_expect_eq(followed.lines, (size_t)(seconds * (rate / 1000)));
+    cr_expect_eq(followed.lines, (size_t)(seconds * (RATE / 1000)));
     if (getenv("SOAK"))
         print_delays(&followed, threads, seconds);
     free(followed.late);

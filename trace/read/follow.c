@@ -323,8 +323,9 @@ static bool visit_all(struct trace_reader *reader)
 
     while (ok && i < follow->count)
         ok = visit_one(reader, &visit, follow->cursors[i++]);
-    memmove(follow->cursors + visit.kept, follow->cursors + i,
-            (follow->count - i) * sizeof(*follow->cursors));
+    if (i < follow->count) /* otherwise there may be no array */
+        memmove(follow->cursors + visit.kept, follow->cursors + i,
+                (follow->count - i) * sizeof(*follow->cursors));
     follow->count -= i - visit.kept;
     return ok;
 }

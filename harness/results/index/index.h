@@ -37,7 +37,7 @@ struct test_log_index_run {
     bool has_summary, has_report;
     uint64_t duration; /* ns */
     uint64_t passed, failed, skipped;
-    char host[64], commit[64]; /* "": unknown */
+    char start[32], host[64], commit[64]; /* "": unknown */
 };
 
 /* A test in one of the shown runs, in eight bytes. */
@@ -76,17 +76,22 @@ struct test_log_index {
     struct test_log_index_test *tests; /* by note, program and name */
     size_t test_count, test_capacity;
     struct trace_table numbers; /* of tests, by program and name */
+    size_t shown;               /* runs whose tests are shown */
 };
 
-/* test_log_index_read reads the runs in a folder; -1 with errno. Call
+/* test_log_index_read reads the last `most` runs in a folder, and the tests of
+ * the last `shown`, up to TEST_LOG_INDEX_SHOWN; -1 with errno. Call
  * test_log_index_free in any case. */
-int test_log_index_read(struct test_log_index *, int dir);
+int test_log_index_read(struct test_log_index *, int dir, size_t most,
+                        size_t shown);
 void test_log_index_free(struct test_log_index *);
 
 /* ---- index_html.c ---- */
 
-/* test_log_index_put writes the page; errors are the stream's. */
+/* test_log_index_put writes the page, test_log_index_put_tables only what is in
+ * its <main>; errors are the stream's. */
 void test_log_index_put(const struct test_log_index *, FILE *);
+void test_log_index_put_tables(const struct test_log_index *, FILE *);
 
 /* ---- index_file.c ---- */
 

@@ -19,7 +19,8 @@ static int put_file(int dir)
 {
     struct test_log_index index;
     struct trace_file file;
-    int status = test_log_index_read(&index, dir);
+    int status = test_log_index_read(&index, dir, TEST_LOG_INDEX_RUNS,
+                                     TEST_LOG_INDEX_SHOWN);
 
     if (!status)
         status = trace_file_beneath(&file, dir, file_name);

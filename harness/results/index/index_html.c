@@ -132,12 +132,6 @@ static void put_runs(FILE *out, const struct test_log_index *index)
 
 /* ---- Tests ---- */
 
-static size_t shown_runs(const struct test_log_index *index)
-{
-    return index->run_count < TEST_LOG_INDEX_SHOWN ? index->run_count
-                                                   : TEST_LOG_INDEX_SHOWN;
-}
-
 /* "2026-11-23T15-35-01.077469" is "11-23 15:35" above a column. */
 static void put_column(FILE *out, const struct test_log_index_run *run)
 {
@@ -208,7 +202,7 @@ static void put_test(FILE *out, const struct test_log_index *index,
     test_log_put_xml(out, test->program);
     fprintf(out, "</span></th><td class=\"text note-%d\">%s</td>",
             (int)test->note, note_words[test->note]);
-    for (size_t i = 0; i < shown_runs(index); i++)
+    for (size_t i = 0; i < index->shown; i++)
         put_cell(out, &index->runs[i], test, &test->cells[i], longest);
     fputs("</tr>\n", out);
 }
@@ -243,7 +237,7 @@ static void put_tests(FILE *out, const struct test_log_index *index)
           "aria-labelledby=\"of-tests\">\n<table class=\"trend\"><thead><tr>"
           "<th scope=\"col\" class=\"name\">Test</th><td></td>",
           out);
-    for (size_t i = 0; i < shown_runs(index); i++)
+    for (size_t i = 0; i < index->shown; i++)
         put_column(out, &index->runs[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < count; i++)
@@ -257,14 +251,19 @@ static void put_tests(FILE *out, const struct test_log_index *index)
     fputs("</section>\n", out);
 }
 
-void test_log_index_put(const struct test_log_index *index, FILE *out)
+void test_log_index_put_tables(const struct test_log_index *index, FILE *out)
 {
-    fwrite(test_log_index_html, 1, test_log_index_html_size, out);
-    fputs("<main id=\"main\" tabindex=\"-1\">\n", out);
     if (index->run_count)
         put_runs(out, index);
     else
         fputs("<p>No run is kept here.</p>\n", out);
     put_tests(out, index);
+}
+
+void test_log_index_put(const struct test_log_index *index, FILE *out)
+{
+    fwrite(test_log_index_html, 1, test_log_index_html_size, out);
+    fputs("<main id=\"main\" tabindex=\"-1\">\n", out);
+    test_log_index_put_tables(index, out);
     fputs("</main>\n", out);
 }

@@ -102,7 +102,7 @@ static void take_result(void *context, size_t number, char *line)
         run->failed += test_log_outcome_bad(outcome);
         run->skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
     }
-    if (number >= TEST_LOG_INDEX_SHOWN)
+    if (number >= index->shown)
         return;
     test = test_of(index, program, name);
     if (test) {
@@ -116,9 +116,8 @@ static void take_result(void *context, size_t number, char *line)
 static void take_flaky(struct test_log_index *index, size_t number, char *line)
 {
     char *program = strsep(&line, "\t");
-    struct test_log_index_test *test = line && number < TEST_LOG_INDEX_SHOWN
-                                           ? test_of(index, program, line)
-                                           : NULL;
+    struct test_log_index_test *test =
+        line && number < index->shown ? test_of(index, program, line) : NULL;
 
     if (test)
         test->cells[number].flaky = true;
@@ -140,6 +139,8 @@ static void take_member(void *context, size_t number, char *line)
         run->failed = strtoull(value, NULL, 10);
     else if (!strcmp(key, "skipped"))
         run->skipped = strtoull(value, NULL, 10);
+    else if (!strcmp(key, "start"))
+        snprintf(run->start, sizeof(run->start), "%s", value);
     else if (!strcmp(key, "host"))
         snprintf(run->host, sizeof(run->host), "%s", value);
     else if (!strcmp(key, "commit"))
@@ -168,7 +169,7 @@ static void read_run(struct test_log_index *index, int dir, size_t number)
     run->has_summary =
         read_lines(dir, run->name, "summary.tsv", index, take_member, number);
     ended = run->has_summary || has(dir, run->name, "run.json");
-    if (number < TEST_LOG_INDEX_SHOWN || !run->has_summary)
+    if (number < index->shown || !run->has_summary)
         read_lines(dir, run->name, "results.tsv", index, take_result, number);
     run->has_report = has(dir, run->name, "report.html");
     if (!ended)
@@ -219,15 +220,18 @@ static int by_note(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
-int test_log_index_read(struct test_log_index *index, int dir)
+int test_log_index_read(struct test_log_index *index, int dir, size_t most,
+                        size_t shown)
 {
     size_t count = 0, listed;
     char **names = test_log_list_runs(dir, false, &count);
 
-    *index = (struct test_log_index){0};
+    *index = (struct test_log_index){.shown = shown};
     if (!names)
         return -1;
-    listed = count < TEST_LOG_INDEX_RUNS ? count : TEST_LOG_INDEX_RUNS;
+    listed = count < most ? count : most;
+    if (index->shown > listed)
+        index->shown = listed;
     index->more = count - listed;
     index->runs = calloc(listed + 1, sizeof(*index->runs));
     for (size_t i = 0; index->runs && i < listed; i++) {

@@ -238,6 +238,7 @@ static const struct {
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-merge.1", "merge"},
+    {"runners/testlog-view.1", "view"},
     {"runners/testlog-clean.1", "clean"},
     {"runners/testlog-pack.1", "pack"},
     {"runners/testlog-filter.1", "filter"},
@@ -753,8 +754,9 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record log export report stat list diff merge clean pack "
-                 "filter --help --version "},
+    {"testlog ",
+     "run record log export report stat list diff merge view clean pack "
+     "filter --help --version "},
     {"testlog rec", "record "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
@@ -778,6 +780,7 @@ static const struct {
      "--by --tree --critical --from --to --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
     {"testlog merge --", "--output --allow-missing --align --history --help "},
+    {"testlog view --", "--port --socket --open --help "},
     {"testlog clean --d", "--dry-run "},
     {"testlog pack --", "--output --extract --help "},
     {"testlog filter --b", "--batch "},

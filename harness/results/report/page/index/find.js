@@ -1,13 +1,12 @@
 // find.js: shows the tests whose name or program contains a text.
-document.addEventListener('DOMContentLoaded', () => {
-    const section = document.getElementById('tests');
-    const rows = section ? [...section.querySelectorAll('tbody tr')] : [];
+const find = (() => {
     const input = document.createElement('input');
     const count = document.createElement('span');
     const line = document.createElement('p');
 
-    function find() {
+    function show() {
         const wanted = input.value.trim().toLowerCase();
+        const rows = [...document.querySelectorAll('#tests tbody tr')];
         let shown = 0;
 
         for (const row of rows) {
@@ -18,16 +17,22 @@ document.addEventListener('DOMContentLoaded', () => {
         count.textContent = wanted ? ` ${shown} of ${rows.length}` : '';
     }
 
-    document.body.dataset.ready = '';
-    if (!section)
-        return;
+    // start() adds the field to the tables, which may be new ones.
+    function start() {
+        const focused = document.activeElement === input;
+
+        document.querySelector('#tests .scroll')?.before(line);
+        if (focused)
+            input.focus();
+        show();
+    }
+
     input.type = 'search';
     input.placeholder = 'Find a test';
     input.setAttribute('aria-label', 'Find a test');
-    input.addEventListener('input', find);
+    input.addEventListener('input', show);
     count.setAttribute('role', 'status');
     count.className = 'muted';
     line.append(input, count);
-    section.querySelector('.scroll').before(line);
-    find();
-});
+    return { start };
+})();

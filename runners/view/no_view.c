@@ -1,0 +1,13 @@
+/* no_view.c: replaces this folder if libmicrohttpd is missing. */
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "runners/runners.h"
+
+int runners_view(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    test_log_notice("view: testlog was built without libmicrohttpd: install "
+                    "libmicrohttpd-dev and build it again");
+    return TEST_LOG_USAGE;
+}

@@ -1,0 +1,281 @@
+/* view.c: testlog view: shows the runs of a folder in the browser. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "harness/results/folder/list_runs.h"
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+#include "trace/base/clock.h"
+#include "trace/base/strings.h"
+#include "view.h"
+
+static void usage(void)
+{
+    puts("Usage: testlog view [DIR|RUN] [FLAG...]\n\n"
+         "Shows the runs in DIR in the browser, and new ones as they end. It "
+         "prints an\naddress for this user alone, and serves it until ^C. The "
+         "default is the folder\nwhere test programs put their runs.\n");
+    test_log_print_option(0, "--port", "N", "the port; default: a free one",
+                          NULL);
+    test_log_print_option(0, "--socket", "PATH",
+                          "a Unix socket instead, for ssh -L", NULL);
+    test_log_print_option(0, "--open", NULL, "open the address in a browser",
+                          NULL);
+    test_log_print_option('h', "--help", NULL, "print this", NULL);
+}
+
+/* ---- Events ---- */
+
+enum { PING_SECONDS = 15, TICK_MS = 1000 };
+
+/* Descriptors that the server waits for. */
+enum { HTTP, SIGNALS, CHANGES, DESCRIPTORS };
+
+/* Signals are taken here, also if they were ignored by our parent, as they are
+ * in the background of a script. */
+static int take_signals(void)
+{
+    sigset_t set;
+
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int watch(const char *folder)
+{
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (fd >= 0)
+        inotify_add_watch(fd, folder,
+                          IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE);
+    return fd;
+}
+
+/* A run's end renames index.html into place. */
+static void read_changes(struct view *view, int fd)
+{
+    _Alignas(struct inotify_event) char events[4096];
+    bool any = false;
+
+    while (read(fd, events, sizeof(events)) > 0)
+        any = true;
+    if (any)
+        view_changed(view);
+}
+
+static void tick(struct view *view)
+{
+    static unsigned ticks;
+
+    view_end_slow(view);
+    if (++ticks % PING_SECONDS == 0)
+        view_ping(view);
+}
+
+static int timeout_of(const struct view *view)
+{
+    MHD_UNSIGNED_LONG_LONG most;
+
+    return MHD_get_timeout(view->daemon, &most) == MHD_YES && most < TICK_MS
+               ? (int)most
+               : TICK_MS;
+}
+
+static void serve(struct view *view, int signals)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(view->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct pollfd fds[DESCRIPTORS] = {
+        [HTTP] = {info->epoll_fd, POLLIN, 0},
+        [SIGNALS] = {signals, POLLIN, 0},
+        [CHANGES] = {watch(view->folder), POLLIN, 0}};
+    uint64_t ticked = trace_clock_ns(CLOCK_MONOTONIC);
+
+    while (!(fds[SIGNALS].revents & POLLIN)) {
+        uint64_t now;
+
+        poll(fds, DESCRIPTORS, timeout_of(view));
+        if (fds[CHANGES].revents & POLLIN)
+            read_changes(view, fds[CHANGES].fd);
+        now = trace_clock_ns(CLOCK_MONOTONIC);
+        if (now - ticked >= TICK_MS * UINT64_C(1000000)) {
+            tick(view);
+            ticked = now;
+        }
+        MHD_run(view->daemon);
+    }
+    if (fds[CHANGES].fd >= 0)
+        close(fds[CHANGES].fd);
+}
+
+/* ---- Beginning ---- */
+
+static void print_address(const struct view *view, const char *run, bool open)
+{
+    struct trace_text text = {0};
+
+    if (view->socket)
+        trace_text_printf(&text, "unix:%s", view->socket);
+    else
+        trace_text_printf(&text, "http://127.0.0.1:%u/#token=%s%s%s",
+                          view->port, view->token, run ? "&run=" : "",
+                          run ? run : "");
+    puts(text.data ? text.data : "");
+    fflush(stdout);
+    if (open && !view->socket && text.data)
+        test_log_open_page(text.data);
+    trace_text_free(&text);
+}
+
+static int run_server(struct view *view, const char *run, bool open)
+{
+    int signals = take_signals(), listener;
+
+    if (view_key(view->session) || (!view->socket && view_key(view->token)) ||
+        signals < 0) {
+        test_log_notice("view: %s", strerror(errno));
+        return TEST_LOG_FAILED;
+    }
+    listener = view_listen(view);
+    if (listener < 0)
+        return TEST_LOG_USAGE;
+    snprintf(view->cookie, sizeof(view->cookie), "testlog-%u", view->port);
+    if (!view_begin_http(view, listener)) {
+        test_log_notice("view: the server did not start: %s", strerror(errno));
+        return TEST_LOG_FAILED;
+    }
+    print_address(view, run, open);
+    serve(view, signals);
+    view_end_http(view);
+    view_unlisten(view);
+    close(signals);
+    return runners_written("view", TEST_LOG_PASSED);
+}
+
+/* ---- Arguments ---- */
+
+struct arguments {
+    const char *port, *socket;
+    bool open;
+};
+
+static bool read_port(const char *text, unsigned *port)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end || number > 65535) {
+        test_log_notice("view: --port=%s is not a port; write a number from 0 "
+                        "to 65535",
+                        text);
+        return false;
+    }
+    *port = (unsigned)number;
+    return true;
+}
+
+/* Returns false if the command is done, with its exit code. */
+static bool read_arguments(struct arguments *arguments, int argc, char **argv,
+                           int *code)
+{
+    static const struct option longs[] = {
+        {"port", required_argument, NULL, 'p'},
+        {"socket", required_argument, NULL, 's'},
+        {"open", no_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag;
+
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0)
+        switch (flag) {
+        case 'p':
+            arguments->port = optarg;
+            break;
+        case 's':
+            arguments->socket = optarg;
+            break;
+        case 'o':
+            arguments->open = true;
+            break;
+        case 'h':
+            usage();
+            *code = TEST_LOG_PASSED;
+            return false;
+        default:
+            *code = runners_refuse_flag("view", flag, argv, longs);
+            return false;
+        }
+    if (!arguments->port || !arguments->socket)
+        return true;
+    test_log_notice("view: --port and --socket exclude each other");
+    *code = TEST_LOG_USAGE;
+    return false;
+}
+
+/* Splits the path of a run into its folder and its name; NULL if it is a folder
+ * of runs. */
+static const char *run_in(char path[PATH_MAX])
+{
+    char *name = (char *)trace_base_name(path);
+
+    if (name == path || !test_log_is_run_name(name))
+        return NULL;
+    name[-1] = '\0';
+    return name;
+}
+
+/* Opens the folder that the user calls `shown`. */
+static bool open_folder(struct view *view, const char *shown, const char **run)
+{
+    if (!realpath(shown, view->folder)) {
+        runners_refuse_dir("view", shown);
+        return false;
+    }
+    *run = run_in(view->folder);
+    view->dir = open(view->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (view->dir < 0)
+        runners_refuse_dir("view", shown);
+    return view->dir >= 0;
+}
+
+int runners_view(int argc, char **argv)
+{
+    struct arguments arguments = {NULL, NULL, false};
+    struct test_log_options options;
+    struct view view = {.dir = -1};
+    const char *run;
+    int code;
+
+    if (!read_arguments(&arguments, argc, argv, &code))
+        return code;
+    if ((arguments.port && !read_port(arguments.port, &view.port)) ||
+        runners_settings(&options, "view", argv + optind))
+        return TEST_LOG_USAGE;
+    view.socket = arguments.socket;
+    code = open_folder(&view, options.dir, &run)
+               ? run_server(&view, run, arguments.open)
+               : TEST_LOG_USAGE;
+    if (view.dir >= 0)
+        close(view.dir);
+    test_log_options_free(&options);
+    return code;
+}

@@ -1,0 +1,584 @@
+/* e2e_view_test.c: testlog view, as a browser and as an attacker see it. */
+#include "tests/support/support.h"
+
+#include "tests/support/e2e.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+#define RUN     "2026-11-20T10-00-00.000001"
+
+E2E_FOLDER
+
+/* ---- The server ---- */
+
+static pid_t server;
+static char address[512], token[128];
+static unsigned port;
+
+static void begin(void)
+{
+    e2e_begin();
+    cr_assert_eq(system("mkdir -p runs/" RUN "/tests && cd runs/" RUN
+                        " && echo '{}' >run.json && echo page >report.html && "
+                        "printf 'end\\tfinished\\npassed\\t3\\nhost\\tvm\\n' "
+                        ">summary.tsv && printf 'passed\\t1\\tp\\ts/t\\n' "
+                        ">results.tsv && echo secret >../../secret && ln -s "
+                        "../../secret link && ln -s " RUN " ../latest"),
+                 0);
+}
+
+static void end(void)
+{
+    if (server > 0)
+        kill(server, SIGKILL);
+}
+
+TestSuite(e2e_view, .init = begin, .fini = end, .timeout = 120);
+
+/* Starts it and reads its address. */
+static void start(const char *flag)
+{
+    int ends[2];
+    FILE *out;
+
+    cr_assert_eq(pipe(ends), 0);
+    server = fork();
+    if (!server) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(TESTLOG, TESTLOG, "view", "runs", flag, NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    out = fdopen(ends[0], "r");
+    cr_assert(fgets(address, sizeof(address), out), "it printed nothing");
+    fclose(out);
+    address[strcspn(address, "\n")] = '\0';
+    sscanf(address, "http://127.0.0.1:%u/#token=%127s", &port, token);
+}
+
+static int stop(int signal)
+{
+    int status = -1;
+
+    kill(server, signal);
+    cr_assert_eq(waitpid(server, &status, 0), server);
+    server = 0;
+    return status;
+}
+
+static int join_server(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0, "%s",
+                 strerror(errno));
+    return fd;
+}
+
+/* ---- Requests ---- */
+
+/* Sends what is given and returns what comes back until the server closes the
+ * connection, or has nothing more to say. */
+static const char *exchange(int fd, const char *request, size_t size)
+{
+    static char answer[1 << 20];
+    size_t got = 0;
+    ssize_t more;
+
+    send(fd, request, size, MSG_NOSIGNAL);
+    while (got < sizeof(answer) - 1 &&
+           (more = recv(fd, answer + got, sizeof(answer) - 1 - got, 0)) > 0)
+        got += (size_t)more;
+    answer[got] = '\0';
+    close(fd);
+    return answer;
+}
+
+/* Sends a request with headers, each with its line end. */
+static const char *ask(const char *method, const char *target,
+                       const char *format, ...)
+{
+    char request[8192], headers[4096];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(headers, sizeof(headers), format, arguments);
+    va_end(arguments);
+    snprintf(request, sizeof(request),
+             "%s %s HTTP/1.1\r\nConnection: close\r\n%s\r\n", method, target,
+             headers);
+    return exchange(join_server(), request, strlen(request));
+}
+
+static const char *with_token(const char *target)
+{
+    return ask("GET", target,
+               "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port,
+               token);
+}
+
+static int status_of(const char *answer)
+{
+    return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : atoi(answer + 9);
+}
+
+static void expect_status(const char *answer, int status)
+{
+    cr_expect_eq(status_of(answer), status, "%.200s", answer);
+    cr_expect(strcasestr(answer, "\r\nContent-Type: "), "%.200s", answer);
+}
+
+/* ---- Serving ---- */
+
+Test(e2e_view, serves_until_a_signal)
+{
+    start(NULL);
+    cr_expect_gt(port, 0);
+    cr_expect_eq(strlen(token), 64);
+    cr_expect_eq(stop(SIGTERM), 0);
+    signal(SIGINT, SIG_IGN); /* as in the background of a script */
+    start(NULL);
+    cr_expect_eq(stop(SIGINT), 0);
+}
+
+Test(e2e_view, gives_the_page_to_all_and_data_for_the_token)
+{
+    const char *answer;
+
+    start(NULL);
+    answer = ask("GET", "/", "Host: 127.0.0.1:%u\r\n", port);
+    expect_status(answer, 200);
+    cr_expect(strstr(answer, "<title>testlog: runs</title>"));
+    cr_expect_not(strstr(answer, RUN));
+    expect_status(ask("GET", "/api/runs", "Host: localhost:%u\r\n", port), 403);
+    expect_status(ask("GET", "/run/" RUN "/run.json",
+                      "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %.63sX\r\n",
+                      port, token),
+                  403);
+    answer = with_token("/api/runs");
+    expect_status(answer, 200);
+    cr_expect(strstr(answer,
+                     "{\"schema\":1,\"runs\":[{\"name\":\"" RUN
+                     "\",\"state\":\"passed\",\"start\":\"2026-11-20T10:00:"
+                     "00.000001Z\",\"passed\":3,\"failed\":0,\"skipped\":0,"
+                     "\"duration_ns\":0,\"host\":\"vm\",\"commit\":null}]}"),
+              "%s", answer);
+    answer = with_token("/api/index");
+    cr_expect(strstr(answer, "<a href=\"" RUN "/report.html\">"));
+    cr_expect(strstr(ask("HEAD", "/", "Host: 127.0.0.1:%u\r\n", port),
+                     "Content-Length: "));
+}
+
+Test(e2e_view, a_cookie_may_read_and_not_post)
+{
+    char cookie[256] = "";
+    const char *answer, *at;
+
+    start(NULL);
+    answer =
+        ask("POST", "/api/session",
+            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
+    expect_status(answer, 204);
+    at = strstr(answer, "Set-Cookie: testlog-");
+    cr_assert(at);
+    cr_expect(strstr(at, "; HttpOnly; SameSite=Strict; Path=/\r\n"));
+    cr_expect_not(strstr(at, token));
+    sscanf(at, "Set-Cookie: %255[^;]", cookie);
+    expect_status(ask("GET", "/api/runs",
+                      "Host: 127.0.0.1:%u\r\nCookie: a=b; %s\r\n", port,
+                      cookie),
+                  200);
+    expect_status(ask("POST", "/api/session",
+                      "Host: 127.0.0.1:%u\r\nCookie: %s\r\n", port, cookie),
+                  403);
+    expect_status(ask("POST", "/api/capture",
+                      "Host: 127.0.0.1:%u\r\nCookie: %s\r\n", port, cookie),
+                  403);
+}
+
+Test(e2e_view, refuses_other_pages)
+{
+    static const char *const bad[] = {
+        "",
+        "Host: evil\r\n",
+        "Host: evil:PORT\r\n",
+        "Host: 127.0.0.1\r\n",
+        "Host: 127.0.0.1:1\r\n",
+        "Host: 127.0.0.1:PORT.evil\r\n",
+        "Host: localhost:PORT\r\nOrigin: http://evil\r\n",
+        "Host: localhost:PORT\r\nOrigin: null\r\n",
+        "Host: localhost:PORT\r\nOrigin: http://127.0.0.1:PORT\r\n",
+        "Host: localhost:PORT\r\nOrigin: https://localhost:PORT\r\n",
+        "Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\n",
+        "Host: localhost:PORT\r\nSec-Fetch-Site: same-site\r\n"};
+    static const char *const good[] = {
+        "Host: localhost:PORT\r\n",
+        "Host: localhost:PORT\r\nOrigin: http://localhost:PORT\r\n",
+        "Host: 127.0.0.1:PORT\r\nSec-Fetch-Site: same-origin\r\n",
+        "Host: 127.0.0.1:PORT\r\nSec-Fetch-Site: none\r\n"};
+
+    start(NULL);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad) + 4; i++) {
+        const size_t count = sizeof(bad) / sizeof(*bad);
+        const char *text = i < count ? bad[i] : good[i - count];
+        char headers[512] = "";
+        const char *answer, *next;
+        size_t size = 0;
+
+        for (; (next = strstr(text, "PORT")); text = next + 4)
+            size += (size_t)sprintf(headers + size, "%.*s%u",
+                                    (int)(next - text), text, port);
+        strcpy(headers + size, text);
+        answer = ask("GET", "/api/runs", "%sAuthorization: Bearer %s\r\n",
+                     headers, token);
+        cr_expect_eq(status_of(answer),
+                     i >= count ? 200
+                     : i        ? 403
+                                : 400,
+                     "%s: %.100s", headers, answer);
+    }
+}
+
+/* ---- Files ---- */
+
+Test(e2e_view, serves_files_in_a_sandbox)
+{
+    static const char *const files[][2] = {{"report.html", "text/html"},
+                                           {"run.json", "application/json"},
+                                           {"results.tsv", "text/plain"}};
+
+    start(NULL);
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        char target[128], type[64];
+        const char *answer;
+
+        snprintf(target, sizeof(target), "/run/" RUN "/%s", files[i][0]);
+        snprintf(type, sizeof(type), "Content-Type: %s", files[i][1]);
+        answer = with_token(target);
+        expect_status(answer, 200);
+        cr_expect(strstr(answer, type), "%.300s", answer);
+        cr_expect(strstr(answer, "Content-Security-Policy: sandbox "
+                                 "allow-scripts allow-downloads\r\n"));
+        cr_expect(strstr(answer, "X-Content-Type-Options: nosniff\r\n"));
+    }
+    cr_expect(strstr(with_token("/run/" RUN "/%72eport.html"), "page"));
+}
+
+Test(e2e_view, serves_nothing_outside_of_runs)
+{
+    static const char *const targets[] = {"/run/",
+                                          "/run/x",
+                                          "/run/" RUN,
+                                          "/run/" RUN "/",
+                                          "/run/" RUN "/tests",
+                                          "/run/" RUN "/missing",
+                                          "/run/" RUN "/link",
+                                          "/run/latest/report.html",
+                                          "/run/" RUN "/../" RUN "/report.html",
+                                          "/run/" RUN "/../../secret",
+                                          "/run/" RUN "/%2e%2e/%2e%2e/secret",
+                                          "/run/" RUN "/%2E%2E%2fsecret",
+                                          "/run/" RUN "%2freport.html",
+                                          "/run/" RUN "/report.html%00",
+                                          "/run/" RUN "/report.html%",
+                                          "/run/" RUN "/%zz",
+                                          "/run//etc/passwd",
+                                          "/run/../secret",
+                                          "/run/" RUN "//etc/passwd",
+                                          "/api/",
+                                          "/api/x",
+                                          "/favicon.ico",
+                                          "/secret",
+                                          "//",
+                                          "/api/runs/"};
+
+    start(NULL);
+    for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
+        const char *answer = with_token(targets[i]);
+
+        cr_expect_eq(status_of(answer), 404, "%s: %.60s", targets[i], answer);
+        cr_expect_not(strstr(answer, "secret\n"), "%s", targets[i]);
+    }
+    expect_status(with_token("http://127.0.0.1/api/runs"), 400);
+    expect_status(with_token("*"), 400);
+    expect_status(with_token("api/runs"), 400);
+}
+
+Test(e2e_view, refuses_methods_that_change_something)
+{
+    const char *answer;
+
+    start(NULL);
+    answer =
+        ask("PUT", "/api/runs",
+            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
+    expect_status(answer, 405);
+    cr_expect(strstr(answer, "Allow: GET, HEAD, POST\r\n"));
+}
+
+/* Sends a body of a size in one of two ways; returns the status. */
+static int post_body(size_t size, bool chunked)
+{
+    char head[512], *request = calloc(1, size + 1024);
+    size_t length;
+    int status;
+
+    snprintf(head, sizeof(head),
+             "POST /api/session HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+             "Authorization: Bearer %s\r\nConnection: close\r\n",
+             port, token);
+    length = (size_t)sprintf(request,
+                             chunked ? "%sTransfer-Encoding: chunked\r\n\r\n"
+                                       "%zx\r\n"
+                                     : "%sContent-Length: %zu\r\n\r\n",
+                             head, size);
+    memset(request + length, 'x', size);
+    length += size;
+    if (chunked)
+        length += (size_t)sprintf(request + length, "\r\n0\r\n\r\n");
+    status = status_of(exchange(join_server(), request, length));
+    free(request);
+    return status;
+}
+
+Test(e2e_view, reads_a_body_of_a_limited_size)
+{
+    start(NULL);
+    cr_expect_eq(post_body(0, false), 204);
+    cr_expect_eq(post_body(64 << 10, false), 204);
+    cr_expect_eq(post_body(64 << 10, true), 204);
+    cr_expect_eq(post_body((64 << 10) + 1, false), 413);
+    cr_expect_neq(post_body((64 << 10) + 1, true), 204);
+    cr_expect_eq(post_body(0, false), 204);
+}
+
+/* ---- Events ---- */
+
+/* Waits for an event after `text`. */
+static void wait_for(int fd, const char *text)
+{
+    char got[4096] = "";
+    size_t size = 0;
+    ssize_t more;
+
+    while (!strstr(got, text) &&
+           (more = recv(fd, got + size, sizeof(got) - 1 - size, 0)) > 0) {
+        size += (size_t)more;
+        got[size] = '\0';
+    }
+    cr_assert(strstr(got, text), "%s", got);
+}
+
+Test(e2e_view, says_that_a_run_has_ended)
+{
+    char request[512];
+    int fd;
+
+    start(NULL);
+    fd = join_server();
+    snprintf(request, sizeof(request),
+             "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+             "Authorization: Bearer %s\r\n\r\n",
+             port, token);
+    send(fd, request, strlen(request), MSG_NOSIGNAL);
+    wait_for(fd, "text/event-stream");
+    e2e_run("TRACE_DIR=runs %s -q --filter '*/passes'",
+            e2e_program("small", E2E_TRACED));
+    wait_for(fd, "data: ");
+    close(fd);
+    cr_expect(strstr(with_token("/api/index"), "small/passes"));
+    cr_expect_eq(stop(SIGTERM), 0);
+}
+
+/* ---- Sockets ---- */
+
+static const char *ask_socket(const char *host)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char request[256];
+
+    cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    snprintf(request, sizeof(request),
+             "GET /api/runs HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+             host);
+    return exchange(fd, request, strlen(request));
+}
+
+Test(e2e_view, serves_a_socket_of_this_user)
+{
+    struct stat status;
+
+    start("--socket=socket");
+    cr_expect_str_eq(address, "unix:socket");
+    cr_assert_eq(stat("socket", &status), 0);
+    cr_expect_eq(status.st_mode & 0777, 0600);
+    expect_status(ask_socket("localhost"), 200);
+    expect_status(ask_socket("localhost:8080"), 200);
+    expect_status(ask_socket("evil"), 403);
+    e2e_expect_is(e2e_run(TESTLOG " view runs --socket=socket")->err,
+                  "testlog: view: cannot listen on socket: Address already in "
+                  "use; name another path\n");
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    start("--socket=socket"); /* the last one left its file */
+    expect_status(ask_socket("localhost"), 200);
+    cr_expect_eq(stop(SIGTERM), 0);
+    cr_expect(access("socket", F_OK));
+}
+
+/* ---- Bad input ---- */
+
+Test(e2e_view, refuses_bad_arguments)
+{
+    static const struct {
+        const char *arguments, *line;
+    } cases[] = {
+        {"missing", "testlog: view: cannot read missing: No such file or "
+                    "directory; run a test program first, or name the folder "
+                    "of the runs\n"},
+        {"runs/" RUN "/run.json", "testlog: view: cannot read runs/" RUN
+                                  "/run.json: Not a directory; run a test "
+                                  "program first, or name the folder of the "
+                                  "runs\n"},
+        {"runs --port=x", "testlog: view: --port=x is not a port; write a "
+                          "number from 0 to 65535\n"},
+        {"runs --port=65536", "testlog: view: --port=65536 is not a port; "
+                              "write a number from 0 to 65535\n"},
+        {"runs --port=-1", "testlog: view: --port=-1 is not a port; write a "
+                           "number from 0 to 65535\n"},
+        {"runs --port=1 --socket=s",
+         "testlog: view: --port and --socket exclude each other\n"},
+        {"runs more", "testlog: view: one folder is enough; leave out more\n"},
+        {"runs --socket=none/s", "testlog: view: cannot listen on none/s: No "
+                                 "such file or directory; name another path\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct e2e *result =
+            e2e_run(TESTLOG " view %s", cases[i].arguments);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_is(result->out, "");
+        e2e_expect_is(result->err, cases[i].line);
+    }
+}
+
+Test(e2e_view, refuses_a_port_in_use)
+{
+    char command[256], line[256];
+    const struct e2e *result;
+
+    start(NULL);
+    snprintf(command, sizeof(command), TESTLOG " view runs --port=%u", port);
+    snprintf(line, sizeof(line),
+             "testlog: view: cannot listen on port %u: Address already in use; "
+             "leave out --port for a free one\n",
+             port);
+    result = e2e_run("%s", command);
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err, line);
+}
+
+Test(e2e_view, opens_the_run_that_is_named)
+{
+    const struct e2e *result;
+
+    result = e2e_run("timeout -s TERM 1 " TESTLOG " view runs/" RUN);
+    cr_expect(strstr(result->out, "&run=" RUN "\n"), "%s", result->out);
+    e2e_run("mkdir empty");
+    result = e2e_run("timeout -s TERM 1 " TESTLOG " view empty");
+    cr_expect(strstr(result->out, "/#token="), "%s", result->out);
+}
+
+/* ---- Attacks ---- */
+
+/* Clients that never finish their request must not keep others waiting, and
+ * lose their connection. */
+Test(e2e_view, ends_requests_that_take_too_long)
+{
+    enum { SLOW = 300 };
+    int slow[SLOW];
+    size_t open = SLOW;
+
+    start(NULL);
+    for (size_t i = 0; i < SLOW; i++) {
+        slow[i] = join_server();
+        send(slow[i], "GET / HTT", 9, MSG_NOSIGNAL);
+    }
+    expect_status(with_token("/api/runs"), 200);
+    while (open) {
+        open = 0;
+        for (size_t i = 0; i < SLOW; i++) {
+            struct pollfd one = {slow[i], POLLIN, 0};
+            char byte;
+
+            if (slow[i] < 0)
+                continue;
+            send(slow[i], "P", 1, MSG_NOSIGNAL);
+            if (poll(&one, 1, 0) && recv(slow[i], &byte, 1, 0) <= 0) {
+                close(slow[i]);
+                slow[i] = -1;
+            }
+            open += slow[i] >= 0;
+        }
+        usleep(200000);
+    }
+    expect_status(with_token("/api/runs"), 200);
+}
+
+/* A request with random bytes in place of some of its own. */
+static size_t make_malformed(char *request, size_t most)
+{
+    size_t size = (size_t)snprintf(
+        request, most,
+        "%s /%s HTTP/1.%u\r\nHost: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n"
+        "Cookie: testlog-%u=x\r\nContent-Length: %u\r\n\r\nbody",
+        test_below(2) ? "GET" : "POST", test_below(2) ? "api/runs" : "run/%2e",
+        test_below(3), port, token, port, test_below(100000));
+
+    for (uint32_t i = 1 + test_below(8); i; i--)
+        request[test_below((uint32_t)size)] = (char)test_random();
+    return test_below(4) ? size : test_below((uint32_t)size);
+}
+
+Test(e2e_view, survives_malformed_requests)
+{
+    start(NULL);
+    test_seed(28);
+    for (int i = 0; i < 2000; i++) {
+        char request[1024];
+        size_t size = make_malformed(request, sizeof(request));
+        const struct timeval soon = {.tv_usec = 5000};
+        int fd = join_server();
+
+        /* The server waits for the rest of some. */
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
+        exchange(fd, request, size);
+    }
+    expect_status(with_token("/api/runs"), 200);
+    cr_expect_eq(stop(SIGTERM), 0);
+}

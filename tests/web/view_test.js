@@ -1,0 +1,103 @@
+// view_test.js: testlog view in the browser.
+'use strict';
+
+const assert = require('node:assert');
+const { spawn, execFileSync } = require('node:child_process');
+const { mkdirSync, writeFileSync } = require('node:fs');
+const { createInterface } = require('node:readline');
+const { join } = require('node:path');
+const chromium = require('./chromium.js');
+
+const TESTLOG = join(chromium.ROOT, 'build/base-trace/testlog');
+const STORE = join(chromium.ROOT, 'build/base-trace/examples/store_test');
+const OLD = '2026-11-20T10-00-00.000001';
+
+// serve() starts a server, gives its address to `look`, and ends it.
+async function serve(folder, name, look) {
+    const runs = join(folder, name);
+    const run = join(runs, OLD);
+
+    mkdirSync(join(run, 'tests'), { recursive: true });
+    writeFileSync(join(run, 'run.json'), '{}');
+    writeFileSync(join(run, 'report.html'),
+        '<script>fetch("/api/runs").catch((e) => document.title = e)</script>');
+    writeFileSync(join(run, 'summary.tsv'), 'end\tfinished\npassed\t1\n');
+    writeFileSync(join(run, 'results.tsv'), 'passed\t1\tp\told/test\n');
+
+    const server = spawn(TESTLOG, ['view', runs],
+        { stdio: ['ignore', 'pipe', 'inherit'] });
+
+    try {
+        const [address] = await createInterface(server.stdout)[
+            Symbol.asyncIterator]().next().then(({ value }) => [value]);
+
+        await look(address, runs);
+    } finally {
+        server.kill();
+    }
+}
+
+// openPage() opens an address and collects what goes wrong.
+async function openPage(open, folder, address) {
+    const template = await open(join(folder, 'waits.html'), '');
+    const context = await template.context().browser().newContext();
+    const page = await context.newPage();
+
+    page.problems = [];
+    page.asked = [];
+    page.on('pageerror', (error) => page.problems.push(error.message));
+    page.on('request', (request) => page.asked.push(request.url()));
+    await page.goto(address);
+    return page;
+}
+
+module.exports = {
+    async show_runs_and_new_ones(open, folder) {
+        await serve(folder, 'live', async (address, runs) => {
+            const page = await openPage(open, folder, address);
+
+            await page.waitForSelector('body[data-ready]');
+            assert.strictEqual(
+                await page.locator('#runs tbody tr').count(), 1);
+            await page.getByLabel('Find a test').fill('store');
+            execFileSync(STORE, ['-q'],
+                { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+            await page.waitForFunction(() =>
+                document.querySelectorAll('#runs tbody tr').length === 2 &&
+                document.querySelector('#runs .state-passed, .state-failed') &&
+                document.querySelector('#tests').innerText.includes('store/'));
+            assert.strictEqual(
+                await page.getByLabel('Find a test').inputValue(), 'store');
+            assert.deepStrictEqual(page.problems, []);
+            assert.ok(page.asked.every((url) =>
+                url.startsWith(address.split('#')[0])), page.asked.join(' '));
+            assert.deepStrictEqual(await chromium.serious(page), []);
+            await page.context().close();
+        });
+    },
+
+    async open_reports_in_a_sandbox(open, folder) {
+        await serve(folder, 'boxed', async (address) => {
+            const page = await openPage(open, folder, address);
+
+            await page.waitForSelector('body[data-ready]');
+            await page.locator('#runs tbody a').click();
+            await page.waitForURL(`**/run/${OLD}/report.html`);
+            await page.waitForFunction('document.title.includes("TypeError")');
+            assert.strictEqual(await page.evaluate('self.origin'), 'null');
+            await page.context().close();
+        });
+    },
+
+    async ask_for_the_token(open, folder) {
+        await serve(folder, 'locked', async (address) => {
+            const page = await openPage(open, folder, address.split('#')[0]);
+
+            await page.waitForSelector('.notice');
+            assert.match(await page.locator('.notice').innerText(),
+                /^Open the address that testlog view printed/);
+            assert.strictEqual(await page.locator('main').innerText(), '');
+            await page.context().close();
+        });
+    },
+};
