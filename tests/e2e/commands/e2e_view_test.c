@@ -35,6 +35,8 @@ static unsigned port;
 static void begin(void)
 {
     e2e_begin();
+    if (strstr(e2e_run(TESTLOG " view --port=x")->err, "without libmicrohttpd"))
+        cr_skip_test("built without libmicrohttpd");
     cr_assert_eq(system("mkdir -p runs/" RUN "/tests && cd runs/" RUN
                         " && echo '{}' >run.json && echo page >report.html && "
                         "printf 'end\\tfinished\\npassed\\t3\\nhost\\tvm\\n' "
