@@ -251,9 +251,9 @@ Test(e2e_view, refuses_other_pages)
         size_t size = 0;
 
         for (; (next = strstr(text, "PORT")); text = next + 4)
-            size += (size_t)sprintf(headers + size, "%.*s%u",
-                                    (int)(next - text), text, port);
-        strcpy(headers + size, text);
+            size += (size_t)snprintf(headers + size, sizeof(headers) - size,
+                                     "%.*s%u", (int)(next - text), text, port);
+        snprintf(headers + size, sizeof(headers) - size, "%s", text);
         answer = ask("GET", "/api/runs", "%sAuthorization: Bearer %s\r\n",
                      headers, token);
         cr_expect_eq(status_of(answer),
@@ -352,15 +352,15 @@ static int post_body(size_t size, bool chunked)
              "POST /api/session HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Authorization: Bearer %s\r\nConnection: close\r\n",
              port, token);
-    length = (size_t)sprintf(request,
-                             chunked ? "%sTransfer-Encoding: chunked\r\n\r\n"
-                                       "%zx\r\n"
-                                     : "%sContent-Length: %zu\r\n\r\n",
-                             head, size);
+    length = (size_t)snprintf(request, size + 1024,
+                              chunked ? "%sTransfer-Encoding: chunked\r\n\r\n"
+                                        "%zx\r\n"
+                                      : "%sContent-Length: %zu\r\n\r\n",
+                              head, size);
     memset(request + length, 'x', size);
     length += size;
     if (chunked)
-        length += (size_t)sprintf(request + length, "\r\n0\r\n\r\n");
+        length += (size_t)snprintf(request + length, 16, "\r\n0\r\n\r\n");
     status = status_of(exchange(join_server(), request, length));
     free(request);
     return status;
