@@ -41,7 +41,7 @@ static void usage(void)
 enum { PING_SECONDS = 15, TICK_MS = 1000 };
 
 /* Descriptors that the server waits for. */
-enum { HTTP, SIGNALS, CHANGES, DESCRIPTORS };
+enum { HTTP, SIGNALS, CHANGES, RENDERINGS, DESCRIPTORS };
 
 /* Signals are taken here, also if they were ignored by our parent, as they are
  * in the background of a script. */
@@ -86,6 +86,7 @@ static void tick(struct view *view)
     static unsigned ticks;
 
     view_end_slow(view);
+    view_look_at_renderings(view);
     if (++ticks % PING_SECONDS == 0)
         view_ping(view);
 }
@@ -106,7 +107,8 @@ static void serve(struct view *view, int signals)
     struct pollfd fds[DESCRIPTORS] = {
         [HTTP] = {info->epoll_fd, POLLIN, 0},
         [SIGNALS] = {signals, POLLIN, 0},
-        [CHANGES] = {watch(view->folder), POLLIN, 0}};
+        [CHANGES] = {watch(view->folder), POLLIN, 0},
+        [RENDERINGS] = {view->watcher, POLLIN, 0}};
     uint64_t ticked = trace_clock_ns(CLOCK_MONOTONIC);
 
     while (!(fds[SIGNALS].revents & POLLIN)) {
@@ -115,6 +117,8 @@ static void serve(struct view *view, int signals)
         poll(fds, DESCRIPTORS, timeout_of(view));
         if (fds[CHANGES].revents & POLLIN)
             read_changes(view, fds[CHANGES].fd);
+        if (fds[RENDERINGS].revents & POLLIN)
+            view_look_at_renderings(view);
         now = trace_clock_ns(CLOCK_MONOTONIC);
         if (now - ticked >= TICK_MS * UINT64_C(1000000)) {
             tick(view);

@@ -10,6 +10,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 enum {
@@ -19,9 +20,12 @@ enum {
     VIEW_HEADER_SECONDS = 10,               /* that a request may take */
     VIEW_IDLE_SECONDS = 60,                 /* without a request */
     VIEW_CONNECTIONS_MOST = 1000,
+    VIEW_RENDER_SECONDS = 120, /* that an answer may take */
+    VIEW_RENDERINGS_MOST = 4,  /* at a time */
 };
 
 struct view_connection;
+struct view_rendering;
 struct view_stream;
 
 struct view {
@@ -36,6 +40,9 @@ struct view {
     struct view_connection *connections;
     struct view_stream *streams;
     uint64_t changes; /* of the folder */
+    struct view_rendering *renderings;
+    unsigned rendering; /* how many have a child */
+    int watcher;        /* epoll: a child has ended, or a client has gone */
 };
 
 /* A request while its body is read. */
@@ -82,6 +89,34 @@ view_result view_answer_response(const struct view_request *, unsigned status,
 /* view_refuse sends a line about an error. */
 view_result view_refuse(const struct view_request *, unsigned status);
 
+/* ---- view_render.c: answers that take time ---- */
+
+/* A source writes an answer in a child process, which may do what it wants with
+ * its memory and time. `write` returns -1 with errno if it fails: ENOENT is a
+ * 404, all else a 500, of which it has printed why. The child has the
+ * descriptor of the folder and no other one of the server. */
+struct view_source {
+    int (*write)(const struct view *, const void *context, FILE *);
+    const void *context; /* is used while view_render runs */
+    const char *type;    /* Content-Type */
+    const char *name;    /* under which a browser saves it; NULL: shows it */
+};
+
+/* view_render suspends the connection until a child has rendered the answer;
+ * then, libmicrohttpd routes the request again, and view_render sends it. */
+view_result view_render(const struct view_request *,
+                        const struct view_source *);
+
+/* view_begin_renderings sets view->watcher; false with errno.
+ * view_look_at_renderings continues with what can be continued; call it when
+ * `watcher` is readable, and now and then for those that take too long.
+ * view_forget_rendering frees that of a request. view_end_renderings kills all
+ * children. */
+bool view_begin_renderings(struct view *);
+void view_look_at_renderings(struct view *);
+void view_forget_rendering(struct view *, const struct MHD_Connection *);
+void view_end_renderings(struct view *);
+
 /* ---- view_routes.c ---- */
 
 /* view_route answers a request whose body has been read. */
@@ -98,6 +133,20 @@ view_result view_send_index(const struct view_request *);
 
 /* view_send_file sends a file of a run: "NAME/FILE". */
 view_result view_send_file(const struct view_request *, const char *path);
+
+/* ---- view_blocks.c ---- */
+
+/* view_find_run finds a run by its name, without following links; false if it
+ * is not there. For one that goes on, the path may be that of its scratch
+ * folder. view_open_in opens the recording in a test's folder of a run, unless
+ * a link leads to it. */
+struct test_log_run;
+bool view_find_run(const struct view *, const char *name, char path[PATH_MAX]);
+struct trace_reader *view_open_in(const struct test_log_run *,
+                                  const char *folder);
+
+/* view_send_of_run sends a block of a run's page, "NAME/tN.bin", or a file. */
+view_result view_send_of_run(const struct view_request *, const char *path);
 
 /* ---- view_events.c: server-sent events ---- */
 

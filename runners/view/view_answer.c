@@ -15,7 +15,8 @@ static const struct {
     {MHD_HTTP_NOT_FOUND, "404: there is no such file\n"},
     {MHD_HTTP_METHOD_NOT_ALLOWED, "405: use GET\n"},
     {MHD_HTTP_CONTENT_TOO_LARGE, "413: the body has more than 64 KiB\n"},
-    {MHD_HTTP_INTERNAL_SERVER_ERROR, "500: out of memory\n"},
+    {MHD_HTTP_INTERNAL_SERVER_ERROR,
+     "500: testlog view cannot make this answer; its terminal shows why\n"},
 };
 
 /* nosniff: a browser takes nothing for a page that is not sent as one. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "trace/base/clock.h"
 #include "view.h"
@@ -134,6 +135,7 @@ static void on_completed(void *context, struct MHD_Connection *connection,
 {
     (void)code;
     set_since(context, connection, 0);
+    view_forget_rendering(context, connection);
     free(*state);
     *state = NULL;
 }
@@ -172,6 +174,8 @@ bool view_begin_http(struct view *view, int listener)
         {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_encoded, view},
         {MHD_OPTION_END, 0, NULL}};
 
+    if (!view_begin_renderings(view))
+        return false;
     view->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
                                     NULL, NULL, on_request, view,
                                     MHD_OPTION_ARRAY, options, MHD_OPTION_END);
@@ -181,6 +185,8 @@ bool view_begin_http(struct view *view, int listener)
 void view_end_http(struct view *view)
 {
     view_close_streams(view);
+    view_end_renderings(view);
     MHD_run(view->daemon);
     MHD_stop_daemon(view->daemon);
+    close(view->watcher);
 }

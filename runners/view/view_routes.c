@@ -86,7 +86,7 @@ static view_result get_data(const struct view_request *request)
         return view_refuse(request, MHD_HTTP_NOT_FOUND);
     path = strdup(request->target + strlen(run));
     result = path && view_decode(path)
-                 ? view_send_file(request, path)
+                 ? view_send_of_run(request, path)
                  : view_refuse(request, MHD_HTTP_NOT_FOUND);
     free(path);
     return result;

@@ -11,7 +11,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/results/report/recorded.h"
+#include "harness/results/report/attempts.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
 #include "trace/base/file.h"
@@ -25,139 +25,18 @@ enum {
     SHRINKS_MOST = 32,  /* large as its block, and rarely more than 32 times */
 };
 
-static const struct test_log_table_kind count_kind = {
-    "counts",
-    12,
-    {{"test", TEST_LOG_NUMBER},
-     {"try", TEST_LOG_NUMBER},
-     {"spans", TEST_LOG_NUMBER},
-     {"lines", TEST_LOG_NUMBER},
-     {"slices", TEST_LOG_NUMBER},
-     {"kernels", TEST_LOG_NUMBER},
-     {"copies", TEST_LOG_NUMBER},
-     {"compiles", TEST_LOG_NUMBER},
-     {"start", TEST_LOG_NUMBER},
-     {"end", TEST_LOG_NUMBER},
-     {"compiling", TEST_LOG_NUMBER},
-     {"waiting", TEST_LOG_NUMBER}}};
-
-static const struct test_log_table_kind left_out_kind = {
-    "left_out",
-    4,
-    {{"test", TEST_LOG_NUMBER},
-     {"try", TEST_LOG_NUMBER},
-     {"why", TEST_LOG_NUMBER},
-     {"command", TEST_LOG_NUMBER}}};
-
 struct writer {
     const struct test_log_page *page;
     struct test_log_page_file file;
     uint64_t passing; /* bytes of the file that are left for passing tests */
     uint64_t reading; /* bytes of their large recordings that may be read */
-    /* The block at the end: */
-    struct test_log_strings strings;
-    struct test_log_table counts, left_out;
+    struct test_log_end_block end;
 };
 
 /* What part of the file a recording may fill. */
 enum share { SHARE_OF_FAILED, SHARE_OF_PASSING, SHARE_WITHOUT_LIMIT };
 
-/* One try of a test. */
-struct attempt {
-    const struct test_log_result *result;
-    size_t number;  /* of the test */
-    size_t attempt; /* from 1; 0: the last */
-    const char *folder;
-    enum test_log_outcome outcome;
-};
-
-/* ---- The block at the end ---- */
-
-/* Notes why a test has no block, and which command writes it. */
-static void leave_out(struct writer *writer, const struct attempt *attempt,
-                      const char *why, bool can_write)
-{
-    struct trace_text command = {0};
-
-    if (can_write && writer->page->run->path)
-        test_log_export_hint(&command, writer->page->run, attempt->result,
-                             "report");
-    TEST_LOG_ROW(
-        &writer->left_out, attempt->number, attempt->attempt,
-        test_log_strings_of(&writer->strings, why),
-        test_log_strings_add(&writer->strings, command.data, command.size));
-    trace_text_free(&command);
-}
-
-/* Returns the ns from the start of the run to a recording's time zero, which
- * programs of one run do not share. */
-static uint64_t offset_of(const struct test_log_run *run,
-                          const struct trace_reader *reader)
-{
-    return trace_between(run->start.wall,
-                         trace_reader_summary(reader).origin.wall);
-}
-
-static void note_counts(struct writer *writer, const struct attempt *attempt,
-                        const struct trace_reader *reader,
-                        const struct test_log_counts *counts)
-{
-    uint64_t offset = offset_of(writer->page->run, reader);
-
-    TEST_LOG_ROW(&writer->counts, attempt->number, attempt->attempt,
-                 counts->spans, counts->lines, counts->slices, counts->kernels,
-                 counts->copies, counts->compiles,
-                 counts->some ? offset + counts->begin + 1 : 0,
-                 offset + trace_reader_summary(reader).end,
-                 counts->busy.compiling, counts->busy.waiting);
-}
-
-static void put_end_members(struct trace_text *out,
-                            const struct test_log_run *run)
-{
-    struct trace_text command = {0};
-
-    if (run->path) {
-        trace_text_string(&command, "testlog report ");
-        test_log_add_word(&command, run->path);
-    }
-    trace_text_literal(out, "\"whole\":true,\"report\":");
-    trace_json_string(out, command.data ? command.data : "", command.size);
-    trace_text_char(out, ',');
-    trace_text_free(&command);
-}
-
-static void write_end(struct writer *writer)
-{
-    const struct test_log_table *const tables[] = {&writer->counts,
-                                                   &writer->left_out};
-    struct test_log_packed packed;
-    struct trace_text members = {0}, block = {0};
-
-    put_end_members(&members, writer->page->run);
-    test_log_block_put(&block, members.data ? members.data : "",
-                       &writer->strings, tables,
-                       sizeof(tables) / sizeof(*tables));
-    trace_text_free(&members);
-    if (!test_log_pack(&packed, &block))
-        test_log_page_element(&writer->file, "end", &packed, true);
-    free(packed.bytes);
-    trace_text_free(&block);
-}
-
 /* ---- Tests ---- */
-
-static void put_members(struct trace_text *out, const struct writer *writer,
-                        const struct attempt *attempt,
-                        const struct trace_reader *reader)
-{
-    const char *name = test_log_name(attempt->result);
-
-    trace_text_literal(out, "\"name\":");
-    trace_json_string(out, name, strlen(name));
-    trace_text_printf(out, ",\"try\":%zu,\"offset\":%llu,", attempt->attempt,
-                      (unsigned long long)offset_of(writer->page->run, reader));
-}
 
 /* Whether the share of passing tests will be full before the file is. */
 static bool is_limited(const struct writer *writer, enum share share)
@@ -194,7 +73,8 @@ static bool put_block(struct writer *writer, const char *id,
     return written;
 }
 
-static bool write_block(struct writer *writer, const struct attempt *attempt,
+static bool write_block(struct writer *writer,
+                        const struct test_log_attempt *attempt,
                         const struct trace_text *block, enum share share)
 {
     struct test_log_packed packed;
@@ -211,46 +91,22 @@ static bool write_block(struct writer *writer, const struct attempt *attempt,
     return written;
 }
 
-static struct trace_noted noted_of(const struct writer *writer,
-                                   const struct attempt *attempt,
-                                   const struct trace_reader *reader)
-{
-    const struct test_log_result *result = attempt->result;
-    struct trace_noted noted = {result->began, result->duration};
-
-    if (attempt->attempt) {
-        const struct test_log_try *before =
-            &result->earlier[attempt->attempt - 1];
-
-        noted = (struct trace_noted){before->began, before->duration};
-    }
-    if (noted.began)
-        noted.began =
-            trace_between(offset_of(writer->page->run, reader), noted.began) +
-            1;
-    return noted;
-}
-
 static void write_recording(struct writer *writer,
-                            const struct attempt *attempt,
+                            const struct test_log_attempt *attempt,
                             struct trace_reader *reader, enum share share)
 {
-    struct trace_text members = {0}, block = {0};
+    struct trace_text block = {0};
     struct test_log_counts counts = {0};
-    uint64_t zero =
-        trace_reader_zero(reader, noted_of(writer, attempt, reader));
-    int status;
+    int status =
+        test_log_attempt_block(&block, writer->page, attempt, reader, &counts);
 
-    put_members(&members, writer, attempt, reader);
-    status =
-        test_log_recorded_put(&block, members.data ? members.data : "", reader,
-                              trace_reader_meta(reader, "log"), zero, &counts);
-    note_counts(writer, attempt, reader, &counts);
+    test_log_end_count(&writer->end, writer->page, attempt, reader, &counts);
     if (status)
-        leave_out(writer, attempt, "memory", true);
+        test_log_end_leave_out(&writer->end, writer->page, attempt, "memory",
+                               true);
     else if (!write_block(writer, attempt, &block, share))
-        leave_out(writer, attempt, why_full(writer, share), true);
-    trace_text_free(&members);
+        test_log_end_leave_out(&writer->end, writer->page, attempt,
+                               why_full(writer, share), true);
     trace_text_free(&block);
 }
 
@@ -272,18 +128,20 @@ static const char *why_not(struct writer *writer,
     return NULL;
 }
 
-static void write_counts(struct writer *writer, const struct attempt *attempt,
+static void write_counts(struct writer *writer,
+                         const struct test_log_attempt *attempt,
                          struct trace_reader *reader, const char *why)
 {
     struct test_log_counts counts;
 
     if (!test_log_count_all(&counts, reader))
-        note_counts(writer, attempt, reader, &counts);
-    leave_out(writer, attempt, why, true);
+        test_log_end_count(&writer->end, writer->page, attempt, reader,
+                           &counts);
+    test_log_end_leave_out(&writer->end, writer->page, attempt, why, true);
 }
 
 static enum share share_of(const struct test_log_page *page,
-                           const struct attempt *attempt)
+                           const struct test_log_attempt *attempt)
 {
     if (page->is_whole && page->is_whole(attempt->result, page->context))
         return SHARE_WITHOUT_LIMIT;
@@ -291,7 +149,8 @@ static enum share share_of(const struct test_log_page *page,
                                                   : SHARE_OF_PASSING;
 }
 
-static void write_attempt(struct writer *writer, const struct attempt *attempt)
+static void write_attempt(struct writer *writer,
+                          const struct test_log_attempt *attempt)
 {
     const enum share share = share_of(writer->page, attempt);
     struct trace_reader *reader;
@@ -303,8 +162,8 @@ static void write_attempt(struct writer *writer, const struct attempt *attempt)
     if (reader && share == SHARE_OF_PASSING)
         why = why_not(writer, reader);
     if (!reader)
-        leave_out(writer, attempt, errno == ENOENT ? "missing" : "damaged",
-                  false);
+        test_log_end_leave_out(&writer->end, writer->page, attempt,
+                               errno == ENOENT ? "missing" : "damaged", false);
     else if (why)
         write_counts(writer, attempt, reader, why);
     else
@@ -315,13 +174,11 @@ static void write_attempt(struct writer *writer, const struct attempt *attempt)
 static void write_test(struct writer *writer, size_t number)
 {
     const struct test_log_result *result = &writer->page->run->results[number];
+    struct test_log_attempt attempt;
 
-    write_attempt(writer, &(struct attempt){result, number, 0, result->folder,
-                                            result->outcome});
-    for (size_t i = 0; i < result->earlier_count; i++)
-        write_attempt(writer, &(struct attempt){result, number, i + 1,
-                                                result->earlier[i].folder,
-                                                result->earlier[i].outcome});
+    for (size_t i = 0; i <= result->earlier_count; i++)
+        if (test_log_attempt_of(&attempt, writer->page->run, number, i))
+            write_attempt(writer, &attempt);
 }
 
 /* ---- Their order ---- */
@@ -360,16 +217,32 @@ static void write_tests(struct writer *writer)
 
 /* ---- The page ---- */
 
-static void write_run(struct writer *writer)
+/* Writes a block whatever its size. */
+static void write_whole(struct writer *writer, const char *id,
+                        struct trace_text *block)
 {
     struct test_log_packed packed;
+
+    if (!test_log_pack(&packed, block))
+        test_log_page_element(&writer->file, id, &packed, true);
+    free(packed.bytes);
+    trace_text_free(block);
+}
+
+static void write_run(struct writer *writer)
+{
     struct trace_text block = {0};
 
     test_log_run_block(&block, writer->page);
-    if (!test_log_pack(&packed, &block))
-        test_log_page_element(&writer->file, "run", &packed, true);
-    free(packed.bytes);
-    trace_text_free(&block);
+    write_whole(writer, "run", &block);
+}
+
+static void write_end(struct writer *writer)
+{
+    struct trace_text block = {0};
+
+    test_log_end_put(&block, &writer->end, writer->page);
+    write_whole(writer, "end", &block);
 }
 
 /* Returns how many bytes the blocks may have, except the one at the end. */
@@ -395,8 +268,7 @@ void test_log_page_put(const struct test_log_page *page, FILE *stream)
                             .file = {stream, room_for(page)},
                             .passing = passing,
                             .reading = passing * SHRINKS,
-                            .counts = {.kind = &count_kind},
-                            .left_out = {.kind = &left_out_kind}};
+                            .end = TEST_LOG_END_BLOCK};
 
     fwrite(test_log_page_html, 1, test_log_page_html_size, stream);
     fputc('\n', stream);
@@ -404,9 +276,7 @@ void test_log_page_put(const struct test_log_page *page, FILE *stream)
     write_tests(&writer);
     write_end(&writer);
     fputs("</body></html>\n", stream);
-    test_log_strings_free(&writer.strings);
-    test_log_table_free(&writer.counts);
-    test_log_table_free(&writer.left_out);
+    test_log_end_free(&writer.end);
 }
 
 static int write_file(const struct test_log_page *page)

@@ -377,6 +377,122 @@ Test(e2e_view, reads_a_body_of_a_limited_size)
     cr_expect_eq(post_body(0, false), 204);
 }
 
+/* ---- Blocks ---- */
+
+/* Makes a run of a traced program; returns its name. */
+static const char *record_run(void)
+{
+    static char name[64];
+
+    e2e_run("TRACE_DIR=runs %s -q --filter '*/passes'",
+            e2e_program("small", E2E_TRACED));
+    snprintf(name, sizeof(name), "%s",
+             e2e_run("ls runs | grep ^20 | grep -v " RUN)->out);
+    name[strcspn(name, "\n")] = '\0';
+    return name;
+}
+
+static const char *block(const char *run, const char *name)
+{
+    char target[256];
+
+    snprintf(target, sizeof(target), "/run/%s/%s", run, name);
+    return with_token(target);
+}
+
+/* A block begins as zlib's format does. */
+static void expect_block(const char *answer)
+{
+    const char *body = strstr(answer, "\r\n\r\n");
+
+    expect_status(answer, 200);
+    cr_expect(strstr(answer, "Content-Type: application/octet-stream\r\n"));
+    cr_expect(body && body[4] == 0x78, "%.300s", answer);
+}
+
+Test(e2e_view, renders_the_blocks_of_a_run)
+{
+    static const char *const blocks[] = {"run.bin", "t0.bin", "end.bin"};
+    static const char *const missing[] = {"t99.bin",
+                                          "t0.1.bin",
+                                          "t00.bin",
+                                          "t-1.bin",
+                                          "t.bin",
+                                          "t0.0.bin",
+                                          "t99999999999999999999999.bin"};
+    const char *run = record_run();
+
+    start(NULL);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
+        expect_block(block(run, blocks[i]));
+    for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+        expect_status(block(run, missing[i]), 404);
+    expect_status(block("2026-11-20T10-00-00.999999", "run.bin"), 404);
+    expect_status(block("latest", "run.bin"), 404);
+    e2e_run("rm runs/%s/run.json", run); /* as if it was killed */
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
+        expect_block(block(run, blocks[i]));
+    cr_expect_eq(stop(SIGTERM), 0);
+}
+
+Test(e2e_view, follows_no_link_to_a_recording)
+{
+    const char *run = record_run();
+
+    e2e_run("for d in runs/%s/tests/*; do mv $d elsewhere && "
+            "ln -s $PWD/elsewhere $d; done",
+            run);
+    start(NULL);
+    expect_status(block(run, "t0.bin"), 404);
+    expect_block(block(run, "end.bin"));
+    e2e_run("mv runs/%s moved && ln -s ../moved runs/%s", run, run);
+    expect_status(block(run, "run.bin"), 404);
+}
+
+Test(e2e_view, survives_a_damaged_run)
+{
+    const char *run = record_run();
+
+    start(NULL);
+    e2e_run("for f in runs/%s/tests/*/*/recording; do dd if=/dev/urandom "
+            "of=$f bs=4096 count=2 conv=notrunc; done; truncate -s 100 "
+            "runs/%s/run.json",
+            run, run);
+    cr_expect_neq(status_of(block(run, "t0.bin")), 0);
+    expect_block(block(run, "run.bin"));
+    expect_status(with_token("/api/runs"), 200);
+    cr_expect_eq(stop(SIGTERM), 0);
+}
+
+/* More clients than children; some leave without their answer. */
+Test(e2e_view, renders_for_many_clients)
+{
+    enum { CLIENTS = 40 };
+    const char *run = record_run();
+    int fds[CLIENTS];
+    char request[512];
+
+    start(NULL);
+    snprintf(request, sizeof(request),
+             "GET /run/%s/end.bin HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+             "Authorization: Bearer %s\r\nConnection: close\r\n\r\n",
+             run, port, token);
+    for (int i = 0; i < CLIENTS; i++) {
+        fds[i] = join_server();
+        if (i % 4 == 0) {
+            send(fds[i], request, strlen(request), MSG_NOSIGNAL);
+            close(fds[i]);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        if (i % 4)
+            send(fds[i], request, strlen(request), MSG_NOSIGNAL);
+    for (int i = 0; i < CLIENTS; i++)
+        if (i % 4)
+            expect_block(exchange(fds[i], "", 0));
+    cr_expect_eq(stop(SIGTERM), 0);
+}
+
 /* ---- Events ---- */
 
 /* Waits for an event after `text`. */

@@ -1,0 +1,229 @@
+/* report_page.c: reads a run for report.html, also one that was killed or goes
+ * on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "runners/commands/report_page.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+#include "trace/base/containers.h"
+#include "trace/base/text.h"
+
+enum { FAIL_LOG = 20 /* the default of --fail-log */ };
+
+/* ---- The run ---- */
+
+static void keep_members(struct trace_text *members, const cJSON *json)
+{
+    const cJSON *item;
+    char *text;
+
+    cJSON_ArrayForEach(item, json)
+    {
+        if (!item->string || !strcmp(item->string, "schema"))
+            continue;
+        text = cJSON_PrintUnformatted(item);
+        trace_json_string(members, item->string, strlen(item->string));
+        trace_text_printf(members, ":%s,", text ? text : "null");
+        cJSON_free(text);
+    }
+}
+
+static void read_head(struct report_page *page, const cJSON *json)
+{
+    struct test_log_run *run = &page->run;
+
+    run->command = runners_json_string(json, "command");
+    run->start.wall = runners_json_moment(runners_json_text(json, "start"));
+    run->whole = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "whole"));
+    runners_json_add_parts(run, json);
+    keep_members(&page->members, json);
+}
+
+/* Adds a test of a run that was killed. */
+static void add_recording(struct test_log_run *run,
+                          const struct recording *recording)
+{
+    struct trace_reader *reader = runners_open_beginning(recording->path);
+    struct test_log_result *result = test_log_run_add(run);
+    const char *folder = strstr(recording->path, "/tests/");
+    const char *slash = strchr(recording->test, '/');
+    uint64_t start = reader ? trace_reader_summary(reader).origin.wall : 0;
+
+    if (start && (!run->start.wall || start < run->start.wall))
+        run->start.wall = start;
+    trace_reader_close(reader);
+    if (!result)
+        return;
+    result->program = strdup(recording->program);
+    if (slash)
+        result->suite =
+            strndup(recording->test, (size_t)(slash - recording->test));
+    result->test = strdup(slash ? slash + 1 : recording->test);
+    for (const char *next; folder && (next = strstr(folder + 1, "/tests/"));)
+        folder = next;
+    if (folder)
+        result->folder =
+            strndup(folder + 1, (size_t)(strrchr(folder, '/') - (folder + 1)));
+}
+
+static int read_recordings(struct test_log_run *run)
+{
+    struct recordings found = {0};
+    int status = runners_recordings_find(&found, run->path, NULL);
+
+    for (size_t i = 0; !status && i < found.count; i++)
+        add_recording(run, &found.all[i]);
+    runners_recordings_free(&found);
+    return status || !run->count ? -1 : 0;
+}
+
+static int load(struct report_page *page, const char *where)
+{
+    struct test_log_run *run = &page->run;
+    struct run_file *file;
+
+    run->path = strdup(where);
+    if (!run->open)
+        run->open = runners_open_in;
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    if (!file)
+        return read_recordings(run);
+    read_head(page, runners_run_file_head(file));
+    if (runners_run_file_add(file, run))
+        test_log_notice("report: %s/run.json is cut off; the page lacks tests",
+                        where);
+    return 0;
+}
+
+/* ---- Commands ---- */
+
+/* Returns the size of a word as a shell reads it. */
+static size_t word_size(const char *text)
+{
+    const char *at = text;
+    char quote = '\0';
+
+    for (; *at && (quote || *at != ' '); at++) {
+        if (*at == '\\' && at[1] && quote != '\'')
+            at++;
+        else if (*at == quote)
+            quote = '\0';
+        else if (!quote && (*at == '\'' || *at == '"'))
+            quote = *at;
+    }
+    return (size_t)(at - text);
+}
+
+/* Adds a program, whose name is the end of its path. */
+static void add_program(struct report_page *page, const char *path, size_t size)
+{
+    size_t base = size;
+
+    while (base && path[base - 1] != '/')
+        base--;
+    if (!TRACE_ARRAY_RESERVE(page->programs, page->program_capacity,
+                             page->program_count + 1))
+        return;
+    page->programs[page->program_count++] = (struct test_log_page_program){
+        strndup(path + base, size - base), strndup(path, size)};
+}
+
+/* Collects the hashes of programs that have failed tests. */
+static void find_failed(struct trace_table *failed,
+                        const struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_outcome_bad(run->results[i].outcome))
+            trace_table_set(
+                failed, trace_hash_string(TRACE_HASH, run->results[i].program),
+                1);
+}
+
+static bool has_failed(const struct trace_table *failed,
+                       const struct test_log_page_program *program)
+{
+    uintptr_t number;
+
+    return program->command && program->folder &&
+           trace_table_find(
+               failed, trace_hash_string(TRACE_HASH, program->folder), &number);
+}
+
+/* Makes the command that runs the programs with failed tests. */
+static void make_rerun(struct report_page *page, const char *testlog,
+                       size_t size)
+{
+    struct trace_table failed = {0};
+    struct trace_text text = {0};
+
+    find_failed(&failed, &page->run);
+    trace_text_printf(&text, "%.*s run", (int)size, testlog);
+    for (size_t i = 0; i < page->program_count; i++)
+        if (has_failed(&failed, &page->programs[i])) {
+            trace_text_char(&text, ' ');
+            trace_text_string(&text, page->programs[i].command);
+        }
+    trace_text_string(&text, " --");
+    trace_table_free(&failed);
+    page->command = text.data;
+}
+
+/* Takes the command of a run apart. A command of testlog run has several
+ * programs. */
+static void read_command(struct report_page *page)
+{
+    const char *command = page->run.command ? page->run.command : "";
+    size_t first = word_size(command), size;
+    const char *at = command + first;
+
+    if (strncmp(at, " run ", strlen(" run ")) != 0) {
+        page->command = first ? strndup(command, first) : NULL;
+        return;
+    }
+    for (at += strlen(" run ");
+         *at && strncmp(at, "-- ", 3) != 0 && strcmp(at, "--") != 0;
+         at += size + (at[size] == ' ')) {
+        size = word_size(at);
+        add_program(page, at, size);
+    }
+    make_rerun(page, command, first);
+}
+
+/* ---- The page ---- */
+
+int runners_page_read(struct report_page *page, const char *where)
+{
+    if (load(page, where))
+        return -1;
+    read_command(page);
+    return 0;
+}
+
+struct test_log_page runners_page_of(const struct report_page *page)
+{
+    return (struct test_log_page){.run = &page->run,
+                                  .shown_path = runners_pack_of(page->run.path),
+                                  .members = page->members.data,
+                                  .rerun = page->command,
+                                  .programs = page->programs,
+                                  .program_count = page->program_count,
+                                  .fail_log = FAIL_LOG,
+                                  .passing = TEST_LOG_PAGE_MOST};
+}
+
+void runners_page_free(struct report_page *page)
+{
+    for (size_t i = 0; i < page->program_count; i++) {
+        free((char *)page->programs[i].folder);
+        free(page->programs[i].command);
+    }
+    free(page->programs);
+    free(page->command);
+    trace_text_free(&page->members);
+    test_log_run_free(&page->run);
+}

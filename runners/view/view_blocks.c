@@ -1,0 +1,246 @@
+/* view_blocks.c: the blocks of a run's page, which format.md describes: those
+ * of report.html, one by one, without its limits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/folder/list_runs.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/report/attempts.h"
+#include "runners/commands/report_page.h"
+#include "runners/find/find.h"
+#include "trace/base/file.h"
+#include "trace/base/text.h"
+#include "view.h"
+
+/* Bytes of the recordings whose records are counted for the block at the end.
+ */
+enum { COUNTED_MOST = 64 << 20 };
+
+enum block_kind { BLOCK_RUN, BLOCK_END, BLOCK_TEST };
+
+struct block {
+    char run[NAME_MAX + 1];
+    enum block_kind kind;
+    size_t number, attempt; /* of a test */
+};
+
+/* ---- Runs ---- */
+
+bool view_find_run(const struct view *view, const char *name,
+                   char path[PATH_MAX])
+{
+    struct stat status;
+
+    return test_log_is_run_name(name) &&
+           !fstatat(view->dir, name, &status, AT_SYMLINK_NOFOLLOW) &&
+           S_ISDIR(status.st_mode) &&
+           snprintf(path, PATH_MAX, "%s/%s", view->folder, name) < PATH_MAX &&
+           runners_open_scratch(path);
+}
+
+/* Returns whether a file is a run's own, and not a link to elsewhere. */
+static bool is_own(int run, const char *folder, const char *suffix)
+{
+    char name[PATH_MAX];
+    int fd = -1;
+
+    if (snprintf(name, sizeof(name), "%s/recording%s", folder, suffix) <
+        PATH_MAX)
+        fd = trace_beneath(run, name, O_RDONLY);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+struct trace_reader *view_open_in(const struct test_log_run *run,
+                                  const char *folder)
+{
+    int fd = open(run->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool own =
+        fd >= 0 && (is_own(fd, folder, "") || is_own(fd, folder, ".zst") ||
+                    is_own(fd, folder, ".gz"));
+
+    if (fd >= 0)
+        close(fd);
+    if (own)
+        return runners_open_in(run, folder);
+    errno = ENOENT;
+    return NULL;
+}
+
+/* Reads a run; one that has only begun has no tests yet. */
+static int read_run(struct report_page *page, const struct view *view,
+                    const char *name)
+{
+    char path[PATH_MAX];
+
+    page->run.open = view_open_in;
+    if (!view_find_run(view, name, path)) {
+        errno = ENOENT;
+        return -1;
+    }
+    runners_page_read(page, path);
+    return page->run.path ? 0 : -1;
+}
+
+/* ---- Blocks ---- */
+
+static int put_test(struct trace_text *out, const struct test_log_page *page,
+                    const struct block *block)
+{
+    struct test_log_attempt attempt;
+    struct test_log_counts counts;
+    struct trace_reader *reader;
+    int status;
+
+    errno = ENOENT;
+    if (!test_log_attempt_of(&attempt, page->run, block->number,
+                             block->attempt))
+        return -1;
+    reader = test_log_page_open(page, attempt.folder);
+    if (!reader)
+        return -1;
+    status = test_log_attempt_block(out, page, &attempt, reader, &counts);
+    trace_reader_close(reader);
+    return status;
+}
+
+static void put_name(struct trace_text *names,
+                     const struct test_log_attempt *attempt)
+{
+    trace_text_printf(names, "%s\"t%zu", names->size ? "," : "",
+                      attempt->number);
+    if (attempt->attempt)
+        trace_text_printf(names, ".%zu", attempt->attempt);
+    trace_text_char(names, '"');
+}
+
+/* Notes what is known of a try: that it has a block, and what its recording
+ * has, unless it takes long to count. */
+static void note_attempt(struct test_log_end_block *end,
+                         const struct test_log_page *page,
+                         const struct test_log_attempt *attempt, uint64_t *left)
+{
+    struct trace_reader *reader = test_log_page_open(page, attempt->folder);
+    uint64_t size = reader ? trace_reader_summary(reader).size : 0;
+    struct test_log_counts counts;
+
+    if (!reader) {
+        test_log_end_leave_out(end, page, attempt,
+                               errno == ENOENT ? "missing" : "damaged", false);
+        return;
+    }
+    put_name(&end->blocks, attempt);
+    if (size <= *left && !test_log_count_all(&counts, reader)) {
+        test_log_end_count(end, page, attempt, reader, &counts);
+        *left -= size;
+    }
+    trace_reader_close(reader);
+}
+
+static void put_end(struct trace_text *out, const struct test_log_page *page)
+{
+    struct test_log_end_block end = TEST_LOG_END_BLOCK;
+    struct test_log_attempt attempt;
+    uint64_t left = COUNTED_MOST;
+
+    for (size_t i = 0; i < page->run->count; i++)
+        for (size_t j = 0; j <= page->run->results[i].earlier_count; j++)
+            if (test_log_attempt_of(&attempt, page->run, i, j))
+                note_attempt(&end, page, &attempt, &left);
+    test_log_end_put(out, &end, page);
+    test_log_end_free(&end);
+}
+
+static int put_block(struct trace_text *out, const struct test_log_page *page,
+                     const struct block *block)
+{
+    if (block->kind == BLOCK_TEST)
+        return put_test(out, page, block);
+    if (block->kind == BLOCK_END)
+        put_end(out, page);
+    else
+        test_log_run_block(out, page);
+    return 0;
+}
+
+static int write_block(const struct view *view, const void *context, FILE *out)
+{
+    const struct block *block = context;
+    struct report_page page = {.command = NULL};
+    struct test_log_packed packed = {.bytes = NULL};
+    struct trace_text text = {0};
+    int status = read_run(&page, view, block->run);
+
+    if (!status) {
+        struct test_log_page contents = runners_page_of(&page);
+
+        status =
+            put_block(&text, &contents, block) || test_log_pack(&packed, &text)
+                ? -1
+                : 0;
+    }
+    if (!status)
+        fwrite(packed.bytes, 1, packed.size, out);
+    else if (errno != ENOENT)
+        test_log_notice("view: %s: %s", block->run, strerror(errno));
+    free(packed.bytes);
+    trace_text_free(&text);
+    runners_page_free(&page);
+    return status;
+}
+
+/* ---- Requests ---- */
+
+/* Reads a number without leading zeros, as the page writes it. */
+static bool read_number(const char **text, size_t *number)
+{
+    const char *from = *text;
+    char *end;
+
+    if (*from < '0' || *from > '9' ||
+        (*from == '0' && from[1] >= '0' && from[1] <= '9'))
+        return false;
+    errno = 0;
+    *number = strtoul(from, &end, 10);
+    *text = end;
+    return !errno;
+}
+
+/* Reads the name of a block: "run.bin", "end.bin", "t7.bin" or "t7.1.bin". */
+static bool read_name(struct block *block, const char *name)
+{
+    block->kind = !strcmp(name, "end.bin")   ? BLOCK_END
+                  : !strcmp(name, "run.bin") ? BLOCK_RUN
+                                             : BLOCK_TEST;
+    if (block->kind != BLOCK_TEST)
+        return true;
+    if (*name++ != 't' || !read_number(&name, &block->number))
+        return false;
+    if (*name == '.' && name[1] >= '1' && name[1] <= '9') {
+        name++;
+        if (!read_number(&name, &block->attempt))
+            return false;
+    }
+    return !strcmp(name, ".bin");
+}
+
+view_result view_send_of_run(const struct view_request *request,
+                             const char *path)
+{
+    struct block block = {.number = 0};
+    const char *slash = strchr(path, '/');
+
+    if (!slash || slash - path > NAME_MAX || !read_name(&block, slash + 1))
+        return view_send_file(request, path);
+    memcpy(block.run, path, (size_t)(slash - path));
+    return view_render(
+        request, &(struct view_source){.write = write_block,
+                                       .context = &block,
+                                       .type = "application/octet-stream"});
+}
