@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/results/folder/list_runs.h"
 #include "harness/results/report/report_html.h"
 #include "view.h"
 
@@ -43,6 +44,21 @@ static view_result send_page(const struct view_request *request)
 {
     return view_answer(request, MHD_HTTP_OK, "text/html; charset=utf-8",
                        test_log_view_html, test_log_view_html_size);
+}
+
+/* Nor has the page of a run, which need not exist. */
+static view_result send_report(const struct view_request *request)
+{
+    return view_answer(request, MHD_HTTP_OK, "text/html; charset=utf-8",
+                       test_log_served_html, test_log_served_html_size);
+}
+
+static bool is_report(const char *target)
+{
+    static const char prefix[] = "/report/";
+
+    return !strncmp(target, prefix, strlen(prefix)) &&
+           test_log_is_run_name(target + strlen(prefix));
 }
 
 /* ---- With a token ---- */
@@ -120,6 +136,8 @@ view_result view_route(const struct view_request *request)
         return view_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED);
     if (is_data(request->target))
         return get_data(request);
+    if (is_report(request->target))
+        return send_report(request);
     return !strcmp(request->target, "/")
                ? send_page(request)
                : view_refuse(request, MHD_HTTP_NOT_FOUND);

@@ -87,6 +87,8 @@ view_result view_send_index(const struct view_request *request)
     if (out &&
         !test_log_index_read(&index, request->view->dir, TEST_LOG_INDEX_RUNS,
                              TEST_LOG_INDEX_SHOWN)) {
+        for (size_t i = 0; i < index.run_count; i++)
+            index.runs[i].has_report = true; /* it is made on demand */
         test_log_index_put_tables(&index, out);
         put = true;
     }

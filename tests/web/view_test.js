@@ -3,7 +3,7 @@
 
 const assert = require('node:assert');
 const { spawn, execFileSync } = require('node:child_process');
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readlinkSync, rmSync, writeFileSync } = require('node:fs');
 const { createInterface } = require('node:readline');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
@@ -51,6 +51,13 @@ async function openPage(open, folder, address) {
     return page;
 }
 
+// record() makes a run of the store's tests and returns its name.
+function record(runs) {
+    execFileSync(STORE, ['-q'],
+        { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+    return readlinkSync(join(runs, 'latest'));
+}
+
 module.exports = {
     async show_runs_and_new_ones(open, folder) {
         await serve(folder, 'live', async (address, runs) => {
@@ -81,8 +88,7 @@ module.exports = {
             const page = await openPage(open, folder, address);
 
             await page.waitForSelector('body[data-ready]');
-            await page.locator('#runs tbody a').click();
-            await page.waitForURL(`**/run/${OLD}/report.html`);
+            await page.goto(new URL(`/run/${OLD}/report.html`, address).href);
             await page.waitForFunction('document.title.includes("TypeError")');
             assert.strictEqual(await page.evaluate('self.origin'), 'null');
             await page.context().close();
@@ -96,6 +102,68 @@ module.exports = {
             await page.waitForSelector('.notice');
             assert.match(await page.locator('.notice').innerText(),
                 /^Open the address that testlog view printed/);
+            assert.strictEqual(await page.locator('main').innerText(), '');
+            await page.context().close();
+        });
+    },
+
+    async show_a_run_and_all_its_views(open, folder) {
+        await serve(folder, 'run', async (address, runs) => {
+            const run = record(runs);
+
+            rmSync(join(runs, run, 'report.html'));
+            const page = await openPage(open, folder, address);
+
+            await page.locator('#runs').getByText(run).click();
+            await page.waitForURL(`**/report/${run}`);
+            await page.waitForSelector('body[data-shown=overview]');
+            for (const view of ['overview', 'tests', 'log', 'timeline', 'facts',
+                'tables']) {
+                // The tables read all tests; the others show the same one.
+                assert.strictEqual(page.asked.filter((url) =>
+                    /t\d+\.bin/.test(url)).length, 1, page.asked.join(' '));
+                await page.locator(`nav a[data-view=${view}]`).click();
+                await page.waitForSelector(`body[data-shown=${view}]`);
+                assert.deepStrictEqual(await chromium.serious(page), [], view);
+            }
+            assert.ok(page.asked.some((url) => url.endsWith('/t0.bin')));
+            assert.strictEqual(await page.locator('.notice').count(), 0);
+            await page.getByText('All runs').click();
+            await page.waitForSelector('#runs');
+            assert.deepStrictEqual(page.problems, []);
+            assert.ok(page.asked.every((url) =>
+                url.startsWith(address.split('#')[0])), page.asked.join(' '));
+            await page.context().close();
+        });
+    },
+
+    async show_a_run_that_was_killed(open, folder) {
+        await serve(folder, 'killed', async (address, runs) => {
+            const run = record(runs);
+
+            rmSync(join(runs, run, 'run.json'));
+            const page = await openPage(open, folder, `${address}&run=${run}`);
+
+            await page.waitForURL(`**/report/${run}`);
+            await page.waitForSelector('body[data-ready]');
+            await page.locator('nav a[data-view=log]').click();
+            await page.waitForSelector('body[data-shown=log]');
+            assert.ok(
+                await page.locator('#log').getByText('info').count());
+            assert.deepStrictEqual(page.problems, []);
+            await page.context().close();
+        });
+    },
+
+    async ask_for_the_token_of_a_run(open, folder) {
+        await serve(folder, 'closed', async (address) => {
+            const page = await openPage(open, folder,
+                new URL(`/report/${OLD}`, address).href);
+
+            await page.waitForSelector('.notice');
+            assert.match(await page.locator('.notice').innerText(),
+                /open the address that testlog view printed first/);
+            assert.strictEqual(await page.locator('.notice').count(), 1);
             assert.strictEqual(await page.locator('main').innerText(), '');
             await page.context().close();
         });

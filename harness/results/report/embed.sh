@@ -2,7 +2,8 @@
 # embed.sh OUTPUT [FOLDER]: writes a C file with a page. It is FOLDER.html in the
 # folder page/FOLDER, or page/page.html: @CSS@ is the files in `style_sheets`
 # beside it, @JS@ those in `scripts`, both relative to page/, and @STYLE@ and
-# @SCRIPT@ their SHA-256, which the page's Content-Security-Policy admits.
+# @SCRIPT@ their SHA-256, which the page's Content-Security-Policy admits. A
+# folder without FOLDER.html extends page.html, and asks a server for its data.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -11,12 +12,24 @@ name=${2:-page}
 from=${2:-.}
 cd "$(dirname "$0")/page"
 
+own=$from/$name.html more=.
+[ -e "$own" ] || own=page.html more=$from
+
+# all LIST: prints the files in a list, and those that the folder adds.
+all() {
+    if [ "$more" = . ]; then
+        xargs cat <"$from/$1"
+    else
+        cat "$1" "$more/$1" | xargs cat
+    fi
+}
+
 styles() {
-    xargs cat <"$from/style_sheets"
+    all style_sheets
 }
 
 scripts() {
-    xargs cat <"$from/scripts"
+    all scripts
 }
 
 digest() {
@@ -24,7 +37,12 @@ digest() {
 }
 
 template() {
-    sed "s|@STYLE@|$(styles | digest)|; s|@SCRIPT@|$(scripts | digest)|" "$from/$name.html"
+    sed "s|@STYLE@|$(styles | digest)|; s|@SCRIPT@|$(scripts | digest)|" "$own" |
+        if [ "$more" = . ]; then
+            cat
+        else
+            sed "s|; base-uri|; connect-src 'self'&|"
+        fi
 }
 
 # part FROM TO: prints the text between two marks, without the last newline.

@@ -56,10 +56,13 @@ extern const size_t test_log_page_html_size;
 extern const unsigned char test_log_against_html[];
 extern const size_t test_log_against_html_size;
 
-/* ---- view_page.c, which is only in testlog: page/view/ ---- */
+/* ---- view_page.c and served_page.c, which are only in testlog: page/view/ and
+ * page/served/ ---- */
 
 extern const unsigned char test_log_view_html[];
 extern const size_t test_log_view_html_size;
+extern const unsigned char test_log_served_html[];
+extern const size_t test_log_served_html_size;
 
 /* ---- index_page.c, which the makefile makes of page/index/ ---- */
 

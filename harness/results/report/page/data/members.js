@@ -44,5 +44,5 @@ const members = (() => {
         merged: (value) => Array.isArray(value) ? value.map(part) : null,
     });
 
-    return { run, text };
+    return { run, text, texts: list(text) };
 })();

@@ -155,6 +155,7 @@ const report = (() => {
             readCounts(end);
             readLeftOut(end);
             run.includeAll = members.text(end.report);
+            blocks.add(members.texts(end.blocks));
         } else {
             run.cut = true;
         }

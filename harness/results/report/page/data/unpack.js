@@ -1,5 +1,5 @@
-// unpack.js: reads a block of the report's data: base64, deflate, then JSON, a
-// zero byte, and the columns of its tables.
+// unpack.js: reads a block of the report's data: deflate, then JSON, a zero
+// byte, and the columns of its tables.
 const unpack = (() => {
     const COLUMNS = {
         tests: 'program name outcome reason assertions file line duration ' +
@@ -33,17 +33,6 @@ const unpack = (() => {
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',
         'output_cut', 'bytes', 'address', 'in_use']);
-
-    function bytesOf(base64) {
-        if (Uint8Array.fromBase64)
-            return Uint8Array.fromBase64(base64);
-        const text = atob(base64);
-        const bytes = new Uint8Array(text.length);
-
-        for (let i = 0; i < bytes.length; i++)
-            bytes[i] = text.charCodeAt(i);
-        return bytes;
-    }
 
     async function inflate(bytes) {
         const stream = new Blob([bytes]).stream()
@@ -138,19 +127,9 @@ const unpack = (() => {
         return block;
     }
 
-    // isWhole() tells whether a block is there to its last character.
-    function isWhole(id) {
-        const element = document.getElementById(id);
-
-        return !!element &&
-            element.textContent.length === Number(element.dataset.size);
-    }
-
     async function block(id) {
-        const element = document.getElementById(id);
-
-        return parse(await inflate(bytesOf(element.textContent)));
+        return parse(await inflate(await blocks.bytes(id)));
     }
 
-    return { block, isWhole };
+    return { block, isWhole: blocks.has };
 })();

@@ -27,6 +27,14 @@
         }
     }
 
+    // The page of a run is made on demand, even for one without report.html.
+    function linkReports(tables) {
+        for (const link of tables.querySelectorAll('a')) {
+            link.setAttribute('href', link.getAttribute('href').replace(
+                /^([^/]+)\/report\.html/, '/report/$1'));
+        }
+    }
+
     async function load() {
         const answer = await fetch('/api/index');
 
@@ -39,6 +47,7 @@
         const tables = new DOMParser().parseFromString(
             await answer.text(), 'text/html');
 
+        linkReports(tables);
         main.replaceChildren(...tables.body.children);
         find.start();
         document.getElementById('notices').replaceChildren();
@@ -80,7 +89,7 @@
         await show();
         listen();
         if (run && /^[-.:\dT]+$/.test(run))
-            location.assign(`${run}/report.html`);
+            location.assign(`/report/${run}`);
     }
 
     document.getElementById('skip').addEventListener('click',
