@@ -353,6 +353,43 @@ static write_format *const formats[] = {
 #undef X
 };
 
+static write_format *format_of(const char *flag)
+{
+    static const char *const flags[] = {
+#define X(name, flag, help) flag,
+        RUNNERS_EXPORT_FORMATS(X)
+#undef X
+    };
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+        if (!strcmp(flag, flags[i]))
+            return formats[i];
+    return NULL;
+}
+
+bool runners_export_is_format(const char *flag)
+{
+    return format_of(flag) != NULL;
+}
+
+int runners_export_put(const char *flag, const char *run, const char *folder,
+                       FILE *stream)
+{
+    struct recordings found = {0};
+    struct results results = {.run = {.path = NULL}};
+    const struct wanted wanted = {&found, &results, false, stream};
+    char path[PATH_MAX];
+    int status = -1;
+
+    read_results(&results, run);
+    if (snprintf(path, sizeof(path), "%s/%s", run, folder) < PATH_MAX &&
+        !runners_recordings_find(&found, path, NULL))
+        status = format_of(flag)(&wanted);
+    runners_recordings_free(&found);
+    free_results(&results);
+    return status;
+}
+
 /* ---- The command ---- */
 
 static int export_to(struct wanted *wanted, write_format *format,

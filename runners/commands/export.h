@@ -2,6 +2,9 @@
 #ifndef TESTLOG_EXPORT_H
 #define TESTLOG_EXPORT_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 /* X(format, flag, what it is): write_<format> in export.c writes it. */
 #define RUNNERS_EXPORT_FORMATS(X)                                              \
     X(chrome, "chrome", "Chrome's trace event format (default)")               \
@@ -9,5 +12,12 @@
     X(folded, "folded", "folded stacks, for a flame graph of spans")           \
     X(speedscope, "speedscope", "speedscope's own format")                     \
     X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
+
+/* runners_export_is_format tells whether there is a format with that flag.
+ * runners_export_put writes the recording in the folder of a test, below that
+ * of its run; -1 with errno. */
+bool runners_export_is_format(const char *flag);
+int runners_export_put(const char *flag, const char *run, const char *folder,
+                       FILE *);
 
 #endif

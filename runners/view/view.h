@@ -99,7 +99,7 @@ struct view_source {
     int (*write)(const struct view *, const void *context, FILE *);
     const void *context; /* is used while view_render runs */
     const char *type;    /* Content-Type */
-    const char *name;    /* under which a browser saves it; NULL: shows it */
+    bool saved;          /* a browser saves it as a file */
 };
 
 /* view_render suspends the connection until a child has rendered the answer;
@@ -145,7 +145,8 @@ bool view_find_run(const struct view *, const char *name, char path[PATH_MAX]);
 struct trace_reader *view_open_in(const struct test_log_run *,
                                   const char *folder);
 
-/* view_send_of_run sends a block of a run's page, "NAME/tN.bin", or a file. */
+/* view_send_of_run sends a block of a run's page, "NAME/tN.bin", a test in a
+ * format of testlog export, "NAME/tN.chrome", or a file. */
 view_result view_send_of_run(const struct view_request *, const char *path);
 
 /* ---- view_events.c: server-sent events ---- */

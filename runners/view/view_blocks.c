@@ -1,5 +1,6 @@
 /* view_blocks.c: the blocks of a run's page, which format.md describes: those
- * of report.html, one by one, without its limits.
+ * of report.html, one by one, without its limits; and tests in the formats of
+ * testlog export.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/report/attempts.h"
+#include "runners/commands/export.h"
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"
 #include "trace/base/file.h"
@@ -21,12 +23,13 @@
  */
 enum { COUNTED_MOST = 64 << 20 };
 
-enum block_kind { BLOCK_RUN, BLOCK_END, BLOCK_TEST };
+enum block_kind { BLOCK_RUN, BLOCK_END, BLOCK_TEST, BLOCK_EXPORT };
 
 struct block {
     char run[NAME_MAX + 1];
     enum block_kind kind;
     size_t number, attempt; /* of a test */
+    const char *format;     /* BLOCK_EXPORT: its flag */
 };
 
 /* ---- Runs ---- */
@@ -169,28 +172,51 @@ static int put_block(struct trace_text *out, const struct test_log_page *page,
     return 0;
 }
 
+static int write_packed(const struct report_page *page,
+                        const struct block *block, FILE *out)
+{
+    struct test_log_page contents = runners_page_of(page);
+    struct test_log_packed packed = {.bytes = NULL};
+    struct trace_text text = {0};
+    int status = put_block(&text, &contents, block);
+
+    if (!status)
+        status = test_log_pack(&packed, &text);
+    if (!status)
+        fwrite(packed.bytes, 1, packed.size, out);
+    free(packed.bytes);
+    trace_text_free(&text);
+    return status;
+}
+
+static int write_export(const struct report_page *page,
+                        const struct block *block, FILE *out)
+{
+    struct test_log_attempt attempt;
+    struct trace_reader *reader = NULL;
+
+    errno = ENOENT;
+    if (test_log_attempt_of(&attempt, &page->run, block->number,
+                            block->attempt))
+        reader = view_open_in(&page->run, attempt.folder);
+    if (!reader)
+        return -1;
+    trace_reader_close(reader);
+    return runners_export_put(block->format, page->run.path, attempt.folder,
+                              out);
+}
+
 static int write_block(const struct view *view, const void *context, FILE *out)
 {
     const struct block *block = context;
     struct report_page page = {.command = NULL};
-    struct test_log_packed packed = {.bytes = NULL};
-    struct trace_text text = {0};
     int status = read_run(&page, view, block->run);
 
-    if (!status) {
-        struct test_log_page contents = runners_page_of(&page);
-
-        status =
-            put_block(&text, &contents, block) || test_log_pack(&packed, &text)
-                ? -1
-                : 0;
-    }
     if (!status)
-        fwrite(packed.bytes, 1, packed.size, out);
-    else if (errno != ENOENT)
+        status = block->kind == BLOCK_EXPORT ? write_export(&page, block, out)
+                                             : write_packed(&page, block, out);
+    if (status && errno != ENOENT)
         test_log_notice("view: %s: %s", block->run, strerror(errno));
-    free(packed.bytes);
-    trace_text_free(&text);
     runners_page_free(&page);
     return status;
 }
@@ -212,7 +238,8 @@ static bool read_number(const char **text, size_t *number)
     return !errno;
 }
 
-/* Reads the name of a block: "run.bin", "end.bin", "t7.bin" or "t7.1.bin". */
+/* Reads the name of a block: "run.bin", "end.bin", "t7.bin" or "t7.1.bin"; or
+ * of a test in another format: "t7.chrome". */
 static bool read_name(struct block *block, const char *name)
 {
     block->kind = !strcmp(name, "end.bin")   ? BLOCK_END
@@ -227,7 +254,11 @@ static bool read_name(struct block *block, const char *name)
         if (!read_number(&name, &block->attempt))
             return false;
     }
-    return !strcmp(name, ".bin");
+    if (!strcmp(name, ".bin"))
+        return true;
+    block->kind = BLOCK_EXPORT;
+    block->format = name + 1;
+    return *name == '.' && runners_export_is_format(block->format);
 }
 
 view_result view_send_of_run(const struct view_request *request,
@@ -242,5 +273,6 @@ view_result view_send_of_run(const struct view_request *request,
     return view_render(
         request, &(struct view_source){.write = write_block,
                                        .context = &block,
-                                       .type = "application/octet-stream"});
+                                       .type = "application/octet-stream",
+                                       .saved = block.kind == BLOCK_EXPORT});
 }

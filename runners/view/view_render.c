@@ -21,7 +21,6 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/model/model.h"
 #include "trace/base/clock.h"
-#include "trace/base/text.h"
 #include "view.h"
 
 enum {
@@ -291,26 +290,6 @@ void view_end_renderings(struct view *view)
 
 /* ---- Answers ---- */
 
-static bool is_plain(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-           (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '~';
-}
-
-/* Makes a browser save the answer. A name may have any characters. */
-static void offer_download(struct MHD_Response *response, const char *name)
-{
-    struct trace_text header = {0};
-
-    trace_text_literal(&header, "attachment; filename=\"");
-    for (; *name; name++)
-        trace_text_char(&header, is_plain(*name) ? *name : '_');
-    trace_text_char(&header, '"');
-    if (header.data)
-        MHD_add_response_header(response, "Content-Disposition", header.data);
-    trace_text_free(&header);
-}
-
 static view_result answer(const struct view_request *request,
                           const struct view_source *source,
                           struct view_rendering *rendering)
@@ -324,8 +303,8 @@ static view_result answer(const struct view_request *request,
     if (!response)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     rendering->output = -1; /* it is the response's */
-    if (source->name)
-        offer_download(response, source->name);
+    if (source->saved)
+        MHD_add_response_header(response, "Content-Disposition", "attachment");
     return view_answer_response(request, MHD_HTTP_OK, source->type, response);
 }
 

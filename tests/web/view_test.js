@@ -3,7 +3,8 @@
 
 const assert = require('node:assert');
 const { spawn, execFileSync } = require('node:child_process');
-const { mkdirSync, readlinkSync, rmSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } =
+    require('node:fs');
 const { createInterface } = require('node:readline');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
@@ -165,6 +166,60 @@ module.exports = {
                 /open the address that testlog view printed first/);
             assert.strictEqual(await page.locator('.notice').count(), 1);
             assert.strictEqual(await page.locator('main').innerText(), '');
+            await page.context().close();
+        });
+    },
+
+    async open_a_test_in_perfetto(open, folder) {
+        await serve(folder, 'perfetto', async (address, runs) => {
+            const run = record(runs);
+            const page = await openPage(open, folder, address);
+            const elsewhere = [];
+
+            // A page in the place of Perfetto's, which answers late.
+            await page.context().route('https://**', (route) => {
+                elsewhere.push(route.request().url());
+                route.fulfill({ contentType: 'text/html', body: `<script>
+                    let pings = 0;
+                    onmessage = ({ data, source, origin }) => {
+                        if (data === 'PING' && ++pings > 2)
+                            source.postMessage('PONG', origin);
+                        if (data.perfetto)
+                            self.got = data.perfetto;
+                    };</script>` });
+            });
+            await page.goto(new URL(
+                `/report/${run}#view=log&test=store/stores_any_string`,
+                address).href);
+            await page.waitForSelector('body[data-shown=log]');
+            await page.getByText('Export', { exact: true }).click();
+            assert.deepStrictEqual(await chromium.serious(page), []);
+
+            const [file] = await Promise.all([page.waitForEvent('download'),
+                page.getByText("Chrome's trace event format").click()]);
+
+            assert.strictEqual(file.suggestedFilename(),
+                'store-stores_any_string.json');
+            assert.ok(JSON.parse(readFileSync(await file.path()))
+                .traceEvents.length);
+            assert.deepStrictEqual(elsewhere, []);
+
+            const [tab] = await Promise.all([page.waitForEvent('popup'),
+                page.getByText('Open in Perfetto').press('Enter')]);
+
+            await tab.waitForFunction('self.got');
+            assert.deepStrictEqual(await tab.evaluate(() => [self.got.title,
+                self.got.buffer.byteLength > 100]),
+            ['store/stores_any_string', true]);
+            await page.getByText('Sent to Perfetto').waitFor();
+            assert.deepStrictEqual(elsewhere, ['https://ui.perfetto.dev/']);
+            await page.evaluate(() => { window.open = () => null; });
+            await page.getByText('Open in Perfetto').click();
+            await page.getByText('The browser opened no tab. Save').waitFor();
+            await page.keyboard.press('Escape');
+            assert.ok(!await page.locator('.export').evaluate(
+                (element) => element.open));
+            assert.deepStrictEqual(page.problems, []);
             await page.context().close();
         });
     },

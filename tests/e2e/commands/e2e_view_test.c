@@ -1,6 +1,7 @@
 /* e2e_view_test.c: testlog view, as a browser and as an attacker see it. */
 #include "tests/support/support.h"
 
+#include "runners/commands/export.h"
 #include "tests/support/e2e.h"
 
 #include <arpa/inet.h>
@@ -435,6 +436,33 @@ Test(e2e_view, renders_the_blocks_of_a_run)
     cr_expect_eq(stop(SIGTERM), 0);
 }
 
+Test(e2e_view, exports_a_test_in_all_formats)
+{
+    static const char *const formats[] = {
+#define X(name, flag, help) flag,
+        RUNNERS_EXPORT_FORMATS(X)
+#undef X
+    };
+    const char *run = record_run(), *answer;
+    char page[1 << 20], name[64];
+
+    start(NULL);
+    snprintf(page, sizeof(page), "%s",
+             ask("GET", "/report/" RUN, "Host: 127.0.0.1:%u\r\n", port));
+    expect_status(page, 200);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        snprintf(name, sizeof(name), "t0.%s", formats[i]);
+        answer = block(run, name);
+        expect_status(answer, 200);
+        cr_expect(strstr(answer, "Content-Disposition: attachment\r\n"));
+        snprintf(name, sizeof(name), "['%s', ", formats[i]);
+        cr_expect(strstr(page, name), "the page lacks %s", formats[i]);
+    }
+    cr_expect(strstr(block(run, "t0.chrome"), "\"traceEvents\""));
+    expect_status(block(run, "t0.x"), 404);
+    expect_status(block(run, "t99.chrome"), 404);
+}
+
 Test(e2e_view, follows_no_link_to_a_recording)
 {
     const char *run = record_run();
@@ -444,6 +472,7 @@ Test(e2e_view, follows_no_link_to_a_recording)
             run);
     start(NULL);
     expect_status(block(run, "t0.bin"), 404);
+    expect_status(block(run, "t0.chrome"), 404);
     expect_block(block(run, "end.bin"));
     e2e_run("mv runs/%s moved && ln -s ../moved runs/%s", run, run);
     expect_status(block(run, "run.bin"), 404);
