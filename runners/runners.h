@@ -7,6 +7,7 @@
 /* Each takes its arguments, its name first, and returns the exit code. */
 int runners_run(int argc, char **argv);
 int runners_record(int argc, char **argv);
+int runners_capture(int argc, char **argv);
 int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
 int runners_report(int argc, char **argv);

@@ -186,13 +186,13 @@ _testlog_own() {
     fi
     case ${words[1]}$flag in
     log--filter | log--log) _testlog_filter "$head" "$value" ;;
-    record--log) _testlog_filter "$head" "$value" ;;
+    record--log | capture--log | capture--trace-filter) _testlog_filter "$head" "$value" ;;
     stat--by | log--format | log--span-events | log--fields | log--time | log--color | \
-        log--log-* | record--log-* | record--trace-options)
+        log--log-* | record--log-* | record--trace-options | capture--trace-options)
         _testlog_value "$flag" "$head" "$value"
         ;;
     report--against) _testlog_names ;;
-    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | list* | clean* | view--* | filter--*) ;;
+    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | capture* | list* | clean* | view--* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
@@ -211,7 +211,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record log export report stat list diff merge view clean pack filter --help --version
+        _testlog_offer run record capture log export report stat list diff merge view clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

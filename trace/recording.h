@@ -36,6 +36,10 @@ struct trace_options {
  * a recording runs, with EINVAL if the limit is out of range. */
 TRACE_API int trace_open(const char *path, const struct trace_options *);
 
+/* trace_open_file does the same in an empty file, a descriptor above 0 that it
+ * keeps if it succeeds. */
+int trace_open_file(int file, const struct trace_options *);
+
 /* trace_refuse leaves a recording at `path` that has the reason why trace_open
  * failed. */
 TRACE_API void trace_refuse(const char *path, int error);

@@ -63,7 +63,7 @@ int trace_start(const char *folder, const char *text)
 
     if (parse_options(text, &profiler))
         return -1;
-    if (trace_recording.open && !trace_recording.yields) {
+    if (trace_is_recording() && !trace_recording.yields) {
         errno = EBUSY;
         return -1;
     }

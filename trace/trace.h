@@ -148,10 +148,11 @@ enum trace_site_kind {
 
 /* Whether a call site is on; 0: it is off. */
 enum trace_interest {
-    TRACE_ALWAYS = 1,   /* it is recorded */
-    TRACE_COMMONLY = 2, /* unless an enclosing span limits its level */
-    TRACE_INSIDE = 4,   /* if an enclosing span raises the level */
-    TRACE_JUDGED = 8,   /* the subscriber tests the values */
+    TRACE_ALWAYS = 1,     /* it is recorded */
+    TRACE_COMMONLY = 2,   /* unless an enclosing span limits its level */
+    TRACE_INSIDE = 4,     /* if an enclosing span raises the level */
+    TRACE_JUDGED = 8,     /* the subscriber tests the values */
+    TRACE_AWAITED = 0x40, /* off, but a client waits for a call */
     TRACE_UNREGISTERED = 0x80,
 };
 
@@ -310,15 +311,18 @@ TRACE_API void trace_enable(void);
  * `directory`, which it creates. testlog log, stat and export read it, also
  * while it runs. `options` is NULL or "key=value,...": limit, the most bytes to
  * record, as in "64M"; host_tracer_level, device_tracer_level and gpu_*, which
- * testlog-flags(7) and testlog-gpu(7) describe. GPUs are recorded if
- * CUDA_INJECTION64_PATH names libtestlog-gpu.so when the program starts, NVTX
- * if NVTX_INJECTION64_PATH does. Fails with EINVAL if an option is wrong; with
- * EBUSY if a recording runs, as in every test, or if log_subscribe has set the
- * filters and host_tracer_level is given. trace_stop ends it and renders
- * nothing; it fails with EINVAL if this process, which may be a forked child,
- * has not started one. */
+ * testlog-flags(7) and testlog-gpu(7) describe. Fails with EINVAL if an option
+ * is wrong; with EBUSY if a recording runs, as in every test, or if
+ * log_subscribe has set the filters and host_tracer_level is given. trace_stop
+ * ends it; it fails with EINVAL if this process has not started one. */
 TRACE_API int trace_start(const char *directory, const char *options);
 TRACE_API int trace_stop(void);
+
+/* trace_server_start lets testlog capture record this process for a while: a
+ * thread waits at the Unix socket `path`, of at most 107 bytes; NULL is
+ * $XDG_RUNTIME_DIR/testlog/PID.sock. Fails with EBUSY if one waits already. */
+TRACE_API int trace_server_start(const char *path);
+TRACE_API int trace_server_stop(void);
 
 #ifdef __cplusplus
 }
@@ -980,7 +984,9 @@ TRACE_LEVELS(TRACE_X)
 #    define trace_enable()             ((void)0)
 #    define trace_start(directory, options)                                    \
         TRACE_ZERO_(trace_start(directory, options))
-#    define trace_stop() TRACE_ZERO_(trace_stop())
+#    define trace_stop()             TRACE_ZERO_(trace_stop())
+#    define trace_server_start(path) TRACE_ZERO_(trace_server_start(path))
+#    define trace_server_stop()      TRACE_ZERO_(trace_server_stop())
 #endif
 
 /* May be a statement on its own: gcc does not warn about this one in a block,

@@ -98,22 +98,6 @@ static int remove_entry(const char *path, const struct stat *status, int type,
     return remove(path);
 }
 
-static int make_folder(struct merge *merge, const char *output)
-{
-    struct test_log_run *run = &merge->run;
-
-    run->path = strdup(output);
-    run->open = runners_open_in;
-    if (!run->path || mkdir(output, 0777))
-        return -1;
-    run->folder =
-        open(output, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    if (run->folder < 0)
-        return -1;
-    test_log_old_runs_hold(run);
-    return 0;
-}
-
 /* ---- Its files ---- */
 
 static int write_files(struct merge *merge,
@@ -171,7 +155,8 @@ static int make_run(struct merge *merge, const char *output,
 {
     int status;
 
-    if (make_folder(merge, output)) {
+    merge->run.open = runners_open_in;
+    if (test_log_run_open_at(&merge->run, output, NULL)) {
         test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
         return TEST_LOG_USAGE;
     }

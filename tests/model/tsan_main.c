@@ -1,6 +1,7 @@
 /* tsan_main.c: threads record while others turn the sites off and on, and read;
  * with and without a filter. Built with ThreadSanitizer.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,13 @@
 
 #include <testlog/log.h>
 
+#include "trace/base/unix_socket.h"
+#include "trace/capture/server.h"
 #include "trace/device.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 
-enum { WORKERS = 4, ROUNDS = 2000 };
+enum { WORKERS = 4, ROUNDS = 2000, CAPTURES = 30 };
 
 static char path[64];
 static bool done;
@@ -155,12 +158,92 @@ static size_t record(const char *filter)
     return entries;
 }
 
+/* ---- Captures ---- */
+
+static void *work_on(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        trace_span(INFO, "round", ("late", trace_empty()));
+        log_info("in a %s", "round");
+        trace_record(trace_span_current(), ("late", 1));
+        usleep(20);
+    }
+    return NULL;
+}
+
+static bool expect(int client, uint32_t kind, struct trace_message *message)
+{
+    return !trace_message_receive(client, message, 1 << 20) &&
+           message->kind == kind;
+}
+
+/* Captures the process once, as a client that wants everything; returns the
+ * number of entries. */
+static size_t capture(const char *socket)
+{
+    int client = trace_unix_connect(socket), file;
+    uint32_t version = TRACE_CAPTURE_VERSION, pid;
+    struct trace_start_request request = {TRACE_LEVEL_TRACE, 0};
+    struct trace_text text = {0};
+    struct trace_message message;
+    struct trace_site_list list;
+    const char *program;
+    size_t entries;
+
+    trace_message_send(client, TRACE_MESSAGE_HELLO, &version, 4, -1);
+    if (!expect(client, TRACE_MESSAGE_SITES, &message) ||
+        trace_site_list_read(&message, &pid, &program, &list))
+        return 0;
+    request.count = (uint32_t)list.count;
+    trace_text_add(&text, &request, sizeof(request));
+    for (size_t i = 0; i <= list.count; i++)
+        trace_text_char(&text, i < list.count);
+    trace_site_list_free(&list);
+    trace_message_free(&message);
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    trace_message_send(client, TRACE_MESSAGE_START, text.data, text.size, file);
+    trace_text_free(&text);
+    close(file);
+    if (expect(client, TRACE_MESSAGE_STARTED, &message))
+        usleep(5000);
+    trace_message_free(&message);
+    trace_message_send(client, TRACE_MESSAGE_STOP, NULL, 0, -1);
+    expect(client, TRACE_MESSAGE_STOPPED, &message);
+    trace_message_free(&message);
+    close(client);
+    entries = read_all();
+    unlink(path);
+    return entries;
+}
+
+static bool capture_often(void)
+{
+    pthread_t workers[WORKERS];
+    char socket[80];
+    bool good;
+
+    snprintf(socket, sizeof(socket), "%s.sock", path);
+    __atomic_store_n(&done, false, __ATOMIC_RELAXED);
+    trace_subscribe(NULL);
+    good = !trace_server_start(socket);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_create(&workers[i], NULL, work_on, NULL);
+    for (int i = 0; good && i < CAPTURES; i++)
+        good = capture(socket) > 0;
+    __atomic_store_n(&done, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(workers[i], NULL);
+    return good && !trace_server_stop();
+}
+
 int main(void)
 {
     snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
     if (!record("trace") ||
         !record("info,[shared{n=7}]=trace,[round{late>=9}]=debug,{n~=7$},"
-                "^[stray]=debug,![handle],!/^1. of/"))
+                "^[stray]=debug,![handle],!/^1. of/") ||
+        !capture_often())
         return 1;
     puts("ok");
     return 0;

@@ -248,7 +248,7 @@ static bool push(const struct trace_entered *entered)
     sent = &own.spans[own.count++];
     *sent = (struct sent){.record = entered->record};
     if (!trace_unrecorded(entered->record))
-        push_range(sent, trace_record_at(entered->span));
+        push_range(sent, trace_record_at(&trace_writer, entered->span));
     return true;
 }
 

@@ -176,7 +176,7 @@ void trace_device_put(const struct trace_activity *activity)
     int error = errno;
     uint64_t key;
 
-    if (!trace_recording.open || activity->field_count > TRACE_ACTIVITY_FIELDS)
+    if (!trace_is_recording() || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
     key = key_of(activity); /* other threads need not wait for that */
     trace_device_lock();
@@ -214,7 +214,7 @@ void trace_device_say(unsigned level, const char *message)
 void trace_device_note(const char *name, const char *value)
 {
     struct trace_value pair[] = {trace_text_(name), trace_text_(value)};
-    struct trace_writer *writer = trace_recording.open ? trace_enter() : NULL;
+    struct trace_writer *writer = trace_is_recording() ? trace_enter() : NULL;
     struct trace_record *record;
 
     if (!writer)
@@ -336,7 +336,7 @@ static bool take_slot(const struct trace_backend *given)
 
 static bool attach(const struct trace_backend *given)
 {
-    if (!trace_recording.open || !take_slot(given))
+    if (!trace_is_recording() || !take_slot(given))
         return false;
     __atomic_fetch_or(&trace_recording.followers, trace_device_follower(),
                       __ATOMIC_RELEASE);

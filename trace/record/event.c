@@ -26,6 +26,10 @@ bool trace_site_ask_(struct trace_site *site)
     if (trace_interest_of(site) == TRACE_UNREGISTERED)
         trace_site_register(site);
     interest = trace_interest_of(site);
+    if (interest == TRACE_AWAITED) {
+        trace_site_called();
+        return false;
+    }
     if (interest <= TRACE_ALWAYS || interest == TRACE_UNREGISTERED)
         return interest == TRACE_ALWAYS;
     scope = scope_of(&trace_writer);
@@ -167,7 +171,7 @@ static void put_message(struct trace_site *site, const char *text)
 
 void trace_message(struct trace_site *site, const char *message)
 {
-    if (!trace_recording.open || trace_writer.busy == TRACE_LOCKED)
+    if (!trace_is_recording() || trace_writer.busy == TRACE_LOCKED)
         return;
     /* Its id belongs to this recording: the next one must assign it again. */
     if (trace_interest_of(site) == TRACE_UNREGISTERED)

@@ -240,7 +240,7 @@ static bool take_turn(uint32_t *stacks)
 
 static void leave_stack(const struct trace_crash *crash)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
 
     __atomic_fetch_add(&header->crashes, 1, __ATOMIC_RELAXED);
     if (!can_record())
@@ -255,10 +255,10 @@ static void leave_stack(const struct trace_crash *crash)
 
 void trace_crash_keep(uint32_t stacks)
 {
-    if (!trace_recording.open)
+    if (!trace_is_recording())
         return;
-    trace_recording.header->stacks = stacks;
-    trace_recording.header->watched = 1;
+    trace_header_now()->stacks = stacks;
+    trace_header_now()->watched = 1;
 }
 
 /* ---- The handler ---- */
@@ -286,7 +286,7 @@ static void leave(const struct trace_crash *crash)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    if (!trace_recording.open || (pid_t)crash->process < 0 || !is_first())
+    if (!trace_is_recording() || (pid_t)crash->process < 0 || !is_first())
         return; /* a sandbox may forbid getpid() */
     trace_crash_event(crash);
     leave_stack(crash);

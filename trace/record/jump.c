@@ -75,8 +75,9 @@ bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame)
 static bool is_unfinished(const struct trace_entered *entered)
 {
     return !trace_unrecorded(entered->record) &&
-           !__atomic_load_n(&trace_record_at(entered->record)->time,
-                            __ATOMIC_RELAXED);
+           !__atomic_load_n(
+               &trace_record_at(&trace_writer, entered->record)->time,
+               __ATOMIC_RELAXED);
 }
 
 bool trace_is_inside(struct trace_writer *writer, uintptr_t frame)

@@ -42,7 +42,7 @@ __attribute__((noinline)) bool trace_print_begin(
     printed->error = errno;
     if (trace_is_busy(&trace_writer) ||
         (printing.frame && !trace_has_left(printing.frame, frame))) {
-        if (trace_recording.header && !(trace_writer.busy & TRACE_OURS))
+        if (trace_header_now() && !(trace_writer.busy & TRACE_OURS))
             trace_lose(TRACE_LOSS_NESTED);
         errno = printed->error;
         return false;

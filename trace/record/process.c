@@ -69,7 +69,7 @@ int trace_process_record(void)
     const char *folder = secure_getenv("TESTLOG_RECORD");
     static bool tried;
 
-    if (tried || trace_recording.open || !folder || !*folder)
+    if (tried || trace_is_recording() || !folder || !*folder)
         return -1;
     tried = true;
     return record_in(folder);

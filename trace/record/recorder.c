@@ -46,7 +46,7 @@ static void on_thread_end(void *unused)
     (void)unused;
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
-    if (trace_recording.open) /* pthread_exit left them open */
+    if (trace_is_recording()) /* pthread_exit left them open */
         trace_unwind(0);
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
@@ -79,12 +79,19 @@ static void inherit(struct trace_writer *writer)
 
 static bool is_parents(const struct trace_writer *writer)
 {
-    return writer->generation && writer->generation == trace_recording.parent;
+    return writer->generation &&
+           writer->generation ==
+               __atomic_load_n(&trace_recording.parent, __ATOMIC_RELAXED);
+}
+
+static void set_open(bool open)
+{
+    __atomic_store_n(&trace_recording.open, open, __ATOMIC_RELAXED);
 }
 
 static void set_generation(uint32_t parent)
 {
-    trace_recording.parent = parent;
+    __atomic_store_n(&trace_recording.parent, parent, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_recording.forks->generation,
                      ++trace_recording.generation, __ATOMIC_RELEASE);
 }
@@ -95,6 +102,7 @@ static void become_child(void)
     trace_device_unlock_forked();
     switching = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     trace_sites_unlock_forked();
+    trace_room_unlock_forked();
     trace_room_forget();
     if (trace_recording.live)
         pthread_mutex_init(&trace_recording.live_lock, NULL);
@@ -193,6 +201,7 @@ bool trace_writer_begin(struct trace_writer *writer)
     trace_scope_ = (struct trace_scope){0, 0};
     writer->busy = TRACE_LOCKED;
     writer->generation = generation;
+    writer->base = (struct trace_record *)trace_header_now();
     writer->stack = writer->first_stack;
     writer->capacity = TRACE_FIRST_STACK;
     pthread_setspecific(thread_end, writer);
@@ -234,6 +243,12 @@ bool trace_stack_grow(struct trace_writer *writer)
 }
 
 /* ---- Opening and closing ---- */
+
+/* Where a recording goes; nowhere if both are zero. */
+struct place {
+    const char *path; /* of a new file; NULL: none */
+    int file;         /* an empty file; 0: none */
+};
 
 /* Maps the file, followed by the memory that live threads use once it is full.
  */
@@ -295,26 +310,28 @@ static uint64_t cut_to_file_limit(uint64_t limit)
 
 /* Reserves what a short test needs: it then pays for the pages that it writes,
  * not for a chunk. */
+static struct trace_header *map_new(int fd, size_t size, size_t overflow)
+{
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
+    int error = size < first ? EFBIG : posix_fallocate(fd, 0, (off_t)first);
+
+    if (!error && !ftruncate(fd, (off_t)size))
+        return map(fd, size, overflow);
+    errno = error ? error : errno;
+    return NULL;
+}
+
 static struct trace_header *make_file(const char *path, size_t size,
                                       size_t overflow)
 {
-    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
-    struct trace_header *header = NULL;
-    int fd;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct trace_header *header;
+    int error;
 
-    if (size < first) {
-        errno = EFBIG;
-        return NULL;
-    }
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return NULL;
-
-    int error = posix_fallocate(fd, 0, (off_t)first);
-
-    if (!error && !ftruncate(fd, (off_t)size))
-        header = map(fd, size, overflow);
-    error = error ? error : errno;
+    header = map_new(fd, size, overflow);
+    error = errno;
     close(fd);
     if (!header)
         unlink(path);
@@ -374,7 +391,7 @@ static void map_forks(void)
 }
 
 /* Once per process; atfork handlers cannot be removed. */
-static int prepare(void)
+int trace_recorder_prepare(void)
 {
     if (prepared)
         return 0;
@@ -412,7 +429,7 @@ static void put_meta(const char *const *meta)
 /* A note without space is no lost record of the test. */
 void trace_phase_begin(enum trace_phase phase)
 {
-    struct trace_writer *writer = trace_recording.open ? trace_enter() : NULL;
+    struct trace_writer *writer = trace_is_recording() ? trace_enter() : NULL;
     struct trace_record *record;
 
     if (!writer)
@@ -427,35 +444,69 @@ void trace_phase_begin(enum trace_phase phase)
     trace_leave(writer);
 }
 
+/* The file of the last recording, if it was given. A thread may have asked it
+ * for space when that ended. */
+static void keep_file(int file)
+{
+    int last = trace_recording.file;
+
+    trace_recording.file = file;
+    if (last)
+        close(last);
+}
+
+/* Who wants to know what threads enter and leave. */
+static void find_followers(void)
+{
+    uint32_t followers = trace_device_follower();
+
+    if (trace_sender)
+        followers |= TRACE_FOLLOWER_SENDER;
+    if (trace_subscriber && trace_subscriber->entered)
+        followers |= TRACE_FOLLOWER_SUBSCRIBER;
+    __atomic_store_n(&trace_recording.followers, followers, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.reported,
+                     trace_recording.live || trace_sender, __ATOMIC_RELAXED);
+}
+
+/* A thread that still writes a record of the last recording gets neither space
+ * nor an identifier of a call site in between. */
+static void publish(struct trace_header *header)
+{
+    trace_sites_lock();
+    trace_room_lock();
+    trace_room_forget();
+    trace_sites_forget();
+    __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
+    set_generation(0);
+    trace_room_unlock();
+    trace_sites_unlock();
+}
+
 /* Makes a mapping the process's recording. */
-static void begin(struct trace_header *header, const char *path, size_t size,
-                  size_t overflow)
+static void begin(struct trace_header *header, const struct place *place,
+                  size_t size, size_t overflow)
 {
     struct trace_header *last = trace_recording.header;
     size_t last_size = trace_recording.file_size;
 
     trace_recording.path[0] = '\0';
-    if (path)
-        strncpy(trace_recording.path, path, sizeof(trace_recording.path) - 1);
+    if (place->path)
+        strncpy(trace_recording.path, place->path,
+                sizeof(trace_recording.path) - 1);
+    trace_recording.stored = place->path || place->file;
+    keep_file(place->file);
     trace_recording.file_size = size;
     trace_recording.map_size = size + overflow;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
-    trace_recording.reported = trace_recording.live || trace_sender;
-    trace_recording.followers = trace_device_follower();
-    if (trace_sender)
-        trace_recording.followers |= TRACE_FOLLOWER_SENDER;
-    if (trace_subscriber && trace_subscriber->entered)
-        trace_recording.followers |= TRACE_FOLLOWER_SUBSCRIBER;
-    trace_recording.open = true;
+    find_followers();
+    set_open(true);
     trace_recording.yields = false;
     trace_untrack(header, trace_recording.map_size);
     trace_untrack_statics();
-    trace_room_forget();
-    trace_sites_forget();
     trace_live_begin(header, trace_recording.map_size);
-    __atomic_store_n(&trace_recording.header, header, __ATOMIC_RELEASE);
-    set_generation(0);
+    publish(header);
     release_file(last, last_size);
 }
 
@@ -469,31 +520,40 @@ static size_t whole_chunks(uint64_t limit)
     return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
 }
 
-int trace_open(const char *path, const struct trace_options *options)
+static struct trace_header *make(const struct place *place, size_t size,
+                                 size_t overflow)
+{
+    if (place->file)
+        return map_new(place->file, size, overflow);
+    return place->path ? make_file(place->path, size, overflow)
+                       : map(-1, size, overflow);
+}
+
+static int open_at(const struct place *place,
+                   const struct trace_options *options)
 {
     uint64_t limit = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
     bool live = trace_subscriber && trace_subscriber->live;
+    bool stored = place->path || place->file;
     size_t overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
     struct trace_header *header;
     size_t size;
 
-    bool busy = trace_recording.open && !trace_recording.yields;
-
-    if (busy || limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
-        errno = busy ? EBUSY : EINVAL;
+    if (limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
+        errno = EINVAL;
         return -1;
     }
-    if (prepare())
+    if (trace_recorder_prepare())
         return -1;
-    size = whole_chunks(path ? cut_to_file_limit(limit) : limit);
-    header = path ? make_file(path, size, overflow) : map(-1, size, overflow);
+    size = whole_chunks(stored ? cut_to_file_limit(limit) : limit);
+    header = make(place, size, overflow);
     if (!header)
         return -1;
     trace_recording.file_limited = size < whole_chunks(limit);
     fill_header(header, size, options);
     header->disabled = disabled > 0;
     trace_device_resume();
-    begin(header, path, size, overflow);
+    begin(header, place, size, overflow);
     put_meta(options->meta);
     trace_device_note_again();
     lock_switching();
@@ -502,9 +562,49 @@ int trace_open(const char *path, const struct trace_options *options)
     return 0;
 }
 
+/* A program's thread and that of its server may begin one at once. */
+static int open_one(const struct place *place,
+                    const struct trace_options *options)
+{
+    static bool opening; /* atomic */
+    int result = -1;
+
+    if (__atomic_exchange_n(&opening, true, __ATOMIC_ACQUIRE)) {
+        errno = EBUSY;
+        return -1;
+    }
+    if (trace_is_recording() && !trace_recording.yields)
+        errno = EBUSY;
+    else
+        result = open_at(place, options);
+    __atomic_store_n(&opening, false, __ATOMIC_RELEASE);
+    return result;
+}
+
+int trace_open(const char *path, const struct trace_options *options)
+{
+    return open_one(&(struct place){path, 0}, options);
+}
+
+int trace_open_file(int file, const struct trace_options *options)
+{
+    return open_one(&(struct place){NULL, file}, options);
+}
+
+void trace_cut(void)
+{
+    struct trace_header *header = trace_recording.header;
+    uint64_t end = trace_chunks_end(header);
+
+    __atomic_store_n(&header->used, end, __ATOMIC_SEQ_CST);
+    end = trace_chunks_end(header); /* taken before that */
+    if (trace_recording.file && !ftruncate(trace_recording.file, (off_t)end))
+        trace_unmap_unused();
+}
+
 struct trace_reader *trace_reader_open_own(void)
 {
-    if (!trace_recording.open || !trace_recording.path[0]) {
+    if (!trace_is_recording() || !trace_recording.path[0]) {
         errno = ENOENT;
         return NULL;
     }
@@ -514,19 +614,19 @@ struct trace_reader *trace_reader_open_own(void)
 
 bool trace_is_open(void)
 {
-    return trace_recording.open;
+    return trace_is_recording();
 }
 
 void trace_close(void)
 {
     struct trace_header *header = trace_recording.header;
 
-    if (!trace_recording.open || (uint32_t)getpid() != header->pid)
+    if (!trace_is_recording() || (uint32_t)getpid() != header->pid)
         return;
     trace_device_flush(true);
     trace_annotation_note();
     lock_switching();
-    trace_recording.open = false;
+    set_open(false);
     trace_sites_enable(false);
     pthread_mutex_unlock(&switching);
     header->end = trace_anchor_now();
@@ -537,7 +637,7 @@ void trace_close(void)
 
 void trace_invite(void)
 {
-    if (trace_recording.open && trace_recording.path[0])
+    if (trace_is_recording() && trace_recording.path[0])
         setenv(TRACE_INVITATION, trace_recording.path, 1);
 }
 
@@ -591,12 +691,12 @@ int trace_join(const char *path)
     struct trace_header *header;
     size_t size;
 
-    if (trace_recording.open || prepare())
+    if (trace_is_recording() || trace_recorder_prepare())
         return -1;
     header = map_running(path, &size);
     if (!header)
         return -1;
-    begin(header, path, size, 0);
+    begin(header, &(struct place){path, 0}, size, 0);
     trace_recording.yields = true;
     lock_switching();
     trace_sites_enable(!disabled);
@@ -617,7 +717,7 @@ int trace_join_invited(void)
 void trace_disable(void)
 {
     lock_switching();
-    if (trace_recording.open)
+    if (trace_is_recording())
         __atomic_store_n(&trace_recording.header->disabled, 1,
                          __ATOMIC_RELAXED);
     if (!disabled++)
@@ -629,6 +729,6 @@ void trace_enable(void)
 {
     lock_switching();
     if (disabled && !--disabled)
-        trace_sites_enable(trace_recording.open);
+        trace_sites_enable(trace_is_recording());
     pthread_mutex_unlock(&switching);
 }

@@ -38,17 +38,19 @@ struct trace_recording {
     struct trace_forks *forks;
     size_t file_size, map_size;
     uint32_t generation; /* counts recordings and noticed forks */
-    uint32_t parent;     /* the generation of the parent; 0: none */
+    uint32_t parent;     /* atomic: the parent's generation; 0: none */
     uint32_t overflows;
-    bool open;
+    bool open;   /* atomic */
     bool yields; /* to one that the program opens: it was begun unasked */
     bool live;
-    bool reported;      /* records are reported as they are made */
+    bool reported;      /* atomic: records are reported as they are made */
     bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
     pthread_mutex_t live_lock;
-    char path[PATH_MAX]; /* "": not stored */
+    bool stored;         /* in a file */
+    int file;            /* the file, if it was given; 0: it has a path */
+    char path[PATH_MAX]; /* "": none */
 };
 
 /* An enter without its exit. */
@@ -64,6 +66,7 @@ struct trace_entered {
 /* A thread's end of the recording. */
 struct trace_writer {
     struct trace_record *next, *end; /* of its chunk */
+    struct trace_record *base;       /* of its recording: place 0 */
     uint64_t last;                   /* its last time stamp */
     struct trace_entered *stack;
     uint32_t depth, capacity;
@@ -88,6 +91,18 @@ _Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
 
 extern struct trace_recording trace_recording;
 extern _Thread_local struct trace_writer trace_writer TRACE_TLS_;
+
+static inline bool trace_is_recording(void)
+{
+    return __atomic_load_n(&trace_recording.open, __ATOMIC_RELAXED);
+}
+
+/* trace_header_now returns the header of the latest recording. A writer may
+ * still be in the one before. */
+static inline struct trace_header *trace_header_now(void)
+{
+    return __atomic_load_n(&trace_recording.header, __ATOMIC_ACQUIRE);
+}
 
 /* trace_notice_fork gives locks and chunks of its own to a child that was
  * forked without handlers. Returns the generation, 0 before the first
@@ -128,18 +143,29 @@ struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 void trace_take_counters(struct trace_writer *);
 void trace_give_counters(struct trace_writer *);
 
-/* trace_give_room returns the rest of an ending thread's space.
- * trace_room_forget forgets returned space, which belongs to another recording
- * or process, and unlocks. */
+/* trace_give_room returns the rest of an ending thread's space. */
 void trace_give_room(struct trace_writer *);
 extern uint32_t trace_room_returns; /* atomic: how often */
-void trace_room_forget(void);
+
+/* While trace_room_lock has it, no thread takes space. trace_room_forget
+ * forgets returned space, which belongs to another recording or process;
+ * trace_room_unlock_forked unlocks in a child what its parent locked. */
 void trace_room_lock(void);
 void trace_room_unlock(void);
+void trace_room_forget(void);
+void trace_room_unlock_forked(void);
 
 /* trace_unmap_unused gives back the address space behind the last chunk of a
  * recording that has ended and was shrunk. */
 void trace_unmap_unused(void);
+
+/* trace_recorder_prepare makes the recorder ready for threads and forks. -1
+ * with errno. */
+int trace_recorder_prepare(void);
+
+/* trace_cut ends the file of a recording that has ended, and was given as a
+ * file, with its last chunk, and gives back the address space behind it. */
+void trace_cut(void);
 
 bool trace_stack_grow(struct trace_writer *);
 
@@ -236,11 +262,23 @@ int trace_join_invited(void);
 int trace_process_record(void);
 
 /* trace_sites_refresh asks the subscriber about every site again, or turns all
- * off. trace_sites_forget resets the ids of the last recording. */
+ * off. trace_sites_forget resets the ids of the last recording; the caller
+ * holds the sites' lock. */
 void trace_sites_refresh(void);
 void trace_sites_enable(bool on);
 void trace_sites_forget(void);
 void trace_site_complete(struct trace_site *);
+
+/* trace_sites_add makes the call sites of a module known; false if they are.
+ * trace_module_register does more. */
+bool trace_sites_add(struct trace_module *);
+
+/* trace_sites_await marks the call sites that are off, and may be called in a
+ * signal handler. A call of a marked one calls trace_site_called, which is set
+ * before; trace_sites_await_no_more removes the marks. */
+void trace_sites_await(void);
+void trace_sites_await_no_more(void);
+extern void (*trace_site_called)(void);
 
 /* trace_site_interest asks the subscriber; the caller holds the sites' lock. */
 unsigned trace_site_interest(struct trace_site *);

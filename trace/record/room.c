@@ -33,8 +33,12 @@ void trace_room_unlock(void)
 
 void trace_room_forget(void)
 {
-    lock = (struct trace_lock){0};
     memset(tails, 0, sizeof(tails));
+}
+
+void trace_room_unlock_forked(void)
+{
+    lock = (struct trace_lock){0};
 }
 
 #ifndef MADV_POPULATE_WRITE
@@ -49,9 +53,11 @@ static int reserve_in_file(size_t offset, size_t size)
     int before, fd, error;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    fd = trace_recording.file
+             ? trace_recording.file
+             : open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
-    if (fd >= 0)
+    if (fd >= 0 && fd != trace_recording.file)
         close(fd);
     pthread_setcancelstate(before, NULL);
     errno = error;
@@ -63,7 +69,7 @@ static int reserve_in_file(size_t offset, size_t size)
  * tenth, and needs no descriptor, which a test may close. */
 static int reserve(uint64_t last)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
     uint64_t from = __atomic_load_n(&header->reserved, __ATOMIC_ACQUIRE);
 
     if (last < from)
@@ -73,7 +79,7 @@ static int reserve(uint64_t last)
     size_t size = (last + 1 - from) * TRACE_CHUNK_SIZE;
     unsigned char *at = (unsigned char *)header + offset;
 
-    if (trace_recording.path[0] && madvise(at, size, MADV_POPULATE_WRITE)) {
+    if (trace_recording.stored && madvise(at, size, MADV_POPULATE_WRITE)) {
         if (errno == EFAULT) /* this would have been a SIGBUS */
             errno = ENOSPC;
         if (errno != EINVAL || reserve_in_file(offset, size))
@@ -90,7 +96,7 @@ static int reserve(uint64_t last)
  * owner, if it has space. */
 static void run_short(uint64_t kept, int error)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
     uint32_t none = 0;
 
     if (error)
@@ -106,7 +112,7 @@ static void run_short(uint64_t kept, int error)
  * them is reserved, too, so that one is left for errors at the end. */
 static struct trace_record *take_chunks(uint64_t count)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
 
     if (__atomic_load_n(&header->spare, __ATOMIC_RELAXED))
         return NULL;
@@ -129,6 +135,15 @@ static struct trace_record *take_chunks(uint64_t count)
                                    first * TRACE_CHUNK_SIZE);
 }
 
+/* A thread that began its record before the recording did must not write to
+ * it. */
+static bool is_late(const struct trace_writer *writer)
+{
+    return writer->generation !=
+           __atomic_load_n(&trace_recording.forks->generation,
+                           __ATOMIC_RELAXED);
+}
+
 /* ---- Holes of ended threads ---- */
 
 static unsigned log_of(size_t slots)
@@ -140,10 +155,11 @@ static unsigned log_of(size_t slots)
 
 /* Removes a free hole with that many slots. It looks only at the first hole of
  * each list, so that its time does not grow. */
-static struct trace_record *unlink_tail(size_t slots)
+static struct trace_record *unlink_tail(const struct trace_writer *writer,
+                                        size_t slots)
 {
     for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
-        struct trace_record *tail = trace_record_at(tails[i]);
+        struct trace_record *tail = trace_record_at(writer, tails[i]);
 
         if (!tails[i] || tail->slots < slots)
             continue;
@@ -155,11 +171,8 @@ static struct trace_record *unlink_tail(size_t slots)
 
 static bool take_tail(struct trace_writer *writer, size_t slots)
 {
-    trace_lock(&lock);
+    struct trace_record *tail = unlink_tail(writer, slots);
 
-    struct trace_record *tail = unlink_tail(slots);
-
-    trace_unlock(&lock);
     if (!tail)
         return false;
     writer->next = tail;
@@ -178,10 +191,12 @@ void trace_give_room(struct trace_writer *writer)
         return;
     log = log_of(slots);
     trace_lock(&lock);
-    tail->span = tails[log];
-    tail->slots = (uint32_t)slots;
-    tails[log] = trace_place_of(tail);
-    __atomic_fetch_add(&trace_room_returns, 1, __ATOMIC_RELAXED);
+    if (!is_late(writer)) {
+        tail->span = tails[log];
+        tail->slots = (uint32_t)slots;
+        tails[log] = trace_place_of(writer, tail);
+        __atomic_fetch_add(&trace_room_returns, 1, __ATOMIC_RELAXED);
+    }
     trace_unlock(&lock);
 }
 
@@ -191,7 +206,7 @@ void trace_give_room(struct trace_writer *writer)
  * as are needed; 0: there are too few. */
 static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
 {
-    uint64_t *shared = &trace_recording.header->shared;
+    uint64_t *shared = &trace_header_now()->shared;
     uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED), count;
 
     do {
@@ -210,15 +225,17 @@ static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
 /* Takes a chunk and shares the pieces that are not wanted. Keeps all of it if
  * another chunk has free pieces, or for the first thread, which is often the
  * only one. */
-static uint64_t take_and_share(uint64_t wanted, uint64_t *first)
+static uint64_t take_and_share(const struct trace_writer *writer,
+                               uint64_t wanted, uint64_t *first)
 {
-    uint64_t *shared = &trace_recording.header->shared;
+    uint64_t *shared = &trace_header_now()->shared;
     struct trace_record *chunk = take_chunks(1);
     uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED);
 
     if (!chunk)
         return 0;
-    *first = (trace_place_of(chunk) - TRACE_FIRST_PLACE) / TRACE_PIECE_SLOTS;
+    *first =
+        (trace_place_of(writer, chunk) - TRACE_FIRST_PLACE) / TRACE_PIECE_SLOTS;
     if (*first && next % TRACE_CHUNK_PIECES == 0 &&
         __atomic_compare_exchange_n(shared, &next, *first + wanted, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -231,16 +248,14 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
 {
     uint64_t first, count;
 
-    trace_lock(&lock); /* otherwise each thread would share a chunk */
     count = take_free(needed, wanted, &first);
     if (!count)
-        count = take_and_share(wanted, &first);
-    trace_unlock(&lock);
+        count = take_and_share(writer, wanted, &first);
     if (!count)
         return false;
     writer->pieces = (uint32_t)count;
     writer->next = trace_record_at(
-        (uint32_t)(TRACE_FIRST_PLACE + first * TRACE_PIECE_SLOTS));
+        writer, (uint32_t)(TRACE_FIRST_PLACE + first * TRACE_PIECE_SLOTS));
     writer->end = writer->next + count * TRACE_PIECE_SLOTS;
     return true;
 }
@@ -249,7 +264,7 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
 
 void trace_take_counters(struct trace_writer *writer)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
     uint64_t before = __atomic_load_n(&header->counting, __ATOMIC_RELAXED);
     int free;
 
@@ -267,7 +282,7 @@ void trace_take_counters(struct trace_writer *writer)
 
 void trace_give_counters(struct trace_writer *writer)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
 
     if (writer->losses)
         __atomic_fetch_and(
@@ -324,7 +339,7 @@ static bool take_overflow(struct trace_writer *writer)
         if (n >= TRACE_OVERFLOWS)
             return false;
         writer->overflow =
-            (struct trace_record *)((unsigned char *)trace_recording.header +
+            (struct trace_record *)((unsigned char *)trace_header_now() +
                                     trace_recording.file_size +
                                     (size_t)n * TRACE_CHUNK_SIZE);
     }
@@ -354,7 +369,7 @@ static bool take_whole(struct trace_writer *writer, size_t slots)
     uint64_t count = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
     struct trace_record *chunk;
 
-    if (slots > trace_recording.header->limit * TRACE_CHUNK_SLOTS)
+    if (slots > trace_header_now()->limit * TRACE_CHUNK_SLOTS)
         return false;
     chunk = take_chunks(count);
     if (!chunk)
@@ -366,7 +381,7 @@ static bool take_whole(struct trace_writer *writer, size_t slots)
 
 /* Each time a thread needs space it takes four times as much, up to a chunk:
  * the space of thousands of threads is in proportion to what they record. */
-static bool take_room(struct trace_writer *writer, size_t slots)
+static bool take_some(struct trace_writer *writer, size_t slots)
 {
     uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
     uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(4) : 1;
@@ -377,6 +392,17 @@ static bool take_room(struct trace_writer *writer, size_t slots)
     return (wanted < TRACE_CHUNK_PIECES &&
             take_pieces(writer, needed, wanted)) ||
            take_whole(writer, slots);
+}
+
+/* With the lock, because otherwise each thread would share a chunk. */
+static bool take_room(struct trace_writer *writer, size_t slots)
+{
+    bool taken;
+
+    trace_lock(&lock);
+    taken = !is_late(writer) && take_some(writer, slots);
+    trace_unlock(&lock);
+    return taken;
 }
 
 bool trace_more_room(struct trace_writer *writer, size_t slots)
@@ -391,7 +417,7 @@ bool trace_more_room(struct trace_writer *writer, size_t slots)
 
 enum trace_loss trace_why_no_room(size_t slots)
 {
-    const struct trace_header *header = trace_recording.header;
+    const struct trace_header *header = trace_header_now();
     int error = __atomic_load_n(&header->error, __ATOMIC_RELAXED);
 
     if (__atomic_load_n(&header->used, __ATOMIC_RELAXED))
@@ -404,12 +430,12 @@ enum trace_loss trace_why_no_room(size_t slots)
 
 bool trace_has_run_short(void)
 {
-    return __atomic_load_n(&trace_recording.header->spare, __ATOMIC_RELAXED);
+    return __atomic_load_n(&trace_header_now()->spare, __ATOMIC_RELAXED);
 }
 
 struct trace_record *trace_spare_room(struct trace_writer *writer, size_t slots)
 {
-    struct trace_header *header = trace_recording.header;
+    struct trace_header *header = trace_header_now();
     uint32_t spare = __atomic_load_n(&header->spare, __ATOMIC_RELAXED);
     size_t all = slots + TRACE_THREAD_SLOTS;
 

@@ -1,5 +1,6 @@
 /* site.c: the call sites of the process, and which are on. */
 #include <link.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ static TRACE_UNTRACKED struct trace_lock lock;
 static TRACE_UNTRACKED struct trace_module *modules;
 static TRACE_UNTRACKED struct trace_site *registered; /* C++ sites */
 static TRACE_UNTRACKED bool enabled;                  /* a recording runs */
+static TRACE_UNTRACKED bool awaited;     /* atomic: see trace_sites_await */
+static TRACE_UNTRACKED uint32_t marking; /* atomic: threads in it */
 
 /* The lock holder's state before. */
 static TRACE_UNTRACKED struct trace_hold held;
@@ -130,9 +133,15 @@ unsigned trace_site_interest(struct trace_site *site)
     return TRACE_ALWAYS;
 }
 
+/* The interest of a site while nothing is recorded. */
+static unsigned idle_interest(void)
+{
+    return __atomic_load_n(&awaited, __ATOMIC_ACQUIRE) ? TRACE_AWAITED : 0;
+}
+
 static void refresh(struct trace_site *site)
 {
-    unsigned interest = enabled ? trace_site_interest(site) : 0;
+    unsigned interest = enabled ? trace_site_interest(site) : idle_interest();
 
     trace_untrack(site, sizeof(*site));
     trace_site_complete(site);
@@ -190,7 +199,7 @@ static void forget_one(struct trace_site *site, void *unused)
 
 void trace_sites_forget(void)
 {
-    trace_site_each(forget_one, NULL);
+    each(forget_one, NULL);
 }
 
 void trace_subscribe(const struct trace_subscriber *subscriber)
@@ -209,32 +218,70 @@ void trace_site_register(struct trace_site *site)
     if (__atomic_load_n(&site->interest, __ATOMIC_RELAXED) ==
         TRACE_UNREGISTERED) {
         site->next = registered;
-        registered = site;
+        __atomic_store_n(&registered, site, __ATOMIC_RELEASE);
         refresh(site);
     }
     trace_sites_unlock();
 }
 
-void trace_module_register(struct trace_module *module,
-                           struct trace_site **begin, struct trace_site **end,
-                           unsigned static_max)
+/* ---- Awaiting a call ---- */
+
+void (*trace_site_called)(void);
+
+static void mark(struct trace_site *site)
 {
-    if (static_max > module->static_max)
-        module->static_max = static_max;
+    uint8_t off = 0;
+
+    __atomic_compare_exchange_n(&site->interest, &off, TRACE_AWAITED, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* A signal handler can take no lock: it follows lists whose elements stay until
+ * nobody marks. */
+void trace_sites_await(void)
+{
+    __atomic_fetch_add(&marking, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&awaited, true, __ATOMIC_RELEASE);
+    for (struct trace_module *m = __atomic_load_n(&modules, __ATOMIC_SEQ_CST);
+         m; m = m->next)
+        for (struct trace_site **site = m->begin; site < m->end; site++)
+            mark(*site);
+    for (struct trace_site *site =
+             __atomic_load_n(&registered, __ATOMIC_SEQ_CST);
+         site; site = site->next)
+        mark(site);
+    __atomic_fetch_sub(&marking, 1, __ATOMIC_RELEASE);
+}
+
+void trace_sites_await_no_more(void)
+{
+    __atomic_store_n(&awaited, false, __ATOMIC_RELEASE);
+    trace_sites_refresh();
+}
+
+/* Waits for threads that may follow an element that is no longer in a list. */
+static void await_markers(void)
+{
+    while (__atomic_load_n(&marking, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+/* ---- Modules ---- */
+
+bool trace_sites_add(struct trace_module *module)
+{
     if (module->known)
-        return;
+        return false;
     module->known = true;
-    module->begin = begin;
-    module->end = end;
     trace_sites_lock();
     module->next = modules;
-    modules = module;
-    if (enabled) /* a shared object that was loaded during the recording */
-        for (struct trace_site **site = begin; site < end; site++)
+    __atomic_store_n(&modules, module, __ATOMIC_SEQ_CST);
+    if (enabled || idle_interest()) /* it was loaded during the recording */
+        for (struct trace_site **site = module->begin; site < module->end;
+             site++)
             refresh(*site);
     trace_sites_unlock();
-    if (trace_join_invited() && !trace_process_record())
-        trace_device_offer();
+    return true;
 }
 
 /* The address range of an object. */
@@ -310,6 +357,7 @@ void trace_module_forget(struct trace_module *module)
     last_file = NULL; /* another site may be there later */
     module->known = false;
     trace_sites_unlock();
+    await_markers();
 }
 
 unsigned trace_static_max(void)

@@ -79,7 +79,7 @@ static inline void report_closed(uint32_t place)
 {
     if (unlikely(trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER)) &&
         !trace_unrecorded(place) &&
-        trace_record_at(place)->kind == TRACE_KIND_SPAN)
+        trace_record_at(&trace_writer, place)->kind == TRACE_KIND_SPAN)
         tell_end(place);
 }
 
@@ -91,7 +91,7 @@ static inline void report_closed(uint32_t place)
 /* Returns whether a span belongs to the current recording. */
 static bool known(struct trace_span_ref ref)
 {
-    return ref.place && trace_recording.open &&
+    return ref.place && trace_is_recording() &&
            (ref.generation == trace_generation() || trace_writer.forked);
 }
 
@@ -138,7 +138,8 @@ static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
                                                  struct beginning how,
                                                  struct trace_scope own)
 {
-    struct trace_span_ref ref = {trace_place_of(record), writer->generation};
+    struct trace_span_ref ref = {trace_place_of(writer, record),
+                                 writer->generation};
 
     if (how.flags)
         record->flags = how.flags;
@@ -204,7 +205,7 @@ static __attribute__((noinline)) struct trace_span_ref begin_judged(
     record = put_span(writer, site, given, count, values, bytes);
     if (!record)
         return TRACE_NONE_;
-    if (ask_span(site, trace_place_of(record), count, values, &own))
+    if (ask_span(site, trace_place_of(writer, record), count, values, &own))
         return publish_span(writer, record, how, own);
     take_back(writer, record);
     return pass_over(writer, how, own);
@@ -314,7 +315,7 @@ bool trace_enter_again(struct trace_writer *writer,
 
     if (!record)
         return false;
-    entered.record = trace_place_of(record);
+    entered.record = trace_place_of(writer, record);
     entered.place = entered.place ? entered.place : entered.record;
     if (trace_is_followed(TRACE_FOLLOWER_SUBSCRIBER))
         entered.own = ask_entered(entered.span);
@@ -432,7 +433,7 @@ struct trace_span_ref trace_span_current(void)
     struct trace_writer *writer = &trace_writer;
     struct trace_span_ref ref = {0, 0};
 
-    if (!trace_recording.open || !trace_is_current(writer))
+    if (!trace_is_recording() || !trace_is_current(writer))
         return ref;
     ref.place = trace_current(writer);
     if (writer->depth &&
@@ -459,7 +460,7 @@ void trace_span_end(struct trace_span_ref span)
     if (!writer)
         return;
 
-    struct trace_record *record = trace_record_at(span.place);
+    struct trace_record *record = trace_record_at(writer, span.place);
     uint32_t at = trace_find(writer, span.place);
 
     if (at < writer->depth)

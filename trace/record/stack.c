@@ -35,7 +35,8 @@ void trace_drop_strays(struct trace_writer *writer, uint32_t strays)
         uint32_t place = writer->stack[i].record;
 
         if (trace_unrecorded(place) ||
-            !__atomic_load_n(&trace_record_at(place)->end, __ATOMIC_ACQUIRE))
+            !__atomic_load_n(&trace_record_at(writer, place)->end,
+                             __ATOMIC_ACQUIRE))
             writer->stack[kept++] = writer->stack[i];
     }
     writer->depth = kept;

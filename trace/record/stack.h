@@ -52,7 +52,7 @@ void trace_report_spans(struct trace_writer *);
 /* trace_patch ends an enter. */
 static inline void trace_patch(struct trace_writer *writer, uint32_t place)
 {
-    struct trace_record *record = trace_record_at(place);
+    struct trace_record *record = trace_record_at(writer, place);
 
     /* Another thread may have ended it already. */
     if (unlikely(trace_unrecorded(place) ||
@@ -80,7 +80,7 @@ static inline uint32_t trace_current(struct trace_writer *writer)
     while (writer->depth) {
         const struct trace_entered *top = &writer->stack[writer->depth - 1];
 
-        if (likely(!__atomic_load_n(&trace_record_at(top->record)->end,
+        if (likely(!__atomic_load_n(&trace_record_at(writer, top->record)->end,
                                     __ATOMIC_RELAXED)) ||
             writer->depth <= writer->inherited || trace_unrecorded(top->record))
             return top->span;

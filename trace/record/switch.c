@@ -34,7 +34,7 @@ struct trace_stack *trace_stack_save(void)
     int error = errno;
     struct trace_stack *stack = NULL;
     struct trace_writer *writer =
-        trace_recording.open && !trace_is_busy(&trace_writer) ? trace_enter()
+        trace_is_recording() && !trace_is_busy(&trace_writer) ? trace_enter()
                                                               : NULL;
 
     if (!writer)
@@ -73,7 +73,7 @@ void trace_stack_restore(struct trace_stack *stack)
 {
     int error = errno;
     struct trace_writer *writer =
-        stack && trace_recording.open && !trace_is_busy(&trace_writer)
+        stack && trace_is_recording() && !trace_is_busy(&trace_writer)
             ? trace_enter()
             : NULL;
 

@@ -86,8 +86,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
         trace_undrop(writer);
         return 0;
     }
-    id =
-        __atomic_add_fetch(&trace_recording.header->sites, 1, __ATOMIC_RELAXED);
+    id = __atomic_add_fetch(&trace_header_now()->sites, 1, __ATOMIC_RELAXED);
     record->site = id;
     record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
                   (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;

@@ -53,21 +53,22 @@ static inline uint64_t trace_stamp(struct trace_writer *writer)
     return now;
 }
 
-static inline struct trace_record *trace_record_at(uint32_t place)
+static inline struct trace_record *trace_record_at(
+    const struct trace_writer *writer, uint32_t place)
 {
-    return (struct trace_record *)trace_recording.header + place;
+    return writer->base + place;
 }
 
-static inline uint32_t trace_place_of(const struct trace_record *record)
+static inline uint32_t trace_place_of(const struct trace_writer *writer,
+                                      const struct trace_record *record)
 {
-    return (uint32_t)(record -
-                      (const struct trace_record *)trace_recording.header);
+    return (uint32_t)(record - writer->base);
 }
 
 /* trace_lose counts a lost record where any thread may. */
 static inline void trace_lose(enum trace_loss loss)
 {
-    __atomic_fetch_add(&trace_recording.header->losses.lost[loss], 1,
+    __atomic_fetch_add(&trace_header_now()->losses.lost[loss], 1,
                        __ATOMIC_RELAXED);
 }
 
@@ -76,7 +77,7 @@ static inline void trace_count_drops(const struct trace_writer *writer,
                                      uint64_t change)
 {
     struct trace_losses *own = writer->losses;
-    struct trace_losses *losses = own ? own : &trace_recording.header->losses;
+    struct trace_losses *losses = own ? own : &trace_header_now()->losses;
     uint64_t *lost = &losses->lost[writer->loss];
 
     if (likely(own != NULL))
@@ -105,7 +106,7 @@ static inline bool trace_is_refused(const struct trace_writer *writer,
     return writer->refused && slots >= writer->refused &&
            writer->returns ==
                __atomic_load_n(&trace_room_returns, __ATOMIC_RELAXED) &&
-           !__atomic_load_n(&trace_recording.header->used, __ATOMIC_RELAXED);
+           !__atomic_load_n(&trace_header_now()->used, __ATOMIC_RELAXED);
 }
 
 /* Most spans have no values. */
@@ -250,7 +251,7 @@ static inline void trace_publish(struct trace_writer *writer,
                                  struct trace_record *record)
 {
     __atomic_store_n(&record->time, trace_stamp(writer), __ATOMIC_RELEASE);
-    if (unlikely(trace_recording.reported))
+    if (unlikely(__atomic_load_n(&trace_recording.reported, __ATOMIC_RELAXED)))
         trace_report(record);
 }
 

@@ -314,6 +314,19 @@ int test_log_run_open(struct test_log_run *run, const char *dir,
     return -1;
 }
 
+int test_log_run_open_at(struct test_log_run *run, const char *path,
+                         const char *program)
+{
+    run->path = strdup(path);
+    if (!run->path || mkdir(path, 0777))
+        return -1;
+    run->folder = open_folder(AT_FDCWD, path, O_NOFOLLOW);
+    if (run->folder < 0)
+        return -1;
+    test_log_old_runs_hold(run);
+    return program ? make_program(run, program) : 0;
+}
+
 uint64_t test_log_file_limit(void)
 {
     struct rlimit limit;

@@ -17,6 +17,11 @@
 int test_log_run_open(struct test_log_run *, const char *dir,
                       const char *program);
 
+/* test_log_run_open_at does the same with the new folder `path`; -1 with errno,
+ * and the caller removes what is there. */
+int test_log_run_open_at(struct test_log_run *, const char *path,
+                         const char *program);
+
 /* test_log_program_name returns the name of the number-th program with a base
  * name, "name" or "name~2", to be freed; NULL without memory. */
 char *test_log_program_name(const char *program, unsigned number);

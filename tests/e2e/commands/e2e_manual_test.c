@@ -231,6 +231,7 @@ static const struct {
     {"harness/testlog-flags.7", NULL},
     {"runners/testlog-run.1", "run"},
     {"runners/testlog-record.1", "record"},
+    {"runners/testlog-capture.1", "capture"},
     {"runners/testlog-log.1", "log"},
     {"runners/testlog-export.1", "export"},
     {"runners/testlog-report.1", "report"},
@@ -538,7 +539,8 @@ static bool is_private(const char *variable)
 
 Test(e2e_manual, pages_describe_exactly_the_existing_variables)
 {
-    const glob_t *sources = files("{harness,runners}{,/*,/*/*}/*.c");
+    const glob_t *sources =
+        files("{harness,runners,trace/capture}{,/*,/*/*}/*.c");
     static struct words read, told, known;
 
     for (size_t i = 0; i < sources->gl_pathc; i++) {
@@ -754,10 +756,12 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ",
-     "run record log export report stat list diff merge view clean pack "
-     "filter --help --version "},
+    {"testlog ", "run record capture log export report stat list diff merge "
+                 "view clean pack "
+                 "filter --help --version "},
     {"testlog rec", "record "},
+    {"testlog capture --trace-f", "--trace-filter "},
+    {"testlog capture --trace-filter=net=de", "debug "},
     {"testlog record --o", "--output "},
     {"testlog record --log-format p", "pretty "},
     {"testlog record --log=net=de", "debug "},

@@ -27,7 +27,7 @@ static const struct trace_device_host *host_of_process(void)
 #else
 static const struct trace_device_host *host_of_process(void)
 {
-    return trace_recording.open ? trace_device_host() : NULL;
+    return trace_is_recording() ? trace_device_host() : NULL;
 }
 #endif
 

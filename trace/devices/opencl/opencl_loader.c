@@ -104,7 +104,7 @@ void trace_opencl_check(void)
 {
     char text[512];
 
-    if (!trace_recording.open || !trace_opencl_is_missing())
+    if (!trace_is_recording() || !trace_opencl_is_missing())
         return;
     snprintf(text, sizeof(text),
              "OpenCL trace off: the loader did not load a layer of "

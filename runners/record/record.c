@@ -4,7 +4,6 @@
  * annotated program has, or with that of libtestlog-gpu.so, which a driver
  * loads. Each folder then gets the files that a test has.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -27,6 +26,7 @@
 #include "harness/runner/program/program.h"
 #include "harness/session.h"
 #include "runners/find/find.h"
+#include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
 #include "runners/runners.h"
 
@@ -64,21 +64,12 @@ enum {
     NOT_FOUND = 127,
 };
 
-/* How the program ended. */
-struct end {
-    enum test_log_outcome outcome;
-    char reason[128]; /* "": none */
-    int code;         /* exit code of testlog */
-    bool started;
-    uint64_t duration;
-};
-
 /* ---- The program ---- */
 
-static struct end end_of(int status, const char *program)
+static struct recorded_end end_of(int status, const char *program)
 {
-    struct end end = {.outcome = TEST_LOG_OUTCOME_FAILED,
-                      .started = status >= 0};
+    struct recorded_end end = {.outcome = TEST_LOG_OUTCOME_FAILED,
+                               .started = status >= 0};
 
     if (status < 0) {
         test_log_notice("record: %s: %s", program, strerror(-status));
@@ -100,10 +91,10 @@ static struct end end_of(int status, const char *program)
     return end;
 }
 
-static struct end run_program(char **program)
+static struct recorded_end run_program(char **program)
 {
     uint64_t started = trace_anchor_now().monotonic;
-    struct end end;
+    struct recorded_end end;
 
     fflush(NULL);
     runners_hand_on_signals();
@@ -113,80 +104,6 @@ static struct end run_program(char **program)
 }
 
 /* ---- What it recorded ---- */
-
-static struct test_log_result *add_result(struct test_log_run *run,
-                                          const struct end *end,
-                                          const char *process)
-{
-    struct test_log_result *result = test_log_run_add(run);
-
-    if (!result)
-        return NULL;
-    result->program = strdup(run->program);
-    result->suite = strdup("process");
-    result->test = strdup(process);
-    result->filter = strdup(run->show);
-    result->outcome = end->outcome;
-    result->reason = end->reason[0] ? strdup(end->reason) : NULL;
-    result->duration = end->duration;
-    result->gpu = run->gpu.state;
-    return result;
-}
-
-/* A process that outlives the program may still record. */
-static bool runs_still(const struct test_log_run *run,
-                       const struct test_log_result *result)
-{
-    struct trace_reader *reader = test_log_recording(run, result);
-    struct trace_summary summary = {.ended = true};
-
-    if (reader)
-        summary = trace_reader_summary(reader);
-    trace_reader_close(reader);
-    return !summary.ended && (pid_t)summary.pid > 0 &&
-           (!kill((pid_t)summary.pid, 0) || errno == EPERM);
-}
-
-static void add_process(struct test_log_run *run, const struct end *end,
-                        const struct log_style *style, const char *name)
-{
-    struct test_log_result *result =
-        add_result(run, end, strchr(name, '.') + 1);
-
-    if (!result)
-        return;
-    if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
-        result->folder = NULL;
-    if (runs_still(run, result)) {
-        test_log_notice(
-            "%s is still running; testlog log shows what it records",
-            test_log_name(result));
-        return;
-    }
-    test_log_change_recording(run, result, trace_seal_beneath);
-    test_log_render(run, result, style, false);
-}
-
-static int is_process(const struct dirent *entry)
-{
-    return !strncmp(entry->d_name, "process.", strlen("process."));
-}
-
-static void add_processes(struct test_log_run *run, const struct end *end,
-                          const struct log_style *style, const char *folder)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_process, versionsort);
-
-    for (int i = 0; i < count; i++) {
-        add_process(run, end, style, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    if (!run->count)
-        add_result(run, end, "main");
-}
 
 static bool recorded(const struct test_log_run *run)
 {
@@ -224,7 +141,7 @@ static void say_nothing(const struct test_log_gpu *gpu)
 }
 
 /* Prints one line about what is missing and why. */
-static void say(const struct test_log_run *run, const struct end *end)
+static void say(const struct test_log_run *run, const struct recorded_end *end)
 {
     test_log_gpu_summary_print(run);
     test_log_devices_print(run);
@@ -240,11 +157,9 @@ static void say(const struct test_log_run *run, const struct end *end)
 
 static void export_options(const struct test_log_options *options)
 {
-    struct trace_profiler profiler = options->profiler;
     struct trace_text text = {0};
 
-    profiler.limit = options->limit;
-    trace_profiler_text(&profiler, &text);
+    runners_recorded_options(options, &text);
     if (text.data)
         setenv("TESTLOG_RECORD_OPTIONS", text.data, 1);
     else
@@ -262,22 +177,10 @@ static char *command_of(char **program)
 }
 
 static void finish(struct test_log_run *run,
-                   const struct test_log_options *options, struct end *end,
-                   const char *folder)
+                   const struct test_log_options *options,
+                   struct recorded_end *end, const char *folder)
 {
-    const struct log_style style = {.format = options->output.style.format,
-                                    .time = options->output.style.time,
-                                    .span_events =
-                                        options->output.style.span_events,
-                                    .details = options->output.style.details};
-
-    add_processes(run, end, &style, folder);
-    test_log_jsonl_open(run, &options->output);
-    test_log_jsonl_close(run);
-    runners_write(run);
-    test_log_page_write(&(struct test_log_page){.run = run});
-    test_log_reports_write(run, &options->output);
-    runners_end_scratch(run, options);
+    runners_recorded_write(run, options, end, folder);
     test_log_old_runs_prune(run, options->dir, options->keep);
     test_log_index_write(run);
     say(run, end);
@@ -296,16 +199,14 @@ static int record(struct test_log_options *options, char **program)
                                .scratch_word = options->scratch};
     struct test_log_filters filters;
     char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
-    struct end end;
+    struct recorded_end end;
     bool opened;
 
     unsetenv("TESTLOG_RUN"); /* inside a test, it is a run of its own */
     unsetenv(TRACE_INVITATION);
     test_log_filters_check(&filters, options, true);
     test_log_filters_free(&filters);
-    if (strcmp(options->show.origin, "LOG") &&
-        strcmp(options->show.origin, "--log"))
-        options->show.value = "info,gpu=trace";
+    runners_recorded_shown(options);
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     export_options(options);
     test_log_copy_settings(&run, options);

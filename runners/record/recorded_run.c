@@ -1,0 +1,131 @@
+/* recorded_run.c: the files of a run of processes that recorded themselves. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/folder/scratch.h"
+#include "harness/results/report/report_html.h"
+#include "harness/results/reports/writers.h"
+#include "runners/record/recorded_run.h"
+#include "runners/run/run.h"
+
+/* ---- Options ---- */
+
+void runners_recorded_shown(struct test_log_options *options)
+{
+    if (strcmp(options->show.origin, "LOG") &&
+        strcmp(options->show.origin, "--log"))
+        options->show.value = "info,gpu=trace";
+}
+
+void runners_recorded_options(const struct test_log_options *options,
+                              struct trace_text *text)
+{
+    struct trace_profiler profiler = options->profiler;
+
+    profiler.limit = options->limit;
+    trace_profiler_text(&profiler, text);
+}
+
+/* ---- Processes ---- */
+
+static struct test_log_result *add_result(struct test_log_run *run,
+                                          const struct recorded_end *end,
+                                          const char *process)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    if (!result)
+        return NULL;
+    result->program = strdup(run->program);
+    result->suite = strdup("process");
+    result->test = strdup(process);
+    result->filter = strdup(run->show);
+    result->outcome = end->outcome;
+    result->reason = end->reason[0] ? strdup(end->reason) : NULL;
+    result->duration = end->duration;
+    result->gpu = run->gpu.state;
+    return result;
+}
+
+/* A process that outlives the program may still record. */
+static bool runs_still(const struct test_log_run *run,
+                       const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(run, result);
+    struct trace_summary summary = {.ended = true};
+
+    if (reader)
+        summary = trace_reader_summary(reader);
+    trace_reader_close(reader);
+    return !summary.ended && (pid_t)summary.pid > 0 &&
+           (!kill((pid_t)summary.pid, 0) || errno == EPERM);
+}
+
+static void add_process(struct test_log_run *run,
+                        const struct recorded_end *end,
+                        const struct log_style *style, const char *name)
+{
+    struct test_log_result *result =
+        add_result(run, end, strchr(name, '.') + 1);
+
+    if (!result)
+        return;
+    if (asprintf(&result->folder, "tests/%s/%s", run->program, name) < 0)
+        result->folder = NULL;
+    if (!end->over && runs_still(run, result)) {
+        test_log_notice(
+            "%s is still running; testlog log shows what it records",
+            test_log_name(result));
+        return;
+    }
+    test_log_change_recording(run, result, trace_seal_beneath);
+    test_log_render(run, result, style, false);
+}
+
+static int is_process(const struct dirent *entry)
+{
+    return !strncmp(entry->d_name, "process.", strlen("process."));
+}
+
+static void add_processes(struct test_log_run *run,
+                          const struct recorded_end *end,
+                          const struct log_style *style, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_process, versionsort);
+
+    for (int i = 0; i < count; i++) {
+        add_process(run, end, style, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    if (!run->count)
+        add_result(run, end, "main");
+}
+
+/* ---- Files ---- */
+
+void runners_recorded_write(struct test_log_run *run,
+                            const struct test_log_options *options,
+                            const struct recorded_end *end, const char *folder)
+{
+    const struct log_style style = {.format = options->output.style.format,
+                                    .time = options->output.style.time,
+                                    .span_events =
+                                        options->output.style.span_events,
+                                    .details = options->output.style.details};
+
+    add_processes(run, end, &style, folder);
+    test_log_jsonl_open(run, &options->output);
+    test_log_jsonl_close(run);
+    runners_write(run);
+    test_log_page_write(&(struct test_log_page){.run = run});
+    test_log_reports_write(run, &options->output);
+    runners_end_scratch(run, options);
+}

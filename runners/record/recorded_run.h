@@ -1,0 +1,31 @@
+/* recorded_run.h: runs of processes that recorded themselves. Private. */
+#ifndef TESTLOG_RECORDED_RUN_H
+#define TESTLOG_RECORDED_RUN_H
+
+#include "harness/results/model/model.h"
+#include "harness/runner/options/options.h"
+
+/* How the program ended. */
+struct recorded_end {
+    enum test_log_outcome outcome;
+    char reason[128]; /* "": none */
+    int code;         /* exit code of testlog */
+    bool started;
+    bool over; /* no process records any more */
+    uint64_t duration;
+};
+
+/* runners_recorded_shown sets the filter of the lines that log.txt has, unless
+ * the user chose one. runners_recorded_options writes the profiler options of a
+ * process. */
+void runners_recorded_shown(struct test_log_options *);
+void runners_recorded_options(const struct test_log_options *,
+                              struct trace_text *);
+
+/* runners_recorded_write adds the process.PID in `folder`, which is that of the
+ * run's program, as results, and writes the files of the run. */
+void runners_recorded_write(struct test_log_run *,
+                            const struct test_log_options *,
+                            const struct recorded_end *, const char *folder);
+
+#endif

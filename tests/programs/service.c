@@ -1,0 +1,125 @@
+/* service.c: a program that runs until it is stopped, to be captured.
+ * Arguments: what it does.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <testlog/log.h>
+
+enum { PAUSE_US = 2000, THREADS = 4 };
+
+static void serve(int number)
+{
+    trace_span(INFO, "request", ("number", number));
+    log_info("request %d", number);
+    log_debug("its detail");
+}
+
+static void serve_all(void)
+{
+    for (int i = 0;; i++) {
+        serve(i);
+        usleep(PAUSE_US);
+    }
+}
+
+static void *serve_quickly(void *unused)
+{
+    for (int i = 0;; i++)
+        serve(i);
+    return unused;
+}
+
+/* The span is open when a capture begins or ends. */
+static void serve_long(void)
+{
+    for (;;) {
+        trace_span(INFO, "long");
+
+        for (int i = 0; i < 400; i++) {
+            serve(i);
+            usleep(PAUSE_US);
+        }
+    }
+}
+
+static void be_idle(void)
+{
+    for (;;)
+        pause();
+}
+
+static void serve_for_a_while(void)
+{
+    for (int i = 0; i < 500; i++) {
+        serve(i);
+        usleep(PAUSE_US);
+    }
+    _exit(0);
+}
+
+/* Its child goes on when it has ended. */
+static void fork_child(void)
+{
+    if (!fork()) {
+        printf("%ld\n", (long)getpid());
+        fflush(stdout);
+        alarm(60);
+        serve_all();
+    }
+    serve_all();
+}
+
+static void record_itself(void)
+{
+    if (trace_start("own", NULL))
+        perror("trace_start");
+    serve_all();
+}
+
+/* Starts and stops the server, as a program would. */
+static void ask_for_clients(void)
+{
+    char path[] = "asked.sock";
+
+    printf("stop without start: %d\n", trace_server_stop());
+    printf("start: %d\n", trace_server_start(path));
+    printf("again: %d\n", trace_server_start(path));
+    printf("stop: %d\n", trace_server_stop());
+    printf("socket: %d\n", access(path, F_OK));
+    printf("start: %d\n", trace_server_start(path));
+    fflush(stdout);
+    serve_all();
+}
+
+static void be_quick(void)
+{
+    pthread_t thread;
+
+    for (int i = 1; i < THREADS; i++)
+        pthread_create(&thread, NULL, serve_quickly, NULL);
+    serve_quickly(NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} parts[] = {
+    {"serve", serve_all},       {"long", serve_long}, {"idle", be_idle},
+    {"end", serve_for_a_while}, {"fork", fork_child}, {"record", record_itself},
+    {"asked", ask_for_clients}, {"quick", be_quick},
+};
+
+int main(int argc, char **argv)
+{
+    alarm(120); /* a test that died would leave us */
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        if (argc == 2 && !strcmp(argv[1], parts[i].name))
+            parts[i].run();
+    return 2;
+}

@@ -1,0 +1,110 @@
+/* unix_socket.c: sockets that have a path. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "strings.h"
+#include "unix_socket.h"
+
+static int set_path(struct sockaddr_un *address, const char *path)
+{
+    size_t size = strlen(path) + 1;
+
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (size > sizeof(address->sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address->sun_path, path, size);
+    return 0;
+}
+
+static int connect_to(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+
+    if (fd < 0 ||
+        !connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Removes a socket that no process listens on any more. */
+static void remove_left(const struct sockaddr_un *address)
+{
+    struct stat status;
+    int fd;
+
+    if (lstat(address->sun_path, &status) || !S_ISSOCK(status.st_mode))
+        return;
+    fd = connect_to(address);
+    if (fd >= 0)
+        close(fd);
+    else if (errno == ECONNREFUSED)
+        unlink(address->sun_path);
+}
+
+/* The socket's own mode becomes that of its file: umask would be changed for
+ * all threads. */
+int trace_unix_listen(const char *path, int backlog)
+{
+    struct sockaddr_un address;
+    int fd, error;
+
+    if (set_path(&address, path))
+        return -1;
+    remove_left(&address);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && !fchmod(fd, 0600) &&
+        !bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
+        !listen(fd, backlog))
+        return fd;
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Connects by way of the folder, to a path that is too long for a socket. */
+int trace_unix_connect(const char *path)
+{
+    const char *name = trace_base_name(path);
+    struct sockaddr_un address;
+    char folder[4096], near[sizeof(address.sun_path)];
+    int fd, result = -1;
+
+    if (!set_path(&address, path))
+        return connect_to(&address);
+    snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
+    fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if ((size_t)snprintf(near, sizeof(near), "/proc/self/fd/%d/%s", fd, name) >=
+        sizeof(near))
+        errno = ENAMETOOLONG;
+    else if (!set_path(&address, near))
+        result = connect_to(&address);
+    close(fd);
+    return result;
+}
+
+uid_t trace_unix_peer(int socket, pid_t *pid)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+        return (uid_t)-1;
+    if (pid)
+        *pid = peer.pid;
+    return peer.uid;
+}

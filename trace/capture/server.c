@@ -1,0 +1,372 @@
+/* server.c: lets testlog capture record this process.
+ *
+ * A program that asked for it with trace_server_start has a thread that waits.
+ * With the variable TRACE_SERVER it has none, because a thread makes others'
+ * locks and reference counts slower: the socket sends a signal when somebody
+ * connects; the handler marks the call sites, and the first one that is called
+ * creates the thread, which ends with the last client.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server.h"
+#include "trace/base/unix_socket.h"
+#include "trace/device.h"
+#include "trace/record/profiler.h"
+#include "trace/record/write.h"
+
+enum { BACKLOG = 16, STACK = 1 << 20, RETRY_MS = 100 };
+
+enum state {
+    CLOSED,
+    OPENING,
+    IDLE, /* no thread answers */
+    BUSY,
+};
+
+static struct {
+    uint32_t state; /* atomic: enum state */
+    pid_t owner;    /* forked children answer nobody */
+    int listener, stop;
+    bool waits; /* in a thread */
+    pthread_t thread;
+    char path[TRACE_SOCKET_MOST + 1];
+} server;
+
+static void set_state(enum state state)
+{
+    __atomic_store_n(&server.state, state, __ATOMIC_SEQ_CST);
+}
+
+static bool change_state(enum state from, enum state to)
+{
+    uint32_t state = from;
+
+    return __atomic_compare_exchange_n(&server.state, &state, to, false,
+                                       __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static bool is_owner(void)
+{
+    return server.owner == getpid();
+}
+
+/* ---- The thread ---- */
+
+/* Waits for a client; false if the server stops. */
+static bool await_client(void)
+{
+    struct pollfd fds[] = {{server.stop, POLLIN, 0},
+                           {server.listener, POLLIN, 0}};
+
+    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        ;
+    return !fds[0].revents;
+}
+
+static void answer_all(void)
+{
+    struct pollfd stop = {server.stop, POLLIN, 0};
+    int client;
+
+    while ((client = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+        trace_capture(client, server.listener, server.stop);
+    if (errno != EAGAIN) /* there may be too many descriptors for now */
+        poll(&stop, 1, RETRY_MS);
+}
+
+/* Returns whether the thread goes on. A client that came before the server was
+ * idle sent its signal in vain. */
+static bool is_needed(void)
+{
+    struct pollfd listener = {server.listener, POLLIN, 0};
+
+    if (server.waits)
+        return await_client();
+    set_state(IDLE);
+    return poll(&listener, 1, 0) > 0 && change_state(IDLE, BUSY);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "testlog");
+    do {
+        if (!server.waits)
+            trace_sites_await_no_more();
+        answer_all();
+    } while (is_needed());
+    return NULL;
+}
+
+/* The thread takes no signals of the program. */
+static int begin_thread(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    int error;
+
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK);
+    if (!server.waits)
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&server.thread, &attributes, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+/* ---- Without a thread ---- */
+
+/* While the program is recorded, its call sites are on: none would notice. */
+static void announce_client(void)
+{
+    if (!is_owner() || __atomic_load_n(&server.state, __ATOMIC_SEQ_CST) != IDLE)
+        return;
+    if (!trace_is_open())
+        trace_sites_await();
+    else
+        while (trace_capture_refuse(server.listener, TRACE_RECORDED_ALREADY))
+            ;
+}
+
+static void on_connection(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+
+    (void)number;
+    (void)context;
+    if (info->si_code > 0 && info->si_fd == server.listener)
+        announce_client();
+    errno = error;
+}
+
+/* Called by a call site that was marked. */
+static void on_call(void)
+{
+    int error = errno;
+
+    if (trace_is_busy(&trace_writer)) /* in malloc, for example */
+        return;
+    if (!is_owner()) {
+        trace_sites_await_no_more();
+    } else if (change_state(IDLE, BUSY) && begin_thread()) {
+        trace_sites_await_no_more();
+        set_state(IDLE);
+    }
+    errno = error;
+}
+
+/* Makes the socket send SIGURG, which programs ignore unless they handle it;
+ * -1 if this one does. */
+static int take_signal(void)
+{
+    struct sigaction before;
+    struct sigaction action = {.sa_sigaction = on_connection,
+                               .sa_flags =
+                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct pollfd listener = {server.listener, POLLIN, 0};
+
+    if (sigaction(SIGURG, NULL, &before) || before.sa_handler != SIG_DFL)
+        return -1;
+    trace_site_called = on_call;
+    set_state(IDLE);
+    if (sigaction(SIGURG, &action, NULL) ||
+        fcntl(listener.fd, F_SETOWN, getpid()) ||
+        fcntl(listener.fd, F_SETSIG, SIGURG) ||
+        fcntl(listener.fd, F_SETFL, O_NONBLOCK | O_ASYNC))
+        return -1;
+    if (poll(&listener, 1, 0) > 0) /* it came before the signal was set */
+        announce_client();
+    return 0;
+}
+
+/* ---- Opening and closing ---- */
+
+static void close_all(void)
+{
+    close(server.listener);
+    close(server.stop);
+}
+
+/* A child that kept the socket would let clients wait when we have ended. */
+static void in_child(void)
+{
+    if (__atomic_load_n(&server.state, __ATOMIC_SEQ_CST) < IDLE)
+        return;
+    close_all();
+    set_state(CLOSED);
+}
+
+static void at_exit(void)
+{
+    if (__atomic_load_n(&server.state, __ATOMIC_SEQ_CST) >= IDLE && is_owner())
+        unlink(server.path);
+}
+
+static int prepare(void)
+{
+    static bool prepared;
+
+    if (prepared)
+        return 0;
+    if (trace_recorder_prepare() || pthread_atfork(NULL, NULL, in_child) ||
+        atexit(at_exit))
+        return -1;
+    prepared = true;
+    return 0;
+}
+
+static int open_socket(const char *path)
+{
+    if (prepare() || (server.stop = eventfd(0, EFD_CLOEXEC)) < 0)
+        return -1;
+    server.listener = trace_unix_listen(path, BACKLOG);
+    if (server.listener < 0) {
+        int error = errno;
+
+        close(server.stop);
+        errno = error;
+        return -1;
+    }
+    memcpy(server.path, path, strlen(path) + 1);
+    server.owner = getpid();
+    return 0;
+}
+
+static int begin_waiting(void)
+{
+    server.waits = true;
+    set_state(BUSY);
+    return begin_thread();
+}
+
+static int listen_at(const char *path, bool thread)
+{
+    int error;
+
+    if (!change_state(CLOSED, OPENING)) {
+        errno = EBUSY;
+        return -1;
+    }
+    if (open_socket(path)) {
+        set_state(CLOSED);
+        return -1;
+    }
+    if ((!thread && !take_signal()) || !begin_waiting())
+        return 0;
+    error = errno;
+    unlink(server.path);
+    close_all();
+    set_state(CLOSED);
+    errno = error;
+    return -1;
+}
+
+/* ---- Where ---- */
+
+static int default_path(char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
+
+    trace_socket_folder(folder, secure_getenv("XDG_RUNTIME_DIR"));
+    if (trace_socket_folder_make(folder))
+        return -1;
+    if (snprintf(path, PATH_MAX, "%s/%ld.sock", folder, (long)getpid()) <=
+        TRACE_SOCKET_MOST)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+int trace_server_start(const char *path)
+{
+    char standard[PATH_MAX];
+
+    if (!path && default_path(standard))
+        return -1;
+    return listen_at(path ? path : standard, true);
+}
+
+int trace_server_stop(void)
+{
+    uint64_t one = 1;
+
+    if (!server.waits || !is_owner() || !change_state(BUSY, OPENING)) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (write(server.stop, &one, sizeof(one)) != sizeof(one))
+        return -1;
+    pthread_join(server.thread, NULL);
+    unlink(server.path);
+    close_all();
+    server.waits = false;
+    set_state(CLOSED);
+    return 0;
+}
+
+static const char *reason(void)
+{
+    switch (errno) {
+    case EADDRINUSE:
+        return "another program, or a file, is there";
+    case ENAMETOOLONG:
+        return "a socket's path has at most 107 bytes";
+    case EPERM:
+        return "the folder for sockets is not this user's alone";
+    default:
+        return strerror(errno);
+    }
+}
+
+/* Back ends look for the recording in a variable, which must be set before
+ * there are threads. */
+static void offer_devices(void)
+{
+    trace_device_configure(&trace_profiler_default);
+    trace_device_offer();
+}
+
+void trace_server_listen_asked(void)
+{
+    const char *value = secure_getenv("TRACE_SERVER");
+    static bool asked;
+    char standard[PATH_MAX] = "";
+    const char *path = value;
+    int failed = 0;
+
+    if (asked || !value || !*value)
+        return;
+    asked = true;
+    if (value[0] != '/' && strcmp(value, "1") != 0) {
+        dprintf(STDERR_FILENO,
+                "testlog: TRACE_SERVER=%s is neither 1 nor an absolute path; "
+                "this program cannot be captured\n",
+                value);
+        return;
+    }
+    if (value[0] != '/') {
+        failed = default_path(standard);
+        path = standard;
+    }
+    if (failed || listen_at(path, false))
+        dprintf(STDERR_FILENO,
+                "testlog: TRACE_SERVER=%s: %s; this program cannot be "
+                "captured\n",
+                value, reason());
+    else
+        offer_devices();
+}
