@@ -401,26 +401,36 @@ static bool read_number(const char *flag, const char *text, uint64_t least,
     return false;
 }
 
-static bool is_given_once(const struct arguments *arguments)
+/* Names those that listen. */
+static void ask_for_program(void)
 {
-    struct trace_text programs = {0};
+    struct listening_program *programs;
+    size_t count = capture_find_programs(&programs);
+    struct trace_text names = {0};
 
-    if (!arguments->connect != !arguments->pid)
-        return true;
-    if (arguments->pid) {
-        test_log_notice("capture: --connect and --pid exclude each other");
-        return false;
-    }
-    capture_list_programs(&programs);
-    if (programs.size)
+    for (size_t i = 0; i < count; i++)
+        trace_text_printf(&names, "%s%ld (%s)", i ? ", " : "",
+                          (long)programs[i].pid, programs[i].name);
+    if (names.size)
         test_log_notice("capture: name a program with --pid=N; these listen: "
                         "%s",
-                        programs.data);
+                        names.data);
     else
         test_log_notice("capture: name a program with --pid=N or "
                         "--connect=SOCKET; none listens, start one with "
                         "TRACE_SERVER=1");
-    trace_text_free(&programs);
+    trace_text_free(&names);
+    free(programs);
+}
+
+static bool is_given_once(const struct arguments *arguments)
+{
+    if (!arguments->connect != !arguments->pid)
+        return true;
+    if (arguments->pid)
+        test_log_notice("capture: --connect and --pid exclude each other");
+    else
+        ask_for_program();
     return false;
 }
 

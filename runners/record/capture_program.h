@@ -26,9 +26,14 @@ struct captured {
  * is NULL, to the one with a pid. Prints why it cannot; returns false then. */
 bool capture_connect(struct captured *, const char *path, pid_t pid);
 
-/* capture_list_programs adds the pid and the name of each of the user's
- * programs that seem to listen: "1234 (server), 1235 (worker)". */
-void capture_list_programs(struct trace_text *);
+struct listening_program {
+    pid_t pid;
+    char name[32];
+};
+
+/* capture_find_programs finds the user's programs that seem to listen where
+ * TRACE_SERVER=1 does. Returns how many; the caller frees the list. */
+size_t capture_find_programs(struct listening_program **);
 
 /* ---- capture_client.c: talking to it ---- */
 

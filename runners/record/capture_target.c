@@ -9,6 +9,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "runners/record/capture_program.h"
+#include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/base/unix_socket.h"
 
@@ -98,34 +99,50 @@ static bool has_ended(pid_t pid)
     return kill(pid, 0) && errno == ESRCH;
 }
 
-static void add_program(struct trace_text *out, pid_t pid)
+static void set_name(struct listening_program *program)
 {
     size_t size;
-    char *name = read_proc(pid, "comm", &size);
+    char *name = read_proc(program->pid, "comm", &size);
 
-    if (name && size && name[size - 1] == '\n')
-        name[size - 1] = '\0';
-    trace_text_printf(out, "%s%ld (%s)", out->size ? ", " : "", (long)pid,
-                      name ? name : "?");
+    if (name && size)
+        snprintf(program->name, sizeof(program->name), "%.*s",
+                 (int)strcspn(name, "\n"), name);
     free(name);
 }
 
-void capture_list_programs(struct trace_text *out)
+/* Returns the pid of a socket "1234.sock"; 0: it is none. */
+static pid_t pid_of(const char *socket)
 {
-    char folder[PATH_MAX], *end;
+    char *end;
+    long pid = strtol(socket, &end, 10);
+
+    return pid > 0 && pid <= INT_MAX && !strcmp(end, ".sock") &&
+                   !has_ended((pid_t)pid)
+               ? (pid_t)pid
+               : 0;
+}
+
+size_t capture_find_programs(struct listening_program **programs)
+{
+    size_t count = 0, capacity = 0;
+    char folder[PATH_MAX];
     struct dirent *entry;
     DIR *sockets;
 
+    *programs = NULL;
     trace_socket_folder(folder, getenv("XDG_RUNTIME_DIR"));
     sockets = opendir(folder);
     while (sockets && (entry = readdir(sockets))) {
-        long pid = strtol(entry->d_name, &end, 10);
+        pid_t pid = pid_of(entry->d_name);
 
-        if (pid > 0 && !strcmp(end, ".sock") && !has_ended((pid_t)pid))
-            add_program(out, (pid_t)pid);
+        if (!pid || !TRACE_ARRAY_RESERVE(*programs, capacity, count + 1))
+            continue;
+        (*programs)[count].pid = pid;
+        set_name(&(*programs)[count++]);
     }
     if (sockets)
         closedir(sockets);
+    return count;
 }
 
 /* ---- Connecting ---- */

@@ -50,7 +50,8 @@ struct view_request {
     struct view *view;
     struct MHD_Connection *connection;
     const char *method, *target;
-    uint64_t body; /* bytes */
+    char *body; /* of `size` bytes and a NUL; NULL: it has none */
+    size_t size;
 };
 
 /* ---- view_listen.c ---- */
@@ -92,8 +93,9 @@ view_result view_refuse(const struct view_request *, unsigned status);
 /* ---- view_render.c: answers that take time ---- */
 
 /* A source writes an answer in a child process, which may do what it wants with
- * its memory and time. `write` returns -1 with errno if it fails: ENOENT is a
- * 404, all else a 500, of which it has printed why. The child has the
+ * its memory and time. `write` returns 1 if the answer says why it is refused,
+ * a 409, or -1 with errno if it fails: ENOENT is a 404, all else a 500, of
+ * which it has printed why. The child has the
  * descriptor of the folder and no other one of the server. */
 struct view_source {
     int (*write)(const struct view *, const void *context, FILE *);
@@ -148,6 +150,13 @@ struct trace_reader *view_open_in(const struct test_log_run *,
 /* view_send_of_run sends a block of a run's page, "NAME/tN.bin", a test in a
  * format of testlog export, "NAME/tN.chrome", or a file. */
 view_result view_send_of_run(const struct view_request *, const char *path);
+
+/* ---- view_capture.c: captures of running programs ---- */
+
+/* view_send_programs sends those that listen; view_capture captures one, as
+ * the request's body asks, and sends the name of the run. */
+view_result view_send_programs(const struct view_request *);
+view_result view_capture(const struct view_request *);
 
 /* ---- view_events.c: server-sent events ---- */
 

@@ -95,11 +95,28 @@ static bool is_too_large(const struct view_request *request)
 }
 
 /* An answer before the body has been read would end the connection. */
-static view_result on_body(struct view_request *request, size_t *size)
+static view_result on_body(struct view_request *request, const char *body,
+                           size_t *size)
 {
-    request->body += *size;
+    size_t whole = request->size + *size;
+    char *grown =
+        whole <= VIEW_BODY_MOST ? realloc(request->body, whole + 1) : NULL;
+
+    if (!grown)
+        return MHD_NO;
+    memcpy(grown + request->size, body, *size);
+    grown[whole] = '\0';
+    request->body = grown;
+    request->size = whole;
     *size = 0;
-    return request->body > VIEW_BODY_MOST ? MHD_NO : MHD_YES;
+    return MHD_YES;
+}
+
+static void free_request(struct view_request *request)
+{
+    if (request)
+        free(request->body);
+    free(request);
 }
 
 static view_result on_request(void *context, struct MHD_Connection *connection,
@@ -110,9 +127,8 @@ static view_result on_request(void *context, struct MHD_Connection *connection,
     struct view_request *request = *state;
 
     (void)version;
-    (void)body;
     if (request && *body_size)
-        return on_body(request, body_size);
+        return on_body(request, body, body_size);
     if (request) {
         set_since(context, connection, 0);
         request->target = target;
@@ -122,7 +138,8 @@ static view_result on_request(void *context, struct MHD_Connection *connection,
     request = calloc(1, sizeof(*request));
     if (!request)
         return MHD_NO;
-    *request = (struct view_request){context, connection, method, target, 0};
+    *request =
+        (struct view_request){context, connection, method, target, NULL, 0};
     *state = request;
     return is_too_large(request)
                ? view_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE)
@@ -136,7 +153,7 @@ static void on_completed(void *context, struct MHD_Connection *connection,
     (void)code;
     set_since(context, connection, 0);
     view_forget_rendering(context, connection);
-    free(*state);
+    free_request(*state);
     *state = NULL;
 }
 

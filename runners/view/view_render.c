@@ -26,6 +26,7 @@
 enum {
     RENDERED_MOST = 1 << 30, /* bytes of an answer, which are in memory */
     MISSING = 2,             /* exit code: there is no such thing */
+    REFUSED = 3,             /* exit code: the answer says why */
 };
 
 enum rendering_state { WAITING, RUNNING, DONE, FAILED, ABANDONED };
@@ -35,7 +36,7 @@ struct view_rendering {
     struct view_rendering *next;
     enum rendering_state state;
     bool suspended;
-    unsigned status; /* FAILED: of HTTP */
+    unsigned status; /* of HTTP */
     pid_t child;
     int end;        /* a descriptor of the child, which polls its end */
     int output;     /* what it has written; -1: none */
@@ -123,9 +124,11 @@ _Noreturn static void render(const struct view *view, int output, pid_t server,
         _exit(EXIT_FAILURE);
     errno = 0;
     failed = source->write(view, source->context, stdout);
-    if (failed)
+    if (failed < 0)
         _exit(errno == ENOENT ? MISSING : EXIT_FAILURE);
-    _exit(fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+    if (fflush(stdout) || ferror(stdout))
+        _exit(EXIT_FAILURE);
+    _exit(failed ? REFUSED : EXIT_SUCCESS);
 }
 
 /* ---- Its life ---- */
@@ -179,13 +182,15 @@ static void say_signal(int number)
 
 static void note_end(struct view_rendering *rendering, const siginfo_t *info)
 {
-    bool exited = info->si_code == CLD_EXITED;
+    static const unsigned statuses[] = {[EXIT_SUCCESS] = MHD_HTTP_OK,
+                                        [MISSING] = MHD_HTTP_NOT_FOUND,
+                                        [REFUSED] = MHD_HTTP_CONFLICT};
+    int code = info->si_code == CLD_EXITED ? info->si_status : EXIT_FAILURE;
+    bool known = code >= 0 && code <= REFUSED && code != EXIT_FAILURE;
 
-    rendering->state = exited && !info->si_status ? DONE : FAILED;
-    rendering->status = exited && info->si_status == MISSING
-                            ? MHD_HTTP_NOT_FOUND
-                            : MHD_HTTP_INTERNAL_SERVER_ERROR;
-    if (!exited)
+    rendering->state = code == EXIT_SUCCESS || code == REFUSED ? DONE : FAILED;
+    rendering->status = known ? statuses[code] : MHD_HTTP_INTERNAL_SERVER_ERROR;
+    if (info->si_code != CLD_EXITED)
         say_signal(info->si_status);
 }
 
@@ -305,7 +310,8 @@ static view_result answer(const struct view_request *request,
     rendering->output = -1; /* it is the response's */
     if (source->saved)
         MHD_add_response_header(response, "Content-Disposition", "attachment");
-    return view_answer_response(request, MHD_HTTP_OK, source->type, response);
+    return view_answer_response(request, rendering->status, source->type,
+                                response);
 }
 
 /* Adds a rendering behind those that wait already. */

@@ -85,6 +85,7 @@ static const struct {
     {"/api/runs", view_send_runs},
     {"/api/index", view_send_index},
     {"/api/events", view_send_events},
+    {"/api/programs", view_send_programs},
 };
 
 static view_result get_data(const struct view_request *request)
@@ -112,6 +113,8 @@ static view_result post(const struct view_request *request)
 {
     if (!view_has_token(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
+    if (!strcmp(request->target, "/api/capture"))
+        return view_capture(request);
     return !strcmp(request->target, "/api/session")
                ? begin_session(request)
                : view_refuse(request, MHD_HTTP_NOT_FOUND);

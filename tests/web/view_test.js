@@ -11,6 +11,8 @@ const chromium = require('./chromium.js');
 
 const TESTLOG = join(chromium.ROOT, 'build/base-trace/testlog');
 const STORE = join(chromium.ROOT, 'build/base-trace/examples/store_test');
+const SERVICE = join(chromium.ROOT,
+    'build/base/tests/programs/traced/service_test');
 const OLD = '2026-11-20T10-00-00.000001';
 
 // serve() starts a server, gives its address to `look`, and ends it.
@@ -94,6 +96,42 @@ module.exports = {
             assert.strictEqual(await page.evaluate('self.origin'), 'null');
             await page.context().close();
         });
+    },
+
+    async capture_a_running_program(open, folder) {
+        const runtime = join(folder, 'sockets');
+
+        mkdirSync(runtime, { mode: 0o700 });
+        process.env.XDG_RUNTIME_DIR = runtime;
+        const service = spawn(SERVICE, ['serve'], { stdio: 'ignore',
+            env: { ...process.env, TRACE_SERVER: '1' } });
+
+        try {
+            await serve(folder, 'captured', async (address) => {
+                const page = await openPage(open, folder, address);
+
+                await page.waitForSelector('body[data-ready]');
+                await page.getByText('Capture a program').press('Enter');
+                await page.getByText(`service_test (${service.pid})`)
+                    .waitFor({ state: 'attached' });
+                assert.deepStrictEqual(await chromium.serious(page), []);
+                await page.getByLabel('Filter').fill('[');
+                await page.getByLabel('Duration').fill('100');
+                await page.getByLabel('Duration').press('Enter');
+                await page.getByText('unclosed bracket').waitFor();
+                await page.getByLabel('Filter').fill('');
+                await page.getByLabel('Duration').press('Enter');
+                await page.waitForURL('**/report/20*');
+                await page.waitForSelector('body[data-shown=overview]');
+                await page.getByText(`process/${service.pid}`).first()
+                    .waitFor();
+                assert.deepStrictEqual(page.problems, []);
+                await page.context().close();
+            });
+        } finally {
+            service.kill();
+            delete process.env.XDG_RUNTIME_DIR;
+        }
     },
 
     async ask_for_the_token(open, folder) {

@@ -522,6 +522,119 @@ Test(e2e_view, renders_for_many_clients)
     cr_expect_eq(stop(SIGTERM), 0);
 }
 
+/* ---- Captures ---- */
+
+static const char *post_capture(const char *headers, const char *body)
+{
+    char request[8192];
+
+    snprintf(request, sizeof(request),
+             "POST /api/capture HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+             "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
+             port, headers, strlen(body), body);
+    return exchange(join_server(), request, strlen(request));
+}
+
+static const char *authorization(void)
+{
+    static char header[256];
+
+    snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n", token);
+    return header;
+}
+
+/* Starts a program that listens in a folder of the test's own. */
+static pid_t start_service(void)
+{
+    char runtime[PATH_MAX], path[PATH_MAX + 64];
+    pid_t service;
+
+    cr_assert(getcwd(runtime, sizeof(runtime)));
+    setenv("XDG_RUNTIME_DIR", runtime, 1);
+    service = fork();
+    if (!service) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setenv("TRACE_SERVER", "1", 1);
+        execl(e2e_program("service", E2E_TRACED), "service", "serve", NULL);
+        _exit(127);
+    }
+    snprintf(path, sizeof(path), "%s/testlog/%ld.sock", runtime, (long)service);
+    while (access(path, F_OK))
+        usleep(1000);
+    return service;
+}
+
+Test(e2e_view, captures_a_program)
+{
+    pid_t service = start_service();
+    char body[256], name[64], listed[64];
+    const char *answer;
+
+    start(NULL);
+    snprintf(listed, sizeof(listed), "{\"pid\":%ld,\"name\":\"service_test\"}",
+             (long)service);
+    cr_expect(strstr(with_token("/api/programs"), listed));
+    snprintf(body, sizeof(body),
+             "{\"pid\":%ld,\"ms\":50,\"delay\":0,\"filter\":\"info\","
+             "\"options\":\"device_tracer_level=0\"}",
+             (long)service);
+    answer = post_capture(authorization(), body);
+    expect_status(answer, 200);
+    cr_assert_eq(
+        sscanf(strstr(answer, "{\"run\""), "{\"run\":\"%60[^\"]", name), 1);
+    e2e_expect_has(e2e_run("cat runs/%s/tests/*/*/log.txt", name)->out,
+                   "request{number=");
+    kill(service, SIGKILL);
+}
+
+/* Each body, and the answer's error. */
+Test(e2e_view, says_why_nothing_was_captured)
+{
+    static const char *const cases[][2] = {
+        {"", "the request is not one of this page"},
+        {"[]", "the request is not one of this page"},
+        {"{\"pid\":1,\"x\":1}", "the request is not one of this page"},
+        {"{\"pid\":[1]}", "the request is not one of this page"},
+        {"{}", "none listens, start one with TRACE_SERVER=1"},
+        {"{\"pid\":4194305}", "there is no such process"},
+        {"{\"pid\":1,\"ms\":0}", "--ms=0 is not a number from 1"},
+        {"{\"pid\":1,\"ms\":200000}", "a capture takes 100 s at most"},
+        {"{\"pid\":1,\"filter\":\"[\"}", "unclosed bracket"},
+        {"{\"pid\":1,\"options\":\"x=1\"}", "x"},
+    };
+
+    setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
+    start(NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *answer = post_capture(authorization(), cases[i][0]);
+
+        expect_status(answer, 409);
+        cr_expect(strstr(answer, "{\"error\":\""), "%s", answer);
+        cr_expect(strstr(answer, cases[i][1]), "%s: %s", cases[i][1], answer);
+    }
+}
+
+Test(e2e_view, captures_nothing_without_the_header)
+{
+    char cookie[256];
+    const char *answer;
+
+    start(NULL);
+    answer =
+        ask("POST", "/api/session",
+            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
+    cr_assert_eq(sscanf(strstr(answer, "Set-Cookie: "), "Set-Cookie: %200[^;]",
+                        cookie + 8),
+                 1);
+    memcpy(cookie, "Cookie: ", 8);
+    strncat(cookie, "\r\n", 3);
+    expect_status(post_capture(cookie, "{}"), 403);
+    expect_status(post_capture("", "{}"), 403);
+    expect_status(ask("GET", "/api/capture", "Host: 127.0.0.1:%u\r\n%s", port,
+                      authorization()),
+                  404);
+}
+
 /* ---- Events ---- */
 
 /* Waits for an event after `text`. */

@@ -21,10 +21,12 @@
         const token =
             new URLSearchParams(location.hash.slice(1)).get('token');
 
-        if (token) {
-            await fetch('/api/session', { method: 'POST',
-                headers: { Authorization: `Bearer ${token}` } });
-        }
+        const headers = token ? { Authorization: `Bearer ${token}` } : {};
+        const answer = await fetch('/api/session',
+            { method: 'POST', headers });
+
+        if (answer.ok)
+            capture.start(token);
     }
 
     // The page of a run is made on demand, even for one without report.html.
