@@ -63,6 +63,15 @@ $(B)/examples/%: $(B)/examples/%.o $(EXAMPLE_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
 
+# A program that is no test: it runs until it is stopped.
+SERVER := $(B)/examples/server/server
+
+$(SERVER): $(B)/examples/server/server.o $(EXAMPLE_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
+
+all test check-all: $(SERVER)
+
 ifneq ($(GLIB),)
 $(B)/examples/bridge_glib_test.o: private OURS += $(shell pkg-config --cflags glib-2.0)
 $(B)/examples/bridge_glib_test: private LIBS += $(shell pkg-config --libs glib-2.0)

@@ -11,8 +11,7 @@ const chromium = require('./chromium.js');
 
 const TESTLOG = join(chromium.ROOT, 'build/base-trace/testlog');
 const STORE = join(chromium.ROOT, 'build/base-trace/examples/store_test');
-const SERVICE = join(chromium.ROOT,
-    'build/base/tests/programs/traced/service_test');
+const SERVER = join(chromium.ROOT, 'build/base-trace/examples/server/server');
 const OLD = '2026-11-20T10-00-00.000001';
 
 // serve() starts a server, gives its address to `look`, and ends it.
@@ -31,12 +30,39 @@ async function serve(folder, name, look) {
         { stdio: ['ignore', 'pipe', 'inherit'] });
 
     try {
-        const [address] = await createInterface(server.stdout)[
-            Symbol.asyncIterator]().next().then(({ value }) => [value]);
-
-        await look(address, runs);
+        await look(await firstLine(server), runs);
     } finally {
         server.kill();
+    }
+}
+
+// firstLine() reads the first line that a program prints.
+async function firstLine(program) {
+    const { value } = await createInterface(program.stdout)[
+        Symbol.asyncIterator]().next();
+
+    return value;
+}
+
+// beServed() asks the server of examples/server for pages while `look` gets its
+// pid. It can be captured.
+async function beServed(folder, look) {
+    const runtime = join(folder, 'sockets');
+
+    mkdirSync(runtime, { mode: 0o700 });
+    process.env.XDG_RUNTIME_DIR = runtime;
+    const server = spawn(SERVER, [], { stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, TRACE_SERVER: '1' } });
+    const [address] = (await firstLine(server)).split(' ');
+    const asking = setInterval(() => fetch(`${address}users/417/chief`)
+        .catch(() => 0), 10);
+
+    try {
+        await look(server.pid);
+    } finally {
+        clearInterval(asking);
+        server.kill();
+        delete process.env.XDG_RUNTIME_DIR;
     }
 }
 
@@ -99,39 +125,29 @@ module.exports = {
     },
 
     async capture_a_running_program(open, folder) {
-        const runtime = join(folder, 'sockets');
-
-        mkdirSync(runtime, { mode: 0o700 });
-        process.env.XDG_RUNTIME_DIR = runtime;
-        const service = spawn(SERVICE, ['serve'], { stdio: 'ignore',
-            env: { ...process.env, TRACE_SERVER: '1' } });
-
-        try {
+        await beServed(folder, async (pid) => {
             await serve(folder, 'captured', async (address) => {
                 const page = await openPage(open, folder, address);
 
                 await page.waitForSelector('body[data-ready]');
                 await page.getByText('Capture a program').press('Enter');
-                await page.getByText(`service_test (${service.pid})`)
+                await page.getByText(`server (${pid})`)
                     .waitFor({ state: 'attached' });
                 assert.deepStrictEqual(await chromium.serious(page), []);
                 await page.getByLabel('Filter').fill('[');
-                await page.getByLabel('Duration').fill('100');
+                await page.getByLabel('Duration').fill('200');
                 await page.getByLabel('Duration').press('Enter');
                 await page.getByText('unclosed bracket').waitFor();
                 await page.getByLabel('Filter').fill('');
                 await page.getByLabel('Duration').press('Enter');
                 await page.waitForURL('**/report/20*');
                 await page.waitForSelector('body[data-shown=overview]');
-                await page.getByText(`process/${service.pid}`).first()
-                    .waitFor();
+                await page.getByText('Log', { exact: true }).click();
+                await page.getByText('GET /users/417/chief').first().waitFor();
                 assert.deepStrictEqual(page.problems, []);
                 await page.context().close();
             });
-        } finally {
-            service.kill();
-            delete process.env.XDG_RUNTIME_DIR;
-        }
+        });
     },
 
     async ask_for_the_token(open, folder) {
