@@ -109,9 +109,10 @@ static int keep_selected(struct recordings *found, size_t from, char **patterns)
     return 0;
 }
 
-static int no_dots(const struct dirent *entry)
+/* A run that came from elsewhere may have links to what is not its own. */
+static int is_own(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    return entry->d_name[0] != '.' && entry->d_type != DT_LNK;
 }
 
 /* Calls `visit` for each entry of a folder, sorted by name. */
@@ -121,7 +122,7 @@ static int each(const char *folder,
                 struct recordings *found)
 {
     struct dirent **entries;
-    int count = scandir(folder, &entries, no_dots, alphasort), result = 0;
+    int count = scandir(folder, &entries, is_own, alphasort), result = 0;
 
     for (int i = 0; i < count; i++) {
         if (!result)

@@ -102,7 +102,12 @@ struct view_source {
     const void *context; /* is used while view_render runs */
     const char *type;    /* Content-Type */
     bool saved;          /* a browser saves it as a file */
+    bool sandboxed;      /* it is a page */
 };
+
+/* A page with what a run has has no origin, and so not the user's rights here.
+ */
+#define VIEW_SANDBOX "sandbox allow-scripts allow-downloads"
 
 /* view_render suspends the connection until a child has rendered the answer;
  * then, libmicrohttpd routes the request again, and view_render sends it. */
@@ -150,6 +155,13 @@ struct trace_reader *view_open_in(const struct test_log_run *,
 /* view_send_of_run sends a block of a run's page, "NAME/tN.bin", a test in a
  * format of testlog export, "NAME/tN.chrome", or a file. */
 view_result view_send_of_run(const struct view_request *, const char *path);
+
+/* ---- view_against.c ---- */
+
+/* view_send_against sends a page that compares two runs, if the path is
+ * "NEW/against/OLD.html"; otherwise it returns false. */
+bool view_send_against(const struct view_request *, const char *path,
+                       view_result *);
 
 /* ---- view_capture.c: captures of running programs ---- */
 

@@ -310,6 +310,9 @@ static view_result answer(const struct view_request *request,
     rendering->output = -1; /* it is the response's */
     if (source->saved)
         MHD_add_response_header(response, "Content-Disposition", "attachment");
+    if (source->sandboxed)
+        MHD_add_response_header(response, "Content-Security-Policy",
+                                VIEW_SANDBOX);
     return view_answer_response(request, rendering->status, source->type,
                                 response);
 }

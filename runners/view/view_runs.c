@@ -151,7 +151,6 @@ view_result view_send_file(const struct view_request *request, const char *path)
         close(fd);
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     }
-    MHD_add_response_header(response, "Content-Security-Policy",
-                            "sandbox allow-scripts allow-downloads");
+    MHD_add_response_header(response, "Content-Security-Policy", VIEW_SANDBOX);
     return view_answer_response(request, MHD_HTTP_OK, type_of(path), response);
 }

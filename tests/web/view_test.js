@@ -124,6 +124,32 @@ module.exports = {
         });
     },
 
+    async compare_a_run_with_another(open, folder) {
+        await serve(folder, 'compared', async (address, runs) => {
+            const before = record(runs);
+            const after = record(runs);
+            const page = await openPage(open, folder, address);
+
+            await page.waitForSelector('body[data-ready]');
+            await page.goto(new URL(`/report/${after}`, address).href);
+            await page.waitForSelector('body[data-shown=overview]');
+            await page.getByText('Compare', { exact: true }).press('Enter');
+            const link = page.getByRole('link', { name: before });
+
+            await link.waitFor();
+            assert.deepStrictEqual(await chromium.serious(page), []);
+            const [opened] = await Promise.all([
+                page.context().waitForEvent('page'), link.press('Enter')]);
+
+            await opened.getByText('store/').first().waitFor();
+            assert.strictEqual(await opened.evaluate('self.origin'), 'null');
+            await page.keyboard.press('Escape');
+            await link.waitFor({ state: 'hidden' });
+            assert.deepStrictEqual(page.problems, []);
+            await page.context().close();
+        });
+    },
+
     async capture_a_running_program(open, folder) {
         await beServed(folder, async (pid) => {
             await serve(folder, 'captured', async (address) => {

@@ -463,6 +463,32 @@ Test(e2e_view, exports_a_test_in_all_formats)
     expect_status(block(run, "t99.chrome"), 404);
 }
 
+Test(e2e_view, compares_two_runs)
+{
+    static const char *const missing[] = {
+        "against/2026-11-20T10-00-00.999999.html", "against/latest.html",
+        "against/../secret.html", "against/.html", "against/" RUN};
+    char before[64], name[128];
+    const char *after, *answer;
+
+    snprintf(before, sizeof(before), "%s", record_run());
+    e2e_run("mv runs/%s kept", before);
+    after = record_run();
+    e2e_run("mv kept runs/%s", before);
+    start(NULL);
+    snprintf(name, sizeof(name), "against/%s.html", before);
+    answer = block(after, name);
+    expect_status(answer, 200);
+    cr_expect(strstr(answer, "Content-Type: text/html"));
+    cr_expect(strstr(answer, "Security-Policy: sandbox allow-scripts"));
+    cr_expect(strstr(answer, "id=\"against\"") || strstr(answer, "data-size"));
+    answer = block(after, "against/" RUN ".html");
+    expect_status(answer, 409);
+    cr_expect(strstr(answer, "These runs cannot be compared"));
+    for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+        expect_status(block(after, missing[i]), 404);
+}
+
 Test(e2e_view, follows_no_link_to_a_recording)
 {
     const char *run = record_run();
@@ -474,6 +500,7 @@ Test(e2e_view, follows_no_link_to_a_recording)
     expect_status(block(run, "t0.bin"), 404);
     expect_status(block(run, "t0.chrome"), 404);
     expect_block(block(run, "end.bin"));
+    e2e_expect_has(e2e_run(TESTLOG " log runs/%s", run)->err, "no recording");
     e2e_run("mv runs/%s moved && ln -s ../moved runs/%s", run, run);
     expect_status(block(run, "run.bin"), 404);
 }

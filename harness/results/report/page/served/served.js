@@ -36,5 +36,5 @@ const served = (() => {
         document.addEventListener('DOMContentLoaded', linkBack);
     }
 
-    return { there, url, get };
+    return { there, run, url, get };
 })();
