@@ -7,11 +7,18 @@ folder=$1
 clang=${FUZZ_CC:-clang}
 targets='filter reader format activity zones'
 rooms='trace log harness/results runners/stat'
-libs=
+libs= pages=
 if pkg-config --exists libarchive libzstd libcjson; then
     targets="$targets pack"
     rooms="$rooms runners/find"
     libs=$(pkg-config --libs libarchive libzstd)
+fi
+if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
+    targets="$targets request"
+    rooms="trace log harness runners/find runners/stat runners/commands \
+        runners/view"
+    libs="$libs $(pkg-config --libs libcjson)"
+    pages=build/base/harness/results/report
 fi
 mkdir -p "$folder"
 
@@ -54,7 +61,7 @@ rm -rf "$folder/objects" "$folder/objects.a"
 mkdir -p "$folder/objects"
 export -f compile build
 export folder clang flags libs
-find $rooms -name '*.c' ! -path 'trace/devices/*' ! -name no_archive.c |
+find $rooms $pages -name '*.c' ! -name no_view.c ! -path 'trace/devices/*' ! -name no_archive.c |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || exit 1
 ar rcs "$folder/objects.a" "$folder"/objects/*.o
 printf '%s\n' $targets |

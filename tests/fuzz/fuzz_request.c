@@ -1,0 +1,216 @@
+/* fuzz_request.c: routes any request of testlog view. libmicrohttpd is replaced
+ * by functions that look at the answers.
+ *
+ * An input is seven texts: method, target, Host, Origin, Sec-Fetch-Site,
+ * Authorization, Cookie. "T" and "C" stand for the right token and cookie.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/results/folder/remove_tree.h"
+#include "runners/view/view.h"
+
+#define RUN "2026-11-20T10-00-00.000001"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { METHOD, TARGET, HOST, ORIGIN, SITE, AUTHORIZATION, COOKIE, TEXTS };
+
+static struct {
+    char text[TEXTS][512];
+    char bearer[VIEW_KEY_SIZE + 16];
+    struct view view;
+    ino_t secret;
+    unsigned status; /* of the answer */
+} fuzz;
+
+/* ---- libmicrohttpd ---- */
+
+static const char *fuzz_header(const char *key)
+{
+    static const char *const names[] = {"Host", "Origin", "Sec-Fetch-Site",
+                                        "Authorization"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(key, names[i]))
+            return fuzz.text[HOST + i][0] ? fuzz.text[HOST + i] : NULL;
+    return NULL;
+}
+
+const char *MHD_lookup_connection_value(struct MHD_Connection *connection,
+                                        enum MHD_ValueKind kind,
+                                        const char *key)
+{
+    const char *cookie = fuzz.text[COOKIE];
+
+    (void)connection;
+    if (kind == MHD_COOKIE_KIND)
+        return !strcmp(cookie, "C") ? fuzz.view.session : cookie;
+    if (!strcmp(key, "Authorization") && !strcmp(fuzz.text[AUTHORIZATION], "T"))
+        return fuzz.bearer;
+    return fuzz_header(key);
+}
+
+static struct MHD_Response *fuzz_response(void)
+{
+    static char response;
+
+    return (struct MHD_Response *)(void *)&response;
+}
+
+struct MHD_Response *MHD_create_response_from_buffer(
+    size_t size, void *buffer, enum MHD_ResponseMemoryMode mode)
+{
+    static volatile unsigned char sum;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (unsigned char)(sum + ((const unsigned char *)buffer)[i]);
+    if (mode == MHD_RESPMEM_MUST_FREE)
+        free(buffer);
+    return fuzz_response();
+}
+
+struct MHD_Response *MHD_create_response_from_fd64(uint64_t size, int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) || status.st_ino == fuzz.secret ||
+        size != (uint64_t)status.st_size)
+        abort();
+    close(fd);
+    return fuzz_response();
+}
+
+enum MHD_Result MHD_add_response_header(struct MHD_Response *response,
+                                        const char *header, const char *value)
+{
+    (void)response;
+    if (!*header || strpbrk(value, "\r\n"))
+        abort();
+    return MHD_YES;
+}
+
+enum MHD_Result MHD_queue_response(struct MHD_Connection *connection,
+                                   unsigned status,
+                                   struct MHD_Response *response)
+{
+    (void)connection;
+    (void)response;
+    if (fuzz.status)
+        abort();
+    fuzz.status = status;
+    return MHD_YES;
+}
+
+void MHD_destroy_response(struct MHD_Response *response)
+{
+    (void)response;
+}
+
+/* ---- What takes a child or a connection ---- */
+
+view_result view_render(const struct view_request *request,
+                        const struct view_source *source)
+{
+    return view_answer(request, MHD_HTTP_OK, source->type, "", 0);
+}
+
+view_result view_send_events(const struct view_request *request)
+{
+    return view_answer(request, MHD_HTTP_OK, "text/event-stream", "", 0);
+}
+
+/* ---- Requests ---- */
+
+static char fuzz_folder[] = "/tmp/fuzz_request.XXXXXX";
+
+static void fuzz_end(void)
+{
+    test_log_remove_tree(AT_FDCWD, fuzz_folder);
+}
+
+static ino_t fuzz_file(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status))
+        abort();
+    close(fd);
+    return status.st_ino;
+}
+
+/* A folder with a run, in which a link leads to a file outside. */
+static void fuzz_make_runs(void)
+{
+    int folder;
+
+    if (!mkdtemp(fuzz_folder) || atexit(fuzz_end))
+        abort();
+    folder = open(fuzz_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (mkdirat(folder, "runs", 0700) || mkdirat(folder, "runs/" RUN, 0700) ||
+        symlinkat("../../secret", folder, "runs/" RUN "/l") ||
+        symlinkat(RUN, folder, "runs/latest"))
+        abort();
+    fuzz.secret = fuzz_file(folder, "secret");
+    fuzz_file(folder, "runs/" RUN "/run.json");
+    fuzz.view.dir = openat(folder, "runs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(folder);
+}
+
+static void fuzz_begin(void)
+{
+    fuzz_make_runs();
+    snprintf(fuzz.view.folder, sizeof(fuzz.view.folder), "%s/runs",
+             fuzz_folder);
+    fuzz.view.port = 80;
+    snprintf(fuzz.view.cookie, sizeof(fuzz.view.cookie), "testlog-80");
+    if (view_key(fuzz.view.token) || view_key(fuzz.view.session))
+        abort();
+    snprintf(fuzz.bearer, sizeof(fuzz.bearer), "Bearer %s", fuzz.view.token);
+}
+
+/* Data need the token or the cookie, and POST the token; a page of another
+ * site gets nothing. */
+static void fuzz_check(void)
+{
+    const char *target = fuzz.text[TARGET], *host = fuzz.text[HOST];
+    bool token = !strcmp(fuzz.text[AUTHORIZATION], "T");
+    bool cookie = !strcmp(fuzz.text[COOKIE], "C");
+    bool data = !strncmp(target, "/api/", 5) || !strncmp(target, "/run/", 5);
+
+    if (!fuzz.status)
+        abort();
+    if (fuzz.status >= 300)
+        return;
+    if (strcmp(host, "127.0.0.1:80") != 0 && strcmp(host, "localhost:80") != 0)
+        abort();
+    if (data && !token && (!cookie || !strcmp(fuzz.text[METHOD], "POST")))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct view_request request = {.view = &fuzz.view,
+                                         .method = fuzz.text[METHOD],
+                                         .target = fuzz.text[TARGET]};
+
+    if (!fuzz.view.dir)
+        fuzz_begin();
+    for (size_t i = 0; i < TEXTS; i++) {
+        const uint8_t *end = size ? memchr(data, 0, size) : NULL;
+        size_t length = end ? (size_t)(end - data) : size;
+
+        snprintf(fuzz.text[i], sizeof(fuzz.text[i]), "%.*s", (int)length,
+                 size ? (const char *)data : "");
+        data += end ? length + 1 : length;
+        size -= end ? length + 1 : length;
+    }
+    fuzz.status = 0;
+    view_route(&request);
+    fuzz_check();
+    return 0;
+}
