@@ -266,10 +266,7 @@ view_result view_send_of_run(const struct view_request *request,
 {
     struct block block = {.number = 0};
     const char *slash = strchr(path, '/');
-    view_result result;
 
-    if (view_send_against(request, path, &result))
-        return result;
     if (!slash || slash - path > NAME_MAX || !read_name(&block, slash + 1))
         return view_send_file(request, path);
     memcpy(block.run, path, (size_t)(slash - path));

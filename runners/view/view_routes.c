@@ -88,6 +88,16 @@ static const struct {
     {"/api/programs", view_send_programs},
 };
 
+static view_result send_run(const struct view_request *request,
+                            const char *path)
+{
+    view_result result;
+
+    return view_send_against(request, path, &result)
+               ? result
+               : view_send_of_run(request, path);
+}
+
 static view_result get_data(const struct view_request *request)
 {
     static const char run[] = "/run/";
@@ -103,7 +113,7 @@ static view_result get_data(const struct view_request *request)
         return view_refuse(request, MHD_HTTP_NOT_FOUND);
     path = strdup(request->target + strlen(run));
     result = path && view_decode(path)
-                 ? view_send_of_run(request, path)
+                 ? send_run(request, path)
                  : view_refuse(request, MHD_HTTP_NOT_FOUND);
     free(path);
     return result;

@@ -11,6 +11,10 @@
 #include <unistd.h>
 
 #include "harness/results/folder/remove_tree.h"
+#include "runners/against/against.h"
+#include "runners/find/find.h"
+#include "runners/record/capture_program.h"
+#include "runners/runners.h"
 #include "runners/view/view.h"
 
 #define RUN "2026-11-20T10-00-00.000001"
@@ -121,6 +125,40 @@ view_result view_render(const struct view_request *request,
 view_result view_send_events(const struct view_request *request)
 {
     return view_answer(request, MHD_HTTP_OK, "text/event-stream", "", 0);
+}
+
+/* ---- What only a child calls ---- */
+
+int runners_capture(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return 0;
+}
+
+size_t capture_find_programs(struct listening_program **programs)
+{
+    *programs = NULL;
+    return 0;
+}
+
+int runners_against_read(struct against *against,
+                         const struct recorded_runs *runs)
+{
+    (void)against;
+    (void)runs;
+    return -1;
+}
+
+void runners_against_put(const struct against *against, FILE *out)
+{
+    (void)against;
+    (void)out;
+}
+
+void runners_against_free(struct against *against)
+{
+    (void)against;
 }
 
 /* ---- Requests ---- */
