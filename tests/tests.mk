@@ -173,7 +173,7 @@ soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults a
 	SOAK=1 SOAK_SEED=$$seed; export SOAK SOAK_SEED; \
 	$(call RUN,$(filter $(B)/tests/soak_%,$(UNITS)))
 
-fuzz: $(STAGED) $(PAGES) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
+fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(L)/include' \
 	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz/fuzz.sh build/fuzz
 

@@ -1,12 +1,13 @@
 /* service.c: a program that runs until it is stopped, to be captured.
  * Arguments: what it does.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <testlog/log.h>
@@ -106,13 +107,36 @@ static void be_quick(void)
     serve_quickly(NULL);
 }
 
+/* Closes all descriptors, as a daemon does, and opens its own in their place;
+ * its child must have them. */
+static void close_all(void)
+{
+    int status, last = 0;
+
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+    while (last < 63)
+        last = dup(STDERR_FILENO);
+    if (!fork()) {
+        int count = 0;
+
+        for (int fd = 3; fd < 64; fd++)
+            count += fcntl(fd, F_GETFD) >= 0;
+        _exit(count);
+    }
+    wait(&status);
+    printf("%d\n", WEXITSTATUS(status));
+    printf("%d\n", trace_server_stop());
+    exit(0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } parts[] = {
     {"serve", serve_all},       {"long", serve_long}, {"idle", be_idle},
     {"end", serve_for_a_while}, {"fork", fork_child}, {"record", record_itself},
-    {"asked", ask_for_clients}, {"quick", be_quick},
+    {"asked", ask_for_clients}, {"quick", be_quick},  {"close", close_all},
 };
 
 int main(int argc, char **argv)

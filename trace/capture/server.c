@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server.h"
@@ -36,8 +36,9 @@ enum state {
 static struct {
     uint32_t state; /* atomic: enum state */
     pid_t owner;    /* forked children answer nobody */
-    int listener, stop;
-    bool waits; /* in a thread */
+    int listener;
+    ino_t inode; /* of it: the program may have closed it */
+    bool waits;  /* in a thread */
     pthread_t thread;
     char path[TRACE_SOCKET_MOST + 1];
 } server;
@@ -65,23 +66,22 @@ static bool is_owner(void)
 /* Waits for a client; false if the server stops. */
 static bool await_client(void)
 {
-    struct pollfd fds[] = {{server.stop, POLLIN, 0},
-                           {server.listener, POLLIN, 0}};
+    struct pollfd listener = {server.listener, POLLIN, 0};
 
-    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+    while (poll(&listener, 1, -1) < 0 && errno == EINTR)
         ;
-    return !fds[0].revents;
+    return listener.revents == POLLIN;
 }
 
 static void answer_all(void)
 {
-    struct pollfd stop = {server.stop, POLLIN, 0};
+    struct pollfd listener = {server.listener, 0, 0};
     int client;
 
     while ((client = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-        trace_capture(client, server.listener, server.stop);
+        trace_capture(client, server.listener);
     if (errno != EAGAIN) /* there may be too many descriptors for now */
-        poll(&stop, 1, RETRY_MS);
+        poll(&listener, 1, RETRY_MS);
 }
 
 /* Returns whether the thread goes on. A client that came before the server was
@@ -93,7 +93,8 @@ static bool is_needed(void)
     if (server.waits)
         return await_client();
     set_state(IDLE);
-    return poll(&listener, 1, 0) > 0 && change_state(IDLE, BUSY);
+    return poll(&listener, 1, 0) > 0 && listener.revents == POLLIN &&
+           change_state(IDLE, BUSY);
 }
 
 static void *serve(void *unused)
@@ -195,10 +196,19 @@ static int take_signal(void)
 
 /* ---- Opening and closing ---- */
 
-static void close_all(void)
+/* The program may have closed all descriptors, and opened others. */
+static bool has_listener(void)
 {
-    close(server.listener);
-    close(server.stop);
+    struct stat status;
+
+    return !fstat(server.listener, &status) && S_ISSOCK(status.st_mode) &&
+           status.st_ino == server.inode;
+}
+
+static void close_listener(void)
+{
+    if (has_listener())
+        close(server.listener);
 }
 
 /* A child that kept the socket would let clients wait when we have ended. */
@@ -206,7 +216,7 @@ static void in_child(void)
 {
     if (__atomic_load_n(&server.state, __ATOMIC_SEQ_CST) < IDLE)
         return;
-    close_all();
+    close_listener();
     set_state(CLOSED);
 }
 
@@ -231,16 +241,14 @@ static int prepare(void)
 
 static int open_socket(const char *path)
 {
-    if (prepare() || (server.stop = eventfd(0, EFD_CLOEXEC)) < 0)
+    struct stat status;
+
+    if (prepare())
         return -1;
     server.listener = trace_unix_listen(path, BACKLOG);
-    if (server.listener < 0) {
-        int error = errno;
-
-        close(server.stop);
-        errno = error;
+    if (server.listener < 0 || fstat(server.listener, &status))
         return -1;
-    }
+    server.inode = status.st_ino;
     memcpy(server.path, path, strlen(path) + 1);
     server.owner = getpid();
     return 0;
@@ -269,7 +277,7 @@ static int listen_at(const char *path, bool thread)
         return 0;
     error = errno;
     unlink(server.path);
-    close_all();
+    close_listener();
     set_state(CLOSED);
     errno = error;
     return -1;
@@ -300,19 +308,26 @@ int trace_server_start(const char *path)
     return listen_at(path ? path : standard, true);
 }
 
+/* Ends the thread. If the program has closed its socket, it waits for ever. */
+static void end_thread(void)
+{
+    if (!has_listener()) {
+        pthread_detach(server.thread);
+        return;
+    }
+    shutdown(server.listener, SHUT_RDWR);
+    pthread_join(server.thread, NULL);
+    close(server.listener);
+}
+
 int trace_server_stop(void)
 {
-    uint64_t one = 1;
-
     if (!server.waits || !is_owner() || !change_state(BUSY, OPENING)) {
         errno = EINVAL;
         return -1;
     }
-    if (write(server.stop, &one, sizeof(one)) != sizeof(one))
-        return -1;
-    pthread_join(server.thread, NULL);
+    end_thread();
     unlink(server.path);
-    close_all();
     server.waits = false;
     set_state(CLOSED);
     return 0;

@@ -54,9 +54,9 @@ struct trace_start_request {
 /* ---- server_message.c ---- */
 
 /* trace_message_send sends a message, and a file unless it is -1.
- * trace_message_receive receives one of at most `most` bytes, and waits for it
- * as long as the socket's time-out lets it. -1 with errno; ECONNRESET if the
- * other end has closed the socket, EPROTO if it sent something else. */
+ * trace_message_receive receives one of at most `most` bytes, which must come
+ * within 10 seconds. -1 with errno; ECONNRESET if the other end has closed the
+ * socket, EPROTO if it sent something else. */
 int trace_message_send(int socket, enum trace_message_kind, const void *,
                        size_t size, int file);
 int trace_message_receive(int socket, struct trace_message *, size_t most);
@@ -93,8 +93,8 @@ int trace_socket_folder_make(const char *path);
 /* ---- server_session.c ---- */
 
 /* trace_capture answers a client until its capture has ended. Meanwhile it
- * refuses those that connect to `listener`, and ends if `stop` can be read. */
-void trace_capture(int client, int listener, int stop);
+ * refuses those that connect to `listener`, and ends if that is shut down. */
+void trace_capture(int client, int listener);
 
 /* trace_capture_refuse refuses the next client; false if there is none. It may
  * be called in a signal handler. */

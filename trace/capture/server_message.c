@@ -1,5 +1,6 @@
 /* server_message.c: messages between a program and testlog capture. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -7,6 +8,9 @@
 #include <unistd.h>
 
 #include "server.h"
+#include "trace/base/clock.h"
+
+enum { PATIENCE_SECONDS = 10 /* with a message that has begun */ };
 
 /* The beginning of a message. */
 struct head {
@@ -90,20 +94,37 @@ static void take_file(struct msghdr *message, int *file)
     memcpy(file, CMSG_DATA(control), sizeof(*file));
 }
 
-static int receive_bytes(int socket, void *bytes, size_t size, int *file)
+/* Waits until there is something to receive; -1 if the time is over. */
+static int await_bytes(int socket, uint64_t until)
+{
+    struct pollfd one = {socket, POLLIN, 0};
+    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
+    int left = now < until ? (int)((until - now) / 1000000) + 1 : 0;
+
+    if (left && (poll(&one, 1, left) >= 0 || errno == EINTR))
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+/* There is room for one descriptor: the kernel closes others. A sender that
+ * dribbles is not waited for. */
+static int receive_bytes(int socket, void *bytes, size_t size, int *file,
+                         uint64_t until)
 {
     char *to = bytes;
 
-    while (size) {
+    while (size && !await_bytes(socket, until)) {
         struct iovec part = {to, size};
         union control control = {{0}};
         struct msghdr message = {.msg_iov = &part,
                                  .msg_iovlen = 1,
                                  .msg_control = &control,
-                                 .msg_controllen = sizeof(control)};
-        ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+                                 .msg_controllen = CMSG_LEN(sizeof(int))};
+        ssize_t received =
+            recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
-        if (received < 0 && errno == EINTR)
+        if (received < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (received > 0)
             take_file(&message, file);
@@ -114,14 +135,16 @@ static int receive_bytes(int socket, void *bytes, size_t size, int *file)
         to += received;
         size -= (size_t)received;
     }
-    return 0;
+    return size ? -1 : 0;
 }
 
 static int receive(int socket, struct trace_message *message, size_t most)
 {
+    uint64_t until = trace_clock_ns(CLOCK_MONOTONIC) +
+                     PATIENCE_SECONDS * UINT64_C(1000000000);
     struct head head;
 
-    if (receive_bytes(socket, &head, sizeof(head), &message->file))
+    if (receive_bytes(socket, &head, sizeof(head), &message->file, until))
         return -1;
     if (head.kind == TRACE_MESSAGE_NONE || head.kind > TRACE_MESSAGE_REFUSED ||
         head.size > most) {
@@ -134,7 +157,8 @@ static int receive(int socket, struct trace_message *message, size_t most)
     if (!message->bytes)
         return -1;
     message->bytes[head.size] = '\0';
-    return receive_bytes(socket, message->bytes, head.size, &message->file);
+    return receive_bytes(socket, message->bytes, head.size, &message->file,
+                         until);
 }
 
 int trace_message_receive(int socket, struct trace_message *message,

@@ -15,13 +15,14 @@
 #include "trace/record/recorder.h"
 
 enum {
-    PATIENCE_SECONDS = 10, /* with a message that has begun */
+    PATIENCE_SECONDS = 10, /* with a client that does not read */
+    RETRY_MS = 100,
     STRINGS_MOST = 64 << 10,
     META_MOST = 32, /* strings */
 };
 
 struct session {
-    int client, listener, stop;
+    int client, listener;
     struct trace_site_list list; /* that the client knows */
 };
 
@@ -123,19 +124,20 @@ bool trace_capture_refuse(int listener, const char *why)
 static bool await_client(const struct session *session)
 {
     struct pollfd fds[] = {{session->client, POLLIN, 0},
-                           {session->listener, POLLIN, 0},
-                           {session->stop, POLLIN, 0}};
+                           {session->listener, POLLIN, 0}};
 
     for (;;) {
-        if (poll(fds, 3, -1) < 0 && errno != EINTR)
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return false;
-        if (fds[2].revents)
+        if (fds[1].revents & POLLHUP)
             return false;
-        if (fds[1].revents)
-            trace_capture_refuse(session->listener,
-                                 "another client captures it");
         if (fds[0].revents)
             return true;
+        /* There may be too many descriptors for now. */
+        if (fds[1].revents &&
+            !trace_capture_refuse(session->listener,
+                                  "another client captures it"))
+            poll(fds, 1, RETRY_MS);
     }
 }
 
@@ -285,14 +287,13 @@ static bool is_ours(int client)
 {
     const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
 
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     return trace_unix_peer(client, NULL) == geteuid();
 }
 
-void trace_capture(int client, int listener, int stop_fd)
+void trace_capture(int client, int listener)
 {
-    struct session session = {client, listener, stop_fd, {0}};
+    struct session session = {client, listener, {0}};
 
     if (is_ours(client) && greet(&session) && await_start(&session)) {
         if (!trace_message_send(client, TRACE_MESSAGE_STARTED, NULL, 0, -1))

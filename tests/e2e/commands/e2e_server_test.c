@@ -260,6 +260,19 @@ Test(e2e_server, leaves_the_socket_to_the_process_that_made_it)
     e2e_expect_has(result->err, "no program listens there");
 }
 
+/* With a signal, and with a thread. */
+Test(e2e_server, leaves_descriptors_to_a_program_that_closed_all)
+{
+    const char *program = e2e_program("service", E2E_TRACED);
+
+    e2e_expect_is(e2e_run("TRACE_SERVER=$PWD/s %s close; ls s", program)->out,
+                  "61\n-1\n");
+    e2e_expect_is(
+        e2e_run("trap '' URG; TRACE_SERVER=$PWD/s %s close; ls s", program)
+            ->out,
+        "61\n0\n");
+}
+
 Test(e2e_server, replaces_a_socket_that_was_left)
 {
     const struct e2e *result = e2e_run(

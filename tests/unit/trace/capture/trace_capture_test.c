@@ -191,6 +191,55 @@ Test(trace_capture, refuses_files_that_are_not_empty_ones_of_the_user)
     expect_capture();
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Sends a message with three descriptors. */
+static void send_three(int client)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(3 * sizeof(int))];
+    } control = {.head = {.cmsg_len = CMSG_LEN(3 * sizeof(int)),
+                          .cmsg_level = SOL_SOCKET,
+                          .cmsg_type = SCM_RIGHTS}};
+    const int three[] = {0, 1, 2};
+    uint32_t head[] = {TRACE_MESSAGE_HELLO, 0};
+    struct iovec part = {head, sizeof(head)};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+
+    memcpy(CMSG_DATA(&control.head), three, sizeof(three));
+    cr_assert_eq(sendmsg(client, &message, 0), (ssize_t)sizeof(head));
+}
+
+Test(trace_capture, keeps_no_descriptor_of_a_client)
+{
+    int before;
+
+    expect_capture(); /* keeps the file of the last recording */
+    before = open_descriptors();
+    for (int i = 0; i < 8; i++) {
+        int client = join();
+
+        send_three(client);
+        while (next_kind(client))
+            ;
+        close(client);
+    }
+    expect_capture();
+    while (open_descriptors() > before) /* its thread closes the last one */
+        usleep(1000);
+}
+
 Test(trace_capture, refuses_requests_that_do_not_fit)
 {
     char many[100];
