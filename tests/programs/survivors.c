@@ -50,7 +50,7 @@ TEST_LOG(survivors, soon)
 
 TEST_LOG(survivors, late)
 {
-    leave_behind(10000, 300, 2000);
+    leave_behind(3000, 1000, 600);
 }
 
 /* A child that nobody waits for is a zombie. */
