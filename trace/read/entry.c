@@ -210,6 +210,7 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
 
     entry->time = trace_reader_time(reader, record->time);
     entry->end = end ? trace_reader_time(reader, end) : UINT64_MAX;
+    entry->place = place;
     entry->id =
         record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
             ? place

@@ -45,7 +45,8 @@ struct trace_entry {
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
     uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
-    uint32_t id;   /* SPAN, DEVICE: its place */
+    uint32_t place; /* of its record; EXIT: of the one that entered */
+    uint32_t id;    /* SPAN, DEVICE: its place */
     uint32_t span; /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;

@@ -180,6 +180,18 @@ size_t trace_slices_row(const struct trace_slices *slices, size_t track,
     return (size_t)(slice - slices->tracks[track].open);
 }
 
+void trace_slices_end(struct trace_slices *slices, size_t track,
+                      uintptr_t number, uint64_t end)
+{
+    struct trace_slice_track *on = &slices->tracks[track];
+
+    for (size_t i = on->depth; i-- > 0;)
+        if (on->open[i].number == number) {
+            on->open[i].end = end;
+            return;
+        }
+}
+
 void trace_slices_free(struct trace_slices *slices)
 {
     for (size_t i = 0; i < slices->track_count; i++) {

@@ -85,6 +85,11 @@ const struct trace_slice *trace_slices_begin(struct trace_slices *,
 size_t trace_slices_row(const struct trace_slices *, size_t track,
                         const struct trace_slice *);
 
+/* trace_slices_end sets when the open slice with a number ends, which was not
+ * known when it began. */
+void trace_slices_end(struct trace_slices *, size_t track, uintptr_t number,
+                      uint64_t end);
+
 /* trace_slices_free ends all slices and frees the tracks. */
 void trace_slices_free(struct trace_slices *);
 

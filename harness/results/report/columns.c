@@ -193,6 +193,16 @@ void test_log_table_free(struct test_log_table *table)
     *table = (struct test_log_table){.kind = table->kind};
 }
 
+void test_log_table_continue(struct test_log_table *table)
+{
+    for (size_t i = 0; i < table->kind->count; i++) {
+        trace_text_clear(&table->columns[i].bytes);
+        table->columns[i].last = 0;
+    }
+    table->before += table->rows;
+    table->rows = 0;
+}
+
 /* ---- Blocks ---- */
 
 static void put_columns(struct trace_text *out,

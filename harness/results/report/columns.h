@@ -60,6 +60,7 @@ struct test_log_table_kind {
 
 struct test_log_table {
     const struct test_log_table_kind *kind;
+    size_t before; /* rows of earlier blocks */
     size_t rows;
     bool failed; /* without memory: later rows are missing */
     struct {
@@ -77,6 +78,16 @@ struct test_log_table {
 void test_log_table_add(struct test_log_table *, const uint64_t *numbers,
                         size_t count);
 void test_log_table_free(struct test_log_table *);
+
+/* test_log_table_next returns the number of the next row: rows of a recording
+ * that grows are counted through all its blocks. test_log_table_continue
+ * empties a table for the next block. */
+static inline size_t test_log_table_next(const struct test_log_table *table)
+{
+    return table->before + table->rows;
+}
+
+void test_log_table_continue(struct test_log_table *);
 
 /* test_log_real returns the bits of a double. */
 uint64_t test_log_real(double);

@@ -106,13 +106,12 @@ static void put_members(struct trace_text *out,
                                                                    : "true");
 }
 
-static void put_block(struct trace_text *out, const char *members,
-                      struct test_log_recorded *recorded)
+void test_log_recorded_block(struct trace_text *out, const char *members,
+                             struct test_log_recorded *recorded)
 {
     const struct test_log_table *tables[TEST_LOG_RECORDED_TABLE_COUNT];
     struct trace_text all = {0};
 
-    trace_table_free(&recorded->spans); /* it is large */
     test_log_tracks_put(recorded);
     test_log_flows_put(recorded);
     test_log_path_put(recorded);
@@ -130,8 +129,8 @@ static void put_block(struct trace_text *out, const char *members,
 
 /* ---- Entries ---- */
 
-static void add_entry(struct test_log_recorded *recorded,
-                      const struct trace_entry *entry)
+void test_log_recorded_add(struct test_log_recorded *recorded,
+                           const struct trace_entry *entry)
 {
     bool shown = !recorded->replay ||
                  log_replay_step(recorded->replay, recorded->reader, entry);
@@ -170,59 +169,73 @@ static int read_all(struct test_log_recorded *recorded)
         return -1;
     while (trace_reader_next(reader, &entry)) {
         test_log_count(&recorded->counts, &entry);
-        add_entry(recorded, &entry);
+        test_log_recorded_add(recorded, &entry);
     }
     test_log_count_end(&recorded->counts, reader);
     return 0;
 }
 
-static void begin(struct test_log_recorded *recorded)
+void test_log_recorded_begin(struct test_log_recorded *recorded,
+                             struct trace_reader *reader, const char *filter)
 {
+    struct log_filter *shown =
+        log_filter_parse(filter ? filter : "", "info", "LOG", NULL);
     static const struct test_log_table_kind *const kinds[] = {
 #define TEST_LOG_X(name, kind) &kind,
         TEST_LOG_RECORDED_TABLES(TEST_LOG_X)
 #undef TEST_LOG_X
     };
 
+    *recorded = (struct test_log_recorded){
+        .reader = reader,
+        .shown = shown,
+        .replay = shown ? log_replay_new(shown) : NULL,
+        .end = trace_reader_summary(reader).end,
+        .slices = {.outlasting = TRACE_OUTLASTING_MOVES,
+                   .rows_most = TEST_LOG_ROWS_MOST}};
     for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++)
         recorded->tables[i].kind = kinds[i];
 }
 
-static void end(struct test_log_recorded *recorded)
+void test_log_recorded_continue(struct test_log_recorded *recorded)
+{
+    for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++)
+        test_log_table_continue(&recorded->tables[i]);
+    test_log_strings_free(&recorded->strings);
+    recorded->block++;
+}
+
+void test_log_recorded_free(struct test_log_recorded *recorded)
 {
     for (size_t i = 0; i < TEST_LOG_RECORDED_TABLE_COUNT; i++)
         test_log_table_free(&recorded->tables[i]);
     test_log_tracks_free(recorded);
     test_log_strings_free(&recorded->strings);
     trace_table_free(&recorded->spans);
+    trace_table_free(&recorded->earlier);
+    trace_table_free(&recorded->calls);
     test_log_path_free(&recorded->path);
     trace_text_free(&recorded->text);
     free(recorded->sites);
     free(recorded->links);
     log_replay_free(recorded->replay);
+    log_filter_free(recorded->shown);
 }
 
 int test_log_recorded_put(struct trace_text *out, const char *members,
                           struct trace_reader *reader, const char *filter,
                           uint64_t zero, struct test_log_counts *counts)
 {
-    struct test_log_recorded recorded = {
-        .reader = reader,
-        .end = trace_reader_summary(reader).end,
-        .slices = {.outlasting = TRACE_OUTLASTING_MOVES,
-                   .rows_most = TEST_LOG_ROWS_MOST}};
-    struct log_filter *shown =
-        log_filter_parse(filter ? filter : "", "info", "LOG", NULL);
+    struct test_log_recorded recorded;
     int status;
 
-    begin(&recorded);
-    recorded.replay = shown ? log_replay_new(shown) : NULL;
+    test_log_recorded_begin(&recorded, reader, filter);
     test_log_path_find(&recorded, zero);
     status = read_all(&recorded);
+    trace_table_free(&recorded.spans); /* it is large */
     if (!status)
-        put_block(out, members, &recorded);
+        test_log_recorded_block(out, members, &recorded);
     *counts = recorded.counts;
-    end(&recorded);
-    log_filter_free(shown);
+    test_log_recorded_free(&recorded);
     return status || out->failed ? -1 : 0;
 }

@@ -68,6 +68,8 @@ bool test_log_cut_line(struct test_log_cut *);
     X(SITES, test_log_site_kind)                                               \
     X(SLICES, test_log_slice_kind)                                             \
     X(SLICE_FIELDS, test_log_slice_field_kind)                                 \
+    X(ENDED, test_log_ended_kind)                                              \
+    X(ENDED_FIELDS, test_log_ended_field_kind)                                 \
     X(FLOWS, test_log_flow_kind)                                               \
     X(LINES, test_log_line_kind)                                               \
     X(LINE_FIELDS, test_log_line_field_kind)                                   \
@@ -86,10 +88,10 @@ enum test_log_recorded_table {
 TEST_LOG_RECORDED_TABLES(TEST_LOG_X)
 #undef TEST_LOG_X
 
-/* A call site's row. */
+/* A call site's row, and its name in the strings of a block. */
 struct test_log_site_row {
     const struct trace_site *site; /* NULL: it has none yet */
-    uint32_t row, name;
+    uint32_t row, name, block;
 };
 
 /* An end of an arrow between a call and the work that it launched. */
@@ -128,10 +130,12 @@ struct test_log_path {
 
 struct test_log_recorded {
     struct trace_reader *reader;
+    struct log_filter *shown;
     struct log_replay *replay; /* what LOG showed; NULL: everything */
-    uint64_t end;              /* ns: open slices end here */
+    uint64_t end; /* ns: open slices end here; UINT64_MAX: it grows */
     struct test_log_counts counts;
     struct test_log_cut cut;
+    uint32_t block; /* counts those of a recording that grows */
     struct test_log_strings strings;
     struct test_log_table tables[TEST_LOG_RECORDED_TABLE_COUNT];
     struct test_log_track *tracks;
@@ -139,13 +143,30 @@ struct test_log_recorded {
     struct trace_slices slices;      /* those that are open, by track */
     struct test_log_site_row *sites; /* by id */
     size_t site_count;
-    struct trace_table spans; /* from places to rows of slices */
-    uint32_t number;          /* of the next span, enter or activity */
+    struct trace_table spans;   /* from places to rows of slices */
+    struct trace_table earlier; /* spans of which only these are known */
+    uint32_t number;            /* of the next span, enter or activity */
     struct test_log_path path;
     struct test_log_link *links;
     size_t link_count, link_capacity;
-    struct trace_text text; /* for one value */
+    struct trace_table calls; /* from correlations to rows of slices */
+    struct trace_text text;   /* for one value */
 };
+
+/* test_log_recorded_begin prepares the tables of a recording, whose lines
+ * `filter` chose. test_log_recorded_add adds an entry in order of time.
+ * test_log_recorded_block adds them as a block, with `members` as for
+ * test_log_block_put, and with what is known of the whole recording.
+ * test_log_recorded_continue empties the tables for the next block of a
+ * recording that grows. test_log_recorded_free frees what they made. */
+void test_log_recorded_begin(struct test_log_recorded *, struct trace_reader *,
+                             const char *filter);
+void test_log_recorded_add(struct test_log_recorded *,
+                           const struct trace_entry *);
+void test_log_recorded_block(struct trace_text *out, const char *members,
+                             struct test_log_recorded *);
+void test_log_recorded_continue(struct test_log_recorded *);
+void test_log_recorded_free(struct test_log_recorded *);
 
 /* test_log_recorded_put adds the block of a recording, with `members` as
  * test_log_block_put, and counts the recording. `filter` is the one that chose
@@ -170,7 +191,7 @@ size_t test_log_recorded_field(struct test_log_recorded *,
 /* test_log_track_process returns the string that names a device.
  * test_log_track_of returns the track of an entry.
  * test_log_track_depth returns the row for a slice, below those that enclose
- * it. test_log_tracks_put fills the table of tracks. */
+ * it. test_log_tracks_put adds the rows of tracks that have none yet. */
 uint32_t test_log_track_process(struct test_log_recorded *, uint32_t device);
 uint32_t test_log_track_of(struct test_log_recorded *,
                            const struct trace_entry *);
@@ -185,6 +206,20 @@ void test_log_tracks_free(struct test_log_recorded *);
  * and returns its row + 1; 0 if it was left out. */
 uint32_t test_log_slices_add(struct test_log_recorded *,
                              const struct trace_entry *);
+
+/* For recordings that grow: test_log_slices_sum adds an open slice that stands
+ * for several short ones, of which an entry is the first, and returns its row.
+ * test_log_slices_end ends an open slice, which then has as many rows of
+ * ENDED_FIELDS as given. test_log_slices_late adds those of a span, if some of
+ * its fields were recorded late, and returns how many. test_log_slices_forget
+ * forgets the rows of spans, except the last ones. */
+uint32_t test_log_slices_sum(struct test_log_recorded *,
+                             const struct trace_entry *);
+void test_log_slices_end(struct test_log_recorded *, uint32_t track,
+                         uint32_t row, uint64_t begin, uint64_t end,
+                         size_t fields);
+size_t test_log_slices_late(struct test_log_recorded *, uint32_t place);
+void test_log_slices_forget(struct test_log_recorded *);
 
 /* test_log_slices_around returns the row + 1 of the innermost span from `place`
  * outwards that has one, 0 if none has. */

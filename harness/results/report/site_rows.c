@@ -33,8 +33,9 @@ static struct test_log_site_row add_site(struct test_log_recorded *recorded,
 {
     struct test_log_table *sites = &recorded->tables[TEST_LOG_SITES];
     struct test_log_strings *strings = &recorded->strings;
-    struct test_log_site_row row = {site, (uint32_t)sites->rows,
-                                    test_log_strings_of(strings, site->name)};
+    struct test_log_site_row row = {site, (uint32_t)test_log_table_next(sites),
+                                    test_log_strings_of(strings, site->name),
+                                    recorded->block};
 
     TEST_LOG_ROW(sites, row.name, test_log_strings_of(strings, site->target),
                  test_log_strings_of(strings, site->file), site->line,
@@ -55,6 +56,9 @@ struct test_log_site_row test_log_recorded_site(
     row = &recorded->sites[site->id];
     if (row->site != site)
         *row = add_site(recorded, site);
+    if (row->block != recorded->block)
+        row->name = test_log_strings_of(&recorded->strings, site->name);
+    row->block = recorded->block;
     return *row;
 }
 

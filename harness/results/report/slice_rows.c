@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "harness/results/report/recorded.h"
+#include "trace/base/text.h"
 
 /* The bits of a slice's state. */
 enum {
@@ -29,12 +30,35 @@ const struct test_log_table_kind test_log_slice_kind = {
 const struct test_log_table_kind test_log_slice_field_kind = {
     "slice_fields", 2, {{"name", TEST_LOG_NUMBER}, {"value", TEST_LOG_NUMBER}}};
 
+const struct test_log_table_kind test_log_ended_kind = {
+    "ended",
+    3,
+    {{"row", TEST_LOG_DELTA},
+     {"duration", TEST_LOG_NUMBER},
+     {"fields", TEST_LOG_NUMBER}}};
+
+const struct test_log_table_kind test_log_ended_field_kind = {
+    "ended_fields", 2, {{"name", TEST_LOG_NUMBER}, {"value", TEST_LOG_NUMBER}}};
+
 const struct test_log_table_kind test_log_flow_kind = {
     "flows", 2, {{"from", TEST_LOG_NUMBER}, {"to", TEST_LOG_NUMBER}}};
 
 static struct test_log_table *slices_of(struct test_log_recorded *recorded)
 {
     return &recorded->tables[TEST_LOG_SLICES];
+}
+
+static size_t next_row(const struct test_log_recorded *recorded)
+{
+    return test_log_table_next(&recorded->tables[TEST_LOG_SLICES]);
+}
+
+/* Finds the row of a span's first slice. */
+static bool find_row(const struct test_log_recorded *recorded, uint32_t place,
+                     uintptr_t *row)
+{
+    return trace_table_find(&recorded->spans, place, row) ||
+           trace_table_find(&recorded->earlier, place, row);
 }
 
 uint32_t test_log_slices_around(const struct test_log_recorded *recorded,
@@ -44,7 +68,7 @@ uint32_t test_log_slices_around(const struct test_log_recorded *recorded,
     uintptr_t row;
 
     for (; place; place = span.span) {
-        if (trace_table_find(&recorded->spans, place, &row))
+        if (find_row(recorded, place, &row))
             return (uint32_t)row + 1;
         if (!trace_reader_span(recorded->reader, place, &span))
             return 0;
@@ -76,22 +100,23 @@ static void add_row(struct test_log_recorded *recorded,
     struct test_log_table *slices = slices_of(recorded);
     uint32_t track = test_log_track_of(recorded, entry);
     struct test_log_site_row row = test_log_recorded_site(recorded, site);
-    uint64_t end = entry->end;
+    uint64_t end = entry->end, number = next_row(recorded);
 
     if (slice->state & STATE_OPEN)
         end = recorded->end;
     if (end < entry->time || slice->state & STATE_NEVER_ENTERED)
         end = entry->time;
-    TEST_LOG_ROW(slices, entry->time, end - entry->time, track,
-                 test_log_track_depth(recorded, track, entry->time, end),
-                 row.name, row.row, back_to(slices->rows, slice->parent),
-                 back_to(slices->rows, slice->first), slice->state, slice->kind,
+    TEST_LOG_ROW(slices, entry->time, end == UINT64_MAX ? 0 : end - entry->time,
+                 track, test_log_track_depth(recorded, track, entry->time, end),
+                 row.name, row.row, back_to(number, slice->parent),
+                 back_to(number, slice->first), slice->state, slice->kind,
                  slice->fields);
 }
 
 /* ---- Spans ---- */
 
 static size_t add_span_fields(struct test_log_recorded *recorded,
+                              enum test_log_recorded_table table,
                               const struct trace_entry *span)
 {
     struct trace_field fields[TRACE_FIELDS_MAX];
@@ -100,22 +125,22 @@ static size_t add_span_fields(struct test_log_recorded *recorded,
     size_t added = 0;
 
     for (size_t i = 0; i < count; i++)
-        added += test_log_recorded_field(recorded, TEST_LOG_SLICE_FIELDS,
-                                         fields[i].name, &fields[i].value);
+        added += test_log_recorded_field(recorded, table, fields[i].name,
+                                         &fields[i].value);
     return added;
 }
 
 static void add_span(struct test_log_recorded *recorded,
                      const struct trace_entry *entry)
 {
-    struct slice slice = {.parent =
-                              test_log_slices_around(recorded, entry->span),
-                          .state = !entry->entered ? STATE_NEVER_ENTERED
-                                   : entry->end == UINT64_MAX ? STATE_OPEN
-                                                              : 0,
-                          .fields = add_span_fields(recorded, entry)};
+    struct slice slice = {
+        .parent = test_log_slices_around(recorded, entry->span),
+        .state = !entry->entered            ? STATE_NEVER_ENTERED
+                 : entry->end == UINT64_MAX ? STATE_OPEN
+                                            : 0,
+        .fields = add_span_fields(recorded, TEST_LOG_SLICE_FIELDS, entry)};
 
-    trace_table_set(&recorded->spans, entry->id, slices_of(recorded)->rows);
+    trace_table_set(&recorded->spans, entry->id, next_row(recorded));
     add_row(recorded, entry, entry->site, &slice);
 }
 
@@ -129,10 +154,10 @@ static void add_enter(struct test_log_recorded *recorded,
     if (!trace_reader_span(recorded->reader, entry->span, &span))
         return;
     slice.parent = test_log_slices_around(recorded, span.span);
-    if (trace_table_find(&recorded->spans, entry->span, &row))
+    if (find_row(recorded, entry->span, &row))
         slice.first = (uint32_t)row + 1;
     else
-        slice.fields = add_span_fields(recorded, &span);
+        slice.fields = add_span_fields(recorded, TEST_LOG_SLICE_FIELDS, &span);
     add_row(recorded, entry, span.site, &slice);
 }
 
@@ -205,7 +230,7 @@ static void link_row(struct test_log_recorded *recorded,
         return;
     recorded->links[recorded->link_count++] =
         (struct test_log_link){.correlation = entry->at.correlation,
-                               .row = (uint32_t)slices_of(recorded)->rows,
+                               .row = (uint32_t)next_row(recorded),
                                .on_device = entry->at.on_device};
 }
 
@@ -229,7 +254,7 @@ static void add_device(struct test_log_recorded *recorded,
 uint32_t test_log_slices_add(struct test_log_recorded *recorded,
                              const struct trace_entry *entry)
 {
-    size_t rows = slices_of(recorded)->rows;
+    size_t row = next_row(recorded);
 
     test_log_path_note(recorded, entry);
     if (test_log_cut_slice(&recorded->cut, test_log_slice_duration(entry)))
@@ -240,7 +265,57 @@ uint32_t test_log_slices_add(struct test_log_recorded *recorded,
         add_enter(recorded, entry);
     else
         add_device(recorded, entry);
-    return slices_of(recorded)->rows > rows ? (uint32_t)rows + 1 : 0;
+    return next_row(recorded) > row ? (uint32_t)row + 1 : 0;
+}
+
+/* ---- Slices that end later ---- */
+
+uint32_t test_log_slices_sum(struct test_log_recorded *recorded,
+                             const struct trace_entry *entry)
+{
+    const struct trace_site *site = trace_slice_site(recorded->reader, entry);
+    struct test_log_strings *strings = &recorded->strings;
+    uint32_t track = test_log_track_of(recorded, entry), name;
+    struct trace_text *text = &recorded->text;
+    size_t row = next_row(recorded);
+
+    trace_text_clear(text);
+    trace_text_string(text, site ? site->name : "");
+    trace_text_literal(text, " …");
+    name = test_log_strings_add(strings, text->data, text->size);
+    TEST_LOG_ROW(slices_of(recorded), entry->time, 0, track,
+                 test_log_track_depth(recorded, track, entry->time, UINT64_MAX),
+                 name, site ? test_log_recorded_site(recorded, site).row : 0, 0,
+                 0, STATE_OPEN, test_log_strings_of(strings, "sum"), 0);
+    return (uint32_t)row;
+}
+
+void test_log_slices_end(struct test_log_recorded *recorded, uint32_t track,
+                         uint32_t row, uint64_t begin, uint64_t end,
+                         size_t fields)
+{
+    trace_slices_end(&recorded->slices, track, row, end);
+    TEST_LOG_ROW(&recorded->tables[TEST_LOG_ENDED], row,
+                 trace_between(begin, end), fields);
+}
+
+size_t test_log_slices_late(struct test_log_recorded *recorded, uint32_t place)
+{
+    struct trace_entry span, late;
+    size_t cursor = 0;
+
+    if (!trace_reader_late(recorded->reader, place, UINT64_MAX, &cursor,
+                           &late) ||
+        !trace_reader_span(recorded->reader, place, &span))
+        return 0;
+    return add_span_fields(recorded, TEST_LOG_ENDED_FIELDS, &span);
+}
+
+void test_log_slices_forget(struct test_log_recorded *recorded)
+{
+    trace_table_free(&recorded->earlier);
+    recorded->earlier = recorded->spans;
+    recorded->spans = (struct trace_table){.count = 0};
 }
 
 /* ---- Arrows ---- */
@@ -248,22 +323,21 @@ uint32_t test_log_slices_add(struct test_log_recorded *recorded,
 /* The first call of a correlation launched all its work. */
 void test_log_flows_put(struct test_log_recorded *recorded)
 {
-    struct trace_table calls = {0};
+    struct trace_table *calls = &recorded->calls;
     uintptr_t row;
 
     for (size_t i = 0; i < recorded->link_count; i++) {
         const struct test_log_link *link = &recorded->links[i];
 
         if (!link->on_device &&
-            !trace_table_find(&calls, link->correlation, &row))
-            trace_table_set(&calls, link->correlation, link->row);
+            !trace_table_find(calls, link->correlation, &row))
+            trace_table_set(calls, link->correlation, link->row);
     }
     for (size_t i = 0; i < recorded->link_count; i++) {
         const struct test_log_link *link = &recorded->links[i];
 
-        if (link->on_device &&
-            trace_table_find(&calls, link->correlation, &row))
+        if (link->on_device && trace_table_find(calls, link->correlation, &row))
             TEST_LOG_ROW(&recorded->tables[TEST_LOG_FLOWS], row, link->row);
     }
-    trace_table_free(&calls);
+    recorded->link_count = 0;
 }

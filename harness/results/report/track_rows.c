@@ -127,7 +127,11 @@ uint64_t test_log_track_depth(struct test_log_recorded *recorded,
     if (number >= recorded->track_count)
         return 0;
     slice = trace_slices_begin(
-        slices, number, (struct trace_slice){.begin = begin, .end = end});
+        slices, number,
+        (struct trace_slice){
+            .begin = begin,
+            .end = end,
+            .number = test_log_table_next(&recorded->tables[TEST_LOG_SLICES])});
     if (!slice)
         return TEST_LOG_ROWS_MOST - 1;
     depth = trace_slices_row(slices, number, slice);
@@ -139,13 +143,15 @@ uint64_t test_log_track_depth(struct test_log_recorded *recorded,
 
 void test_log_tracks_put(struct test_log_recorded *recorded)
 {
-    for (size_t i = 0; i < recorded->track_count; i++) {
+    struct test_log_table *tracks = &recorded->tables[TEST_LOG_TRACKS];
+
+    for (size_t i = test_log_table_next(tracks); i < recorded->track_count;
+         i++) {
         const struct test_log_track *track = &recorded->tracks[i];
 
-        TEST_LOG_ROW(&recorded->tables[TEST_LOG_TRACKS], track->kind,
-                     track->name, track->pid, track->tid, track->process,
-                     track->device, track->context, track->stream, track->most,
-                     track->overlapping);
+        TEST_LOG_ROW(tracks, track->kind, track->name, track->pid, track->tid,
+                     track->process, track->device, track->context,
+                     track->stream, track->most, track->overlapping);
     }
 }
 
