@@ -1,16 +1,12 @@
 /* log_follow.c: testlog log --follow: prints the lines of a run that may still
  * be running, soon after they were recorded.
  *
- * Lines wait a moment, so that those of several threads get in order. While
- * records arrive, it looks often; otherwise it takes longer and longer breaks.
  */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "log/replay/replay.h"
@@ -18,16 +14,7 @@
 #include "runners/runners.h"
 #include "trace/base/clock.h"
 
-#define MS UINT64_C(1000000) /* ns */
-
-static const uint64_t settled_after = 50 * MS; /* a record is complete */
-static const uint64_t scan_every = 200 * MS;   /* for new recordings */
-static const uint64_t shortest_break = 10 * MS, longest_break = 100 * MS;
-
-static bool is_gone(int process)
-{
-    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
-}
+static const uint64_t scan_every = 200000000; /* ns: for new recordings */
 
 /* ---- A recording ---- */
 
@@ -65,22 +52,6 @@ static void end(struct recording *recording)
     recording->followed = NULL;
 }
 
-/* Finds new records, all of them once no process adds any; -1 without memory.
- */
-static int look(struct recording *recording, struct trace_reader *reader)
-{
-    struct trace_summary summary = trace_reader_summary(reader);
-    uint64_t now =
-        trace_between(summary.origin.monotonic, trace_anchor_now().monotonic);
-    bool gone = is_gone((int)summary.pid);
-    int found = trace_reader_look(reader, trace_between(settled_after, now));
-
-    recording->ended = gone || trace_reader_summary(reader).ended;
-    return found >= 0 && recording->ended
-               ? trace_reader_look(reader, UINT64_MAX)
-               : found;
-}
-
 /* Prints the new lines of a recording and returns whether it had any records.
  * One that cannot be read is gone. */
 static bool print_new(struct recording *recording,
@@ -94,7 +65,9 @@ static bool print_new(struct recording *recording,
         return false;
     }
     lines = recording->followed;
-    found = recording->ended ? 0 : look(recording, lines->reader);
+    found = recording->ended
+                ? 0
+                : runners_follow_look(lines->reader, &recording->ended);
     runners_lines_print(lines, recording, several);
     if (found < 0 || recording->ended)
         end(recording);
@@ -138,7 +111,7 @@ static bool run_ended(const char *where, int *runner)
         return true;
     if (!*runner)
         *runner = runner_of(where);
-    return *runner && is_gone(*runner);
+    return *runner && runners_follow_gone(*runner);
 }
 
 static bool all_ended(const struct recordings *found)
@@ -209,23 +182,6 @@ static bool print_all_new(struct followed_run *run,
     return any;
 }
 
-static void pause_for(uint64_t ns)
-{
-    const struct timespec time = {(time_t)(ns / 1000000000),
-                                  (long)(ns % 1000000000)};
-
-    nanosleep(&time, NULL);
-}
-
-/* Returns how long to pause: not shorter than it was busy. */
-static uint64_t next_break(uint64_t last, uint64_t busy, bool any)
-{
-    uint64_t next = any ? shortest_break : 2 * last;
-
-    next = next < longest_break ? next : longest_break;
-    return next > busy ? next : busy;
-}
-
 void runners_log_follow(struct recordings *found, const char *where,
                         char **patterns, const struct log_settings *settings)
 {
@@ -235,7 +191,7 @@ void runners_log_follow(struct recordings *found, const char *where,
                                .headed = runners_log_has(where, "tests") &&
                                          !*patterns,
                                .said = found->count};
-    uint64_t scanned = 0, time = shortest_break;
+    uint64_t scanned = 0, paused = 0;
 
     for (;;) {
         uint64_t began = trace_clock_ns(CLOCK_MONOTONIC);
@@ -249,8 +205,7 @@ void runners_log_follow(struct recordings *found, const char *where,
         follow_move(&run);
         if (ferror(stdout) || (run.ended && all_ended(found)))
             break;
-        time = next_break(time, trace_clock_ns(CLOCK_MONOTONIC) - began, any);
-        pause_for(time);
+        paused = runners_follow_pause(paused, began, any);
     }
     for (size_t i = 0; i < found->count; i++)
         if (!found->all[i].ended)

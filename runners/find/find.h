@@ -80,6 +80,21 @@ int runners_refuse_flag(const char *command, int c, char **argv,
 void runners_flush(void);
 int runners_written(const char *command, int code);
 
+/* ---- follow_recording.c ---- */
+
+/* runners_follow_look finds the new records of a followed recording that have
+ * settled, and all of them once no process adds any, which sets `ended`. 1 if
+ * there were new ones, 0 if not, -1 without memory. runners_follow_gone returns
+ * whether a process is gone. */
+int runners_follow_look(struct trace_reader *, bool *ended);
+bool runners_follow_gone(int process);
+
+/* runners_follow_pause pauses before the next look: a little while records
+ * arrive, otherwise longer and longer, and never less than the looks took that
+ * began at `began`. Returns the pause, which the next call takes as `last`; all
+ * in ns. */
+uint64_t runners_follow_pause(uint64_t last, uint64_t began, bool any);
+
 /* ---- kept_runs.c ---- */
 
 /* runners_settings reads the variables and testlog.conf; `dir` is the argument,

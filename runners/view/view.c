@@ -117,8 +117,10 @@ static void serve(struct view *view, int signals)
         poll(fds, DESCRIPTORS, timeout_of(view));
         if (fds[CHANGES].revents & POLLIN)
             read_changes(view, fds[CHANGES].fd);
-        if (fds[RENDERINGS].revents & POLLIN)
+        if (fds[RENDERINGS].revents & POLLIN) {
             view_look_at_renderings(view);
+            view_look_at_live(view);
+        }
         now = trace_clock_ns(CLOCK_MONOTONIC);
         if (now - ticked >= TICK_MS * UINT64_C(1000000)) {
             tick(view);

@@ -22,9 +22,11 @@ enum {
     VIEW_CONNECTIONS_MOST = 1000,
     VIEW_RENDER_SECONDS = 120, /* that an answer may take */
     VIEW_RENDERINGS_MOST = 4,  /* at a time */
+    VIEW_LIVE_MOST = 16,       /* tests that are followed at a time */
 };
 
 struct view_connection;
+struct view_live;
 struct view_rendering;
 struct view_stream;
 
@@ -42,7 +44,9 @@ struct view {
     uint64_t changes; /* of the folder */
     struct view_rendering *renderings;
     unsigned rendering; /* how many have a child */
-    int watcher;        /* epoll: a child has ended, or a client has gone */
+    struct view_live *lives;
+    unsigned following; /* how many these are */
+    int watcher; /* epoll: a child has ended or written, a client has gone */
 };
 
 /* A request while its body is read. */
@@ -114,6 +118,14 @@ struct view_source {
 view_result view_render(const struct view_request *,
                         const struct view_source *);
 
+/* view_fork forks a child that writes an answer to `output`; -1 with errno.
+ * view_watch lets view->watcher wait for events of a descriptor, and
+ * view_unwatch no longer. view_socket_of returns that of a connection. */
+pid_t view_fork(const struct view *, int output, const struct view_source *);
+bool view_watch(const struct view *, int fd, uint32_t events);
+void view_unwatch(const struct view *, int fd);
+int view_socket_of(struct MHD_Connection *);
+
 /* view_begin_renderings sets view->watcher; false with errno.
  * view_look_at_renderings continues with what can be continued; call it when
  * `watcher` is readable, and now and then for those that take too long.
@@ -123,6 +135,25 @@ bool view_begin_renderings(struct view *);
 void view_look_at_renderings(struct view *);
 void view_forget_rendering(struct view *, const struct MHD_Connection *);
 void view_end_renderings(struct view *);
+
+/* ---- view_live.c: answers that go on ---- */
+
+/* view_send_live sends what a child writes as soon as it has written it, until
+ * it ends. view_look_at_live continues with what can be continued; call it when
+ * `watcher` is readable. view_end_lives ends all. */
+view_result view_send_live(const struct view_request *,
+                           const struct view_source *);
+void view_look_at_live(struct view *);
+void view_end_lives(struct view *);
+
+/* ---- view_follow.c ---- */
+
+/* view_follow writes a test's recording while it grows: blocks, each after its
+ * size. -1 with errno. */
+struct test_log_attempt;
+struct test_log_page;
+int view_follow(const struct test_log_page *, const struct test_log_attempt *,
+                FILE *);
 
 /* ---- view_routes.c ---- */
 
@@ -152,8 +183,9 @@ bool view_find_run(const struct view *, const char *name, char path[PATH_MAX]);
 struct trace_reader *view_open_in(const struct test_log_run *,
                                   const char *folder);
 
-/* view_send_of_run sends a block of a run's page, "NAME/tN.bin", a test in a
- * format of testlog export, "NAME/tN.chrome", or a file. */
+/* view_send_of_run sends a block of a run's page, "NAME/tN.bin", what a test
+ * records while it runs, "NAME/tN.live", a test in a format of testlog export,
+ * "NAME/tN.chrome", or a file. */
 view_result view_send_of_run(const struct view_request *, const char *path);
 
 /* ---- view_against.c ---- */

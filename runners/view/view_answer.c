@@ -17,6 +17,9 @@ static const struct {
     {MHD_HTTP_CONTENT_TOO_LARGE, "413: the body has more than 64 KiB\n"},
     {MHD_HTTP_INTERNAL_SERVER_ERROR,
      "500: testlog view cannot make this answer; its terminal shows why\n"},
+    {MHD_HTTP_SERVICE_UNAVAILABLE,
+     "503: as many tests are followed as testlog view allows; close other "
+     "pages\n"},
 };
 
 /* nosniff: a browser takes nothing for a page that is not sent as one. */

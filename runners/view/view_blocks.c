@@ -23,7 +23,7 @@
  */
 enum { COUNTED_MOST = 64 << 20 };
 
-enum block_kind { BLOCK_RUN, BLOCK_END, BLOCK_TEST, BLOCK_EXPORT };
+enum block_kind { BLOCK_RUN, BLOCK_END, BLOCK_TEST, BLOCK_LIVE, BLOCK_EXPORT };
 
 struct block {
     char run[NAME_MAX + 1];
@@ -46,7 +46,7 @@ bool view_find_run(const struct view *view, const char *name,
            runners_open_scratch(path);
 }
 
-/* Returns whether a file is a run's own, and not a link to elsewhere. */
+/* Returns whether a recording is a run's own, and not a link to elsewhere. */
 static bool is_own(int run, const char *folder, const char *suffix)
 {
     char name[PATH_MAX];
@@ -206,6 +206,24 @@ static int write_export(const struct report_page *page,
                               out);
 }
 
+/* A recording that is written to is not compressed. */
+static int write_live(const struct report_page *page, const struct block *block,
+                      FILE *out)
+{
+    const struct test_log_page contents = runners_page_of(page);
+    struct test_log_attempt attempt;
+    int run = open(page->run.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool own = run >= 0 &&
+               test_log_attempt_of(&attempt, &page->run, block->number,
+                                   block->attempt) &&
+               is_own(run, attempt.folder, "");
+
+    if (run >= 0)
+        close(run);
+    errno = ENOENT;
+    return own ? view_follow(&contents, &attempt, out) : -1;
+}
+
 static int write_block(const struct view *view, const void *context, FILE *out)
 {
     const struct block *block = context;
@@ -214,6 +232,7 @@ static int write_block(const struct view *view, const void *context, FILE *out)
 
     if (!status)
         status = block->kind == BLOCK_EXPORT ? write_export(&page, block, out)
+                 : block->kind == BLOCK_LIVE ? write_live(&page, block, out)
                                              : write_packed(&page, block, out);
     if (status && errno != ENOENT)
         test_log_notice("view: %s: %s", block->run, strerror(errno));
@@ -238,8 +257,8 @@ static bool read_number(const char **text, size_t *number)
     return !errno;
 }
 
-/* Reads the name of a block: "run.bin", "end.bin", "t7.bin" or "t7.1.bin"; or
- * of a test in another format: "t7.chrome". */
+/* Reads the name of a block: "run.bin", "end.bin", "t7.bin" or "t7.1.bin"; of
+ * one that grows: "t7.live"; or of a test in another format: "t7.chrome". */
 static bool read_name(struct block *block, const char *name)
 {
     block->kind = !strcmp(name, "end.bin")   ? BLOCK_END
@@ -256,7 +275,9 @@ static bool read_name(struct block *block, const char *name)
     }
     if (!strcmp(name, ".bin"))
         return true;
-    block->kind = BLOCK_EXPORT;
+    block->kind = strcmp(name, ".live") ? BLOCK_EXPORT : BLOCK_LIVE;
+    if (block->kind == BLOCK_LIVE)
+        return true;
     block->format = name + 1;
     return *name == '.' && runners_export_is_format(block->format);
 }
@@ -266,13 +287,15 @@ view_result view_send_of_run(const struct view_request *request,
 {
     struct block block = {.number = 0};
     const char *slash = strchr(path, '/');
+    struct view_source source;
 
     if (!slash || slash - path > NAME_MAX || !read_name(&block, slash + 1))
         return view_send_file(request, path);
     memcpy(block.run, path, (size_t)(slash - path));
-    return view_render(
-        request, &(struct view_source){.write = write_block,
-                                       .context = &block,
-                                       .type = "application/octet-stream",
-                                       .saved = block.kind == BLOCK_EXPORT});
+    source = (struct view_source){.write = write_block,
+                                  .context = &block,
+                                  .type = "application/octet-stream",
+                                  .saved = block.kind == BLOCK_EXPORT};
+    return block.kind == BLOCK_LIVE ? view_send_live(request, &source)
+                                    : view_render(request, &source);
 }

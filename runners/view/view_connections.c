@@ -203,6 +203,7 @@ void view_end_http(struct view *view)
 {
     view_close_streams(view);
     view_end_renderings(view);
+    view_end_lives(view);
     MHD_run(view->daemon);
     MHD_stop_daemon(view->daemon);
     close(view->watcher);

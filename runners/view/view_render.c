@@ -53,22 +53,22 @@ static struct view_rendering *find(const struct view *view,
     return one;
 }
 
-static int socket_of(const struct view_rendering *rendering)
+int view_socket_of(struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-        rendering->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     return info ? info->connect_fd : -1;
 }
 
-static bool watch(const struct view *view, int fd, uint32_t events)
+bool view_watch(const struct view *view, int fd, uint32_t events)
 {
     struct epoll_event event = {.events = events};
 
     return !epoll_ctl(view->watcher, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void unwatch(const struct view *view, int fd)
+void view_unwatch(const struct view *view, int fd)
 {
     epoll_ctl(view->watcher, EPOLL_CTL_DEL, fd, NULL);
 }
@@ -76,7 +76,7 @@ static void unwatch(const struct view *view, int fd)
 /* libmicrohttpd does not look at the socket of a suspended connection. */
 static void suspend(const struct view *view, struct view_rendering *rendering)
 {
-    watch(view, socket_of(rendering), EPOLLRDHUP);
+    view_watch(view, view_socket_of(rendering->connection), EPOLLRDHUP);
     MHD_suspend_connection(rendering->connection);
     rendering->suspended = true;
 }
@@ -85,7 +85,7 @@ static void resume(const struct view *view, struct view_rendering *rendering)
 {
     if (!rendering->suspended)
         return;
-    unwatch(view, socket_of(rendering));
+    view_unwatch(view, view_socket_of(rendering->connection));
     MHD_resume_connection(rendering->connection);
     rendering->suspended = false;
 }
@@ -131,6 +131,18 @@ _Noreturn static void render(const struct view *view, int output, pid_t server,
     _exit(failed ? REFUSED : EXIT_SUCCESS);
 }
 
+pid_t view_fork(const struct view *view, int output,
+                const struct view_source *source)
+{
+    pid_t server = getpid(), child;
+
+    fflush(NULL);
+    child = fork();
+    if (!child)
+        render(view, output, server, source);
+    return child;
+}
+
 /* ---- Its life ---- */
 
 /* Begins to wait for the end of a child; -1 if that is impossible. */
@@ -138,7 +150,7 @@ static int watch_child(const struct view *view, pid_t child)
 {
     int end = pidfd_open(child, 0);
 
-    if (end >= 0 && watch(view, end, EPOLLIN))
+    if (end >= 0 && view_watch(view, end, EPOLLIN))
         return end;
     if (end >= 0)
         close(end);
@@ -150,15 +162,10 @@ static int watch_child(const struct view *view, pid_t child)
 static bool start(struct view *view, struct view_rendering *rendering,
                   const struct view_source *source)
 {
-    pid_t server = getpid();
-
     rendering->output = memfd_create("answer", MFD_CLOEXEC);
     if (rendering->output < 0)
         return false;
-    fflush(NULL);
-    rendering->child = fork();
-    if (!rendering->child)
-        render(view, rendering->output, server, source);
+    rendering->child = view_fork(view, rendering->output, source);
     if (rendering->child < 0)
         return false;
     rendering->end = watch_child(view, rendering->child);
@@ -202,7 +209,7 @@ static bool reap(struct view *view, struct view_rendering *rendering, int flags)
     waitid(P_PIDFD, (id_t)rendering->end, &info, WEXITED | flags);
     if (!info.si_pid)
         return false;
-    unwatch(view, rendering->end);
+    view_unwatch(view, rendering->end);
     close(rendering->end);
     view->rendering--;
     note_end(rendering, &info);
@@ -227,7 +234,7 @@ static void abandon(struct view *view, struct view_rendering *rendering)
 
 static bool has_left(const struct view_rendering *rendering)
 {
-    struct pollfd one = {socket_of(rendering), POLLRDHUP, 0};
+    struct pollfd one = {view_socket_of(rendering->connection), POLLRDHUP, 0};
 
     return rendering->suspended && poll(&one, 1, 0) > 0;
 }

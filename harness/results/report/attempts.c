@@ -31,10 +31,10 @@ uint64_t test_log_attempt_offset(const struct test_log_run *run,
                          trace_reader_summary(reader).origin.wall);
 }
 
-static void put_members(struct trace_text *out,
-                        const struct test_log_page *page,
-                        const struct test_log_attempt *attempt,
-                        const struct trace_reader *reader)
+void test_log_attempt_members(struct trace_text *out,
+                              const struct test_log_page *page,
+                              const struct test_log_attempt *attempt,
+                              const struct trace_reader *reader)
 {
     const char *name = test_log_name(attempt->result);
 
@@ -75,7 +75,7 @@ int test_log_attempt_block(struct trace_text *block,
     uint64_t zero = trace_reader_zero(reader, noted_of(page, attempt, reader));
     int status;
 
-    put_members(&members, page, attempt, reader);
+    test_log_attempt_members(&members, page, attempt, reader);
     status =
         test_log_recorded_put(block, members.data ? members.data : "", reader,
                               trace_reader_meta(reader, "log"), zero, counts);

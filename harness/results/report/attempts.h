@@ -27,6 +27,12 @@ bool test_log_attempt_of(struct test_log_attempt *, const struct test_log_run *,
 uint64_t test_log_attempt_offset(const struct test_log_run *,
                                  const struct trace_reader *);
 
+/* test_log_attempt_members adds the members of a block that tell which try it
+ * is. */
+void test_log_attempt_members(struct trace_text *, const struct test_log_page *,
+                              const struct test_log_attempt *,
+                              const struct trace_reader *);
+
 /* test_log_attempt_block adds the block of a try, and counts its recording; -1
  * without memory. */
 int test_log_attempt_block(struct trace_text *, const struct test_log_page *,
