@@ -116,7 +116,15 @@ const main = (() => {
         document.body.dataset.ready = 'yes';
     }
 
+    // grow() shows what a test has recorded since; the view may ignore it.
+    function grow(test, recording) {
+        const view = views[current()];
+
+        if (document.body.dataset.shown === current() && view.grow)
+            view.grow(test, recording);
+    }
+
     document.addEventListener('DOMContentLoaded', open);
 
-    return { notice };
+    return { notice, grow };
 })();

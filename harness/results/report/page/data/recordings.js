@@ -81,6 +81,17 @@ const recordings = (() => {
         recording.end = Math.max(end, recording.used[1]);
     }
 
+    // extend() makes a recording of which only the part from a time on is known
+    // end now.
+    function extend(recording, from, now) {
+        const { used } = recording;
+
+        recording.start = Math.max(recording.start, from);
+        recording.end = Math.max(recording.end, now);
+        recording.used = [Math.max(used[0], from), Math.max(used[1], now)];
+        return recording;
+    }
+
     // Linux gives the main thread the first characters of its program's name.
     function threadName({ tracks, string }, track, program) {
         const name = string(tracks.name[track]);
@@ -131,7 +142,9 @@ const recordings = (() => {
 
     // A later entering of a span has the fields of the first.
     function sliceFields(recording, row) {
-        return fieldsOf(recording, recording.table('slice_fields'),
+        const late = recording.late?.get(row - recording.slices.again[row]);
+
+        return late || fieldsOf(recording, recording.table('slice_fields'),
             recording.sliceFirst, row - recording.slices.again[row]);
     }
 
@@ -227,7 +240,7 @@ const recordings = (() => {
     }
 
     return {
-        prepare, selfTimes, around, sliceFields, lineFields, sliceName, parent,
+        prepare, extend, selfTimes, around, sliceFields, lineFields, sliceName, parent,
         ancestors, breadcrumb, message, trackName, site, firstLineAt, moments,
         withFields, OPEN, NEVER_ENTERED, ON_DEVICE,
     };

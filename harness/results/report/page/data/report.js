@@ -4,6 +4,8 @@ const report = (() => {
     const KEPT = 8;
     const opened = new Map();
     const run = { tests: [], cut: false, includeAll: '' };
+    // What can follow a test that runs: {has(test), recording(test)}.
+    let live = { has: () => false };
 
     function isBad(test) {
         return ['failed', 'crashed', 'timeout'].includes(test.outcome);
@@ -189,6 +191,8 @@ const report = (() => {
     function recording(test, attempt) {
         const id = blockOf(test, attempt);
 
+        if (!attempt && live.has(test))
+            return live.recording(test);
         if (!unpack.isWhole(id))
             return Promise.resolve(null);
         if (!opened.has(id)) {
@@ -200,7 +204,8 @@ const report = (() => {
     }
 
     function has(test, attempt) {
-        return unpack.isWhole(blockOf(test, attempt));
+        return unpack.isWhole(blockOf(test, attempt)) ||
+            (!attempt && live.has(test));
     }
 
     // A terminal names a test's program whenever the run has several.
@@ -214,5 +219,5 @@ const report = (() => {
         return run.tests.filter(isBad);
     }
 
-    return { run, load, recording, attemptOf, blockOf, has, find, bad, isBad };
+    return { run, load, follow: (source) => { live = source; }, recording, attemptOf, blockOf, has, find, bad, isBad };
 })();

@@ -14,6 +14,8 @@ const unpack = (() => {
         slices: 'start duration track depth name site parent again state ' +
             'kind fields',
         slice_fields: 'name value',
+        ended: 'row duration fields',
+        ended_fields: 'name value',
         flows: 'from to',
         lines: 'time track site slice text shown fields',
         line_fields: 'name value',
@@ -127,9 +129,13 @@ const unpack = (() => {
         return block;
     }
 
-    async function block(id) {
-        return parse(await inflate(await blocks.bytes(id)));
+    async function read(bytes) {
+        return parse(await inflate(bytes));
     }
 
-    return { block, isWhole: blocks.has };
+    async function block(id) {
+        return read(await blocks.bytes(id));
+    }
+
+    return { block, read, fill, isWhole: blocks.has };
 })();

@@ -135,6 +135,35 @@ const timeline = (() => {
         return id >= 0;
     }
 
+    // replace() puts a part that is made anew in the place of the one before.
+    function replacePart(name, made, element) {
+        const before = parts[name];
+
+        parts[name] = made;
+        element(before)?.replaceWith(element(made));
+    }
+
+    // grow() takes a recording that has grown. A window that ends with the
+    // recording follows its end.
+    function grow(whose, next) {
+        if (whose !== test || !recording?.moved)
+            return;
+        const follows = control.follows();
+        const length = view.end - view.start;
+
+        recording = next;
+        view.selected = next.moved(view.selected);
+        view.breaks = idle.atLeast(recording, Number(state.get('skip')));
+        parts.problems.renew();
+        parts.tracks.grow();
+        parts.minimap.grow();
+        parts.search.restore();
+        parts.panels.grow();
+        if (follows)
+            control.toEnd(length);
+        redraw();
+    }
+
     const control = {
         view, scroll, page, select, mark, tell, setRange, measure, sliceAt,
         collapseAt, redraw, resize: () => parts.height.resize(),

@@ -1,0 +1,53 @@
+// texts.js: the strings of a recording that grows. Each block of it numbers its
+// strings anew; here, each text has one number.
+const texts = (() => {
+    // The columns that are numbers of strings.
+    const COLUMNS = {
+        tracks: ['kind', 'name', 'process'],
+        sites: ['name', 'target', 'file', 'function', 'kind'],
+        slices: ['name', 'kind'],
+        slice_fields: ['name', 'value'],
+        lines: ['text'],
+        line_fields: ['name', 'value'],
+        counters: ['name'],
+        memory: ['device', 'memory'],
+    };
+
+    class Texts {
+        constructor() {
+            this.clear();
+        }
+
+        clear() {
+            this.all = [''];
+            this.numbers = new Map([['', 0]]);
+        }
+
+        add(text) {
+            if (!this.numbers.has(text)) {
+                this.numbers.set(text, this.all.length);
+                this.all.push(text);
+            }
+            return this.numbers.get(text);
+        }
+
+        // translate() replaces the numbers of other strings in a table.
+        translate(name, table, strings) {
+            for (const key of COLUMNS[name] || []) {
+                for (let row = 0; row < table.rows; row++)
+                    table[key][row] = this.add(strings[table[key][row]] || '');
+            }
+        }
+
+        // renew() forgets the texts that no table has.
+        renew(tables) {
+            const { all } = this;
+
+            this.clear();
+            for (const [name, table] of Object.entries(tables))
+                this.translate(name, table.view(), all);
+        }
+    }
+
+    return { make: () => new Texts() };
+})();
