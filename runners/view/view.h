@@ -20,8 +20,7 @@ enum {
     VIEW_HEADER_SECONDS = 10,               /* that a request may take */
     VIEW_IDLE_SECONDS = 60,                 /* without a request */
     VIEW_CONNECTIONS_MOST = 1000,
-    VIEW_RENDER_SECONDS = 120, /* that an answer may take */
-    VIEW_RENDERINGS_MOST = 4,  /* at a time */
+    VIEW_RENDERINGS_MOST = 4, /* at a time */
 };
 
 struct view_connection;
@@ -41,8 +40,10 @@ struct view {
     struct view_stream *streams;
     uint64_t changes; /* of the folder */
     struct view_rendering *renderings;
-    unsigned rendering; /* how many have a child */
-    int watcher;        /* epoll: a child has ended, or a client has gone */
+    unsigned rendering;   /* how many have a child */
+    uint64_t render_most; /* ns that an answer may take */
+    uint64_t answer_most; /* bytes of an answer */
+    int watcher;          /* epoll: a child has ended, or a client has gone */
 };
 
 /* A request while its body is read. */
@@ -114,7 +115,7 @@ struct view_source {
 view_result view_render(const struct view_request *,
                         const struct view_source *);
 
-/* view_begin_renderings sets view->watcher; false with errno.
+/* view_begin_renderings sets view->watcher and limits; false with errno.
  * view_look_at_renderings continues with what can be continued; call it when
  * `watcher` is readable, and now and then for those that take too long.
  * view_forget_rendering frees that of a request. view_end_renderings kills all
