@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +22,6 @@
 static const uint64_t settled_after = 50 * MS; /* a record is complete */
 static const uint64_t scan_every = 200 * MS;   /* for new recordings */
 static const uint64_t shortest_break = 10 * MS, longest_break = 100 * MS;
-
-static bool is_gone(int process)
-{
-    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
-}
 
 /* ---- A recording ---- */
 
@@ -72,7 +66,7 @@ static int look(struct recording *recording, struct trace_reader *reader)
     struct trace_summary summary = trace_reader_summary(reader);
     uint64_t now =
         trace_between(summary.origin.monotonic, trace_anchor_now().monotonic);
-    bool gone = is_gone((int)summary.pid);
+    bool gone = runners_is_gone((int)summary.pid);
     int found = trace_reader_look(reader, trace_between(settled_after, now));
 
     recording->ended = gone || trace_reader_summary(reader).ended;
@@ -138,7 +132,7 @@ static bool run_ended(const char *where, int *runner)
         return true;
     if (!*runner)
         *runner = runner_of(where);
-    return *runner && is_gone(*runner);
+    return *runner && runners_is_gone(*runner);
 }
 
 static bool all_ended(const struct recordings *found)

@@ -54,6 +54,9 @@ int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
 
+/* runners_is_gone tells whether a process has ended. */
+bool runners_is_gone(int process);
+
 /* runners_recordings_move notes that the folder `from`, in which recordings
  * were found, was renamed to `to`. */
 void runners_recordings_move(struct recordings *, const char *from,
