@@ -2,7 +2,8 @@
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
     chrome.c compilers.c page.c)
-UNIT_SRC := $(sort $(shell find tests -name '*_test.c'))
+UNIT_SRC := $(filter-out $(if $(MICROHTTPD),,%/runners_view_render_test.c),$(sort \
+    $(shell find tests -name '*_test.c')))
 UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make

@@ -111,7 +111,7 @@ static bool run_ended(const char *where, int *runner)
         return true;
     if (!*runner)
         *runner = runner_of(where);
-    return *runner && runners_follow_gone(*runner);
+    return *runner && runners_is_gone(*runner);
 }
 
 static bool all_ended(const struct recordings *found)

@@ -1,6 +1,4 @@
-/* report_page.c: reads a run for report.html, also one that was killed or goes
- * on.
- */
+/* report_page.c: reads a run for report.html. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,44 +42,6 @@ static void read_head(struct report_page *page, const cJSON *json)
     keep_members(&page->members, json);
 }
 
-/* Adds a test of a run that was killed. */
-static void add_recording(struct test_log_run *run,
-                          const struct recording *recording)
-{
-    struct trace_reader *reader = runners_open_beginning(recording->path);
-    struct test_log_result *result = test_log_run_add(run);
-    const char *folder = strstr(recording->path, "/tests/");
-    const char *slash = strchr(recording->test, '/');
-    uint64_t start = reader ? trace_reader_summary(reader).origin.wall : 0;
-
-    if (start && (!run->start.wall || start < run->start.wall))
-        run->start.wall = start;
-    trace_reader_close(reader);
-    if (!result)
-        return;
-    result->program = strdup(recording->program);
-    if (slash)
-        result->suite =
-            strndup(recording->test, (size_t)(slash - recording->test));
-    result->test = strdup(slash ? slash + 1 : recording->test);
-    for (const char *next; folder && (next = strstr(folder + 1, "/tests/"));)
-        folder = next;
-    if (folder)
-        result->folder =
-            strndup(folder + 1, (size_t)(strrchr(folder, '/') - (folder + 1)));
-}
-
-static int read_recordings(struct test_log_run *run)
-{
-    struct recordings found = {0};
-    int status = runners_recordings_find(&found, run->path, NULL);
-
-    for (size_t i = 0; !status && i < found.count; i++)
-        add_recording(run, &found.all[i]);
-    runners_recordings_free(&found);
-    return status || !run->count ? -1 : 0;
-}
-
 static int load(struct report_page *page, const char *where)
 {
     struct test_log_run *run = &page->run;
@@ -92,7 +52,7 @@ static int load(struct report_page *page, const char *where)
         run->open = runners_open_in;
     file = run->path ? runners_run_file_open(run, "run.json") : NULL;
     if (!file)
-        return read_recordings(run);
+        return runners_page_read_unfinished(run);
     read_head(page, runners_run_file_head(file));
     if (runners_run_file_add(file, run))
         test_log_notice("report: %s/run.json is cut off; the page lacks tests",

@@ -54,6 +54,9 @@ int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
 
+/* runners_is_gone tells whether a process has ended. */
+bool runners_is_gone(int process);
+
 /* runners_recordings_move notes that the folder `from`, in which recordings
  * were found, was renamed to `to`. */
 void runners_recordings_move(struct recordings *, const char *from,
@@ -84,10 +87,8 @@ int runners_written(const char *command, int code);
 
 /* runners_follow_look finds the new records of a followed recording that have
  * settled, and all of them once no process adds any, which sets `ended`. 1 if
- * there were new ones, 0 if not, -1 without memory. runners_follow_gone returns
- * whether a process is gone. */
+ * there were new ones, 0 if not, -1 without memory. */
 int runners_follow_look(struct trace_reader *, bool *ended);
-bool runners_follow_gone(int process);
 
 /* runners_follow_pause pauses before the next look: a little while records
  * arrive, otherwise longer and longer, and never less than the looks took that

@@ -3,8 +3,6 @@
  * Records wait a moment, so that those of several threads get in order. While
  * they arrive, a look comes soon; otherwise breaks become longer and longer.
  */
-#include <errno.h>
-#include <signal.h>
 #include <time.h>
 
 #include "runners/find/find.h"
@@ -15,17 +13,12 @@
 static const uint64_t settled_after = 50 * MS; /* a record is complete */
 static const uint64_t shortest_pause = 10 * MS, longest_pause = 100 * MS;
 
-bool runners_follow_gone(int process)
-{
-    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
-}
-
 int runners_follow_look(struct trace_reader *reader, bool *ended)
 {
     struct trace_summary summary = trace_reader_summary(reader);
     uint64_t now =
         trace_between(summary.origin.monotonic, trace_anchor_now().monotonic);
-    bool gone = runners_follow_gone((int)summary.pid);
+    bool gone = runners_is_gone((int)summary.pid);
     int found = trace_reader_look(reader, trace_between(settled_after, now));
 
     *ended = gone || trace_reader_summary(reader).ended;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,6 +186,11 @@ int runners_recordings_find(struct recordings *found, const char *where,
     int status = find(found, where);
 
     return keep_selected(found, from, patterns) ? -1 : status;
+}
+
+bool runners_is_gone(int process)
+{
+    return process <= 0 || (kill((pid_t)process, 0) && errno == ESRCH);
 }
 
 void runners_recordings_move(struct recordings *found, const char *from,

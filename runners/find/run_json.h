@@ -65,6 +65,15 @@ bool runners_run_file_whole(const struct run_file *);
  * errno, EBADMSG if it is damaged. */
 int runners_run_file_add(struct run_file *, struct test_log_run *);
 
+/* ---- result_lines.c: results.jsonl ---- */
+
+/* runners_result_lines calls `take` with each result that the programs of a run
+ * have reported, also while it goes on, until `take` returns false. A test that
+ * was tried again has several. */
+void runners_result_lines(const struct test_log_run *,
+                          bool (*take)(void *context, const struct cJSON *),
+                          void *context);
+
 /* runners_json_add_text adds a text of any bytes, or null, to an object.
  * runners_json_print prints JSON as one line on stdout. */
 void runners_json_add_text(struct cJSON *, const char *member,

@@ -1,13 +1,11 @@
 /* tests.c: reads the tests of all runs that are merged. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
@@ -143,26 +141,21 @@ static void read_file(void *context, struct run_file *file)
 
 /* ---- Runs that were killed ---- */
 
+static bool add_line(void *context, const cJSON *test)
+{
+    struct reading *reading = context;
+
+    add(reading, test);
+    return !reading->failed;
+}
+
 /* Reads the results that programs sent before the end. */
 static void read_lines(struct reading *reading,
                        const struct merge_source *source)
 {
     const struct test_log_run run = merge_source_files(source);
-    int fd = test_log_open(&run, "results.jsonl", O_RDONLY);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    char *line = NULL;
-    size_t room = 0;
-    cJSON *test;
 
-    while (file && !reading->failed && getline(&line, &room, file) > 0) {
-        test = runners_handover_is_test(line) ? cJSON_Parse(line) : NULL;
-        if (test)
-            add(reading, test);
-        cJSON_Delete(test);
-    }
-    free(line);
-    if (file)
-        fclose(file);
+    runners_result_lines(&run, add_line, reading);
 }
 
 /* Adds a test that was running. */

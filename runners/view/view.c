@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -59,34 +58,13 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static int watch(const char *folder)
-{
-    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-    if (fd >= 0)
-        inotify_add_watch(fd, folder,
-                          IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE);
-    return fd;
-}
-
-/* A run's end renames index.html into place. */
-static void read_changes(struct view *view, int fd)
-{
-    _Alignas(struct inotify_event) char events[4096];
-    bool any = false;
-
-    while (read(fd, events, sizeof(events)) > 0)
-        any = true;
-    if (any)
-        view_changed(view);
-}
-
 static void tick(struct view *view)
 {
     static unsigned ticks;
 
     view_end_slow(view);
     view_look_at_renderings(view);
+    view_watch_runs(view);
     if (++ticks % PING_SECONDS == 0)
         view_ping(view);
 }
@@ -107,7 +85,7 @@ static void serve(struct view *view, int signals)
     struct pollfd fds[DESCRIPTORS] = {
         [HTTP] = {info->epoll_fd, POLLIN, 0},
         [SIGNALS] = {signals, POLLIN, 0},
-        [CHANGES] = {watch(view->folder), POLLIN, 0},
+        [CHANGES] = {view->notifier, POLLIN, 0},
         [RENDERINGS] = {view->watcher, POLLIN, 0}};
     uint64_t ticked = trace_clock_ns(CLOCK_MONOTONIC);
 
@@ -116,7 +94,7 @@ static void serve(struct view *view, int signals)
 
         poll(fds, DESCRIPTORS, timeout_of(view));
         if (fds[CHANGES].revents & POLLIN)
-            read_changes(view, fds[CHANGES].fd);
+            view_read_changes(view);
         if (fds[RENDERINGS].revents & POLLIN) {
             view_look_at_renderings(view);
             view_look_at_live(view);
@@ -128,8 +106,6 @@ static void serve(struct view *view, int signals)
         }
         MHD_run(view->daemon);
     }
-    if (fds[CHANGES].fd >= 0)
-        close(fds[CHANGES].fd);
 }
 
 /* ---- Beginning ---- */
@@ -168,9 +144,12 @@ static int run_server(struct view *view, const char *run, bool open)
         test_log_notice("view: the server did not start: %s", strerror(errno));
         return TEST_LOG_FAILED;
     }
+    view_begin_changes(view);
     print_address(view, run, open);
     serve(view, signals);
     view_end_http(view);
+    if (view->notifier >= 0)
+        close(view->notifier);
     view_unlisten(view);
     close(signals);
     return runners_written("view", TEST_LOG_PASSED);

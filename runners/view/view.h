@@ -20,9 +20,8 @@ enum {
     VIEW_HEADER_SECONDS = 10,               /* that a request may take */
     VIEW_IDLE_SECONDS = 60,                 /* without a request */
     VIEW_CONNECTIONS_MOST = 1000,
-    VIEW_RENDER_SECONDS = 120, /* that an answer may take */
-    VIEW_RENDERINGS_MOST = 4,  /* at a time */
-    VIEW_LIVE_MOST = 16,       /* tests that are followed at a time */
+    VIEW_RENDERINGS_MOST = 4, /* at a time */
+    VIEW_LIVE_MOST = 16,      /* tests that are followed at a time */
 };
 
 struct view_connection;
@@ -42,8 +41,12 @@ struct view {
     struct view_connection *connections;
     struct view_stream *streams;
     uint64_t changes; /* of the folder */
+    int notifier;     /* inotify; -1: there is none */
+    int watched;      /* the last watch that is new */
     struct view_rendering *renderings;
-    unsigned rendering; /* how many have a child */
+    unsigned rendering;   /* how many have a child */
+    uint64_t render_most; /* ns that an answer may take */
+    uint64_t answer_most; /* bytes of an answer */
     struct view_live *lives;
     unsigned following; /* how many these are */
     int watcher; /* epoll: a child has ended or written, a client has gone */
@@ -126,7 +129,7 @@ bool view_watch(const struct view *, int fd, uint32_t events);
 void view_unwatch(const struct view *, int fd);
 int view_socket_of(struct MHD_Connection *);
 
-/* view_begin_renderings sets view->watcher; false with errno.
+/* view_begin_renderings sets view->watcher and limits; false with errno.
  * view_look_at_renderings continues with what can be continued; call it when
  * `watcher` is readable, and now and then for those that take too long.
  * view_forget_rendering frees that of a request. view_end_renderings kills all
@@ -211,6 +214,16 @@ view_result view_send_events(const struct view_request *);
 void view_changed(struct view *);
 void view_ping(struct view *);
 void view_close_streams(struct view *);
+
+/* ---- view_changes.c: what changes in the folder ---- */
+
+/* view_begin_changes sets view->notifier, which is readable when runs or tests
+ * may have begun or ended; then call view_read_changes, which tells the
+ * streams. view_watch_runs begins to watch the runs that go on; call it now and
+ * then. */
+void view_begin_changes(struct view *);
+void view_read_changes(struct view *);
+void view_watch_runs(struct view *);
 
 /* ---- view_connections.c ---- */
 

@@ -23,10 +23,14 @@
 #include "trace/base/clock.h"
 #include "view.h"
 
+#define SECOND UINT64_C(1000000000) /* ns */
+#define MIB    (UINT64_C(1) << 20)
+
 enum {
-    RENDERED_MOST = 1 << 30, /* bytes of an answer, which are in memory */
-    MISSING = 2,             /* exit code: there is no such thing */
-    REFUSED = 3,             /* exit code: the answer says why */
+    RENDER_SECONDS = 120, /* that an answer may take */
+    ANSWER_MIB = 1024,    /* of an answer, which is in memory */
+    MISSING = 2,          /* exit code: there is no such thing */
+    REFUSED = 3,          /* exit code: the answer says why */
 };
 
 enum rendering_state { WAITING, RUNNING, DONE, FAILED, ABANDONED };
@@ -93,6 +97,8 @@ static void resume(const struct view *view, struct view_rendering *rendering)
 bool view_begin_renderings(struct view *view)
 {
     view->watcher = epoll_create1(EPOLL_CLOEXEC);
+    view->render_most = RENDER_SECONDS * SECOND;
+    view->answer_most = ANSWER_MIB * MIB;
     return view->watcher >= 0;
 }
 
@@ -115,7 +121,7 @@ static bool keep_own_files(const struct view *view, int output)
 _Noreturn static void render(const struct view *view, int output, pid_t server,
                              const struct view_source *source)
 {
-    const struct rlimit most = {RENDERED_MOST, RENDERED_MOST};
+    const struct rlimit most = {view->answer_most, view->answer_most};
     int failed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -177,17 +183,19 @@ static bool start(struct view *view, struct view_rendering *rendering,
     return true;
 }
 
-static void say_signal(int number)
+static void say_signal(const struct view *view, int number)
 {
     if (number == SIGXFSZ)
-        test_log_notice("view: an answer would have more than 1 GiB; use "
-                        "testlog export");
+        test_log_notice("view: an answer would have more than %llu MiB; use "
+                        "testlog export",
+                        (unsigned long long)(view->answer_most / MIB));
     else if (number != SIGKILL)
         test_log_notice("view: the process that made an answer received %s",
                         test_log_signal(number));
 }
 
-static void note_end(struct view_rendering *rendering, const siginfo_t *info)
+static void note_end(const struct view *view, struct view_rendering *rendering,
+                     const siginfo_t *info)
 {
     static const unsigned statuses[] = {[EXIT_SUCCESS] = MHD_HTTP_OK,
                                         [MISSING] = MHD_HTTP_NOT_FOUND,
@@ -198,7 +206,7 @@ static void note_end(struct view_rendering *rendering, const siginfo_t *info)
     rendering->state = code == EXIT_SUCCESS || code == REFUSED ? DONE : FAILED;
     rendering->status = known ? statuses[code] : MHD_HTTP_INTERNAL_SERVER_ERROR;
     if (info->si_code != CLD_EXITED)
-        say_signal(info->si_status);
+        say_signal(view, info->si_status);
 }
 
 /* Takes the child's exit code; false if it still runs. */
@@ -212,7 +220,7 @@ static bool reap(struct view *view, struct view_rendering *rendering, int flags)
     view_unwatch(view, rendering->end);
     close(rendering->end);
     view->rendering--;
-    note_end(rendering, &info);
+    note_end(view, rendering, &info);
     return true;
 }
 
@@ -239,12 +247,12 @@ static bool has_left(const struct view_rendering *rendering)
     return rendering->suspended && poll(&one, 1, 0) > 0;
 }
 
-static bool is_late(const struct view_rendering *rendering)
+static bool is_late(const struct view *view,
+                    const struct view_rendering *rendering)
 {
-    const uint64_t most = VIEW_RENDER_SECONDS * UINT64_C(1000000000);
-
     return rendering->state == RUNNING &&
-           trace_clock_ns(CLOCK_MONOTONIC) - rendering->since > most;
+           trace_clock_ns(CLOCK_MONOTONIC) - rendering->since >
+               view->render_most;
 }
 
 static void look_at(struct view *view, struct view_rendering *rendering)
@@ -253,10 +261,10 @@ static void look_at(struct view *view, struct view_rendering *rendering)
         resume(view, rendering);
     } else if (has_left(rendering)) {
         abandon(view, rendering);
-    } else if (is_late(rendering)) {
-        test_log_notice("view: an answer took more than %d s; use testlog "
+    } else if (is_late(view, rendering)) {
+        test_log_notice("view: an answer took more than %llu s; use testlog "
                         "export",
-                        VIEW_RENDER_SECONDS);
+                        (unsigned long long)(view->render_most / SECOND));
         stop(view, rendering);
         resume(view, rendering);
     }

@@ -111,6 +111,28 @@ static void take_result(void *context, size_t number, char *line)
     }
 }
 
+/* Takes a line of results.jsonl. Text in it has no quotes without a backslash.
+ * A test is tried again if it has failed. */
+static void take_try(void *context, size_t number, char *line)
+{
+    struct test_log_index *index = context;
+    struct test_log_index_run *run = &index->runs[number];
+    static const char key[] = ",\"outcome\":\"", tries[] = ",\"tries\":";
+    char *word = strstr(line, key), *count = strstr(line, tries);
+    enum test_log_outcome outcome;
+
+    if (!word || !count)
+        return;
+    if (strtoul(count + strlen(tries), NULL, 10) > 1 && run->failed)
+        run->failed--;
+    word += strlen(key);
+    word[strcspn(word, "\"")] = '\0';
+    outcome = test_log_outcome_of(word);
+    run->passed += outcome == TEST_LOG_OUTCOME_PASSED;
+    run->failed += test_log_outcome_bad(outcome);
+    run->skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
+}
+
 /* ---- A run's summary ---- */
 
 static void take_flaky(struct test_log_index *index, size_t number, char *line)
@@ -172,11 +194,12 @@ static void read_run(struct test_log_index *index, int dir, size_t number)
     if (number < index->shown || !run->has_summary)
         read_lines(dir, run->name, "results.tsv", index, take_result, number);
     run->has_report = has(dir, run->name, "report.html");
-    if (!ended)
+    if (!ended) {
+        read_lines(dir, run->name, "results.jsonl", index, take_try, number);
         run->state = test_log_old_runs_in_progress(dir, run->name)
                          ? TEST_LOG_INDEX_RUNNING
                          : TEST_LOG_INDEX_UNFINISHED;
-    else if (run->state != TEST_LOG_INDEX_INTERRUPTED && run->failed)
+    } else if (run->state != TEST_LOG_INDEX_INTERRUPTED && run->failed)
         run->state = TEST_LOG_INDEX_FAILED;
 }
 

@@ -69,6 +69,7 @@ struct test_log_result {
     size_t retries;                /* how many more tries it gets if it fails */
     enum test_log_outcome written; /* outcome in this try's line of JSON */
     bool unrendered; /* its recording is large: no trace.json, no log.txt */
+    bool running;    /* in a run that goes on */
     bool borrows;    /* its names are not copies: memory ran out */
 };
 

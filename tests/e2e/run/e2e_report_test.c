@@ -239,13 +239,52 @@ Test(e2e_report, testlog_report_reads_a_run_that_was_killed)
     const char *html;
 
     e2e_run("%s", e2e_program("small", E2E_TRACED));
-    e2e_run("rm " RUN "run.json " RUN "report.html");
+    e2e_run("cd " RUN " && rm run.json report.html results.jsonl");
     e2e_expect_code(e2e_run(TESTLOG " report"), 0);
     html = page();
     run = page_block(html, "run");
     cr_expect_str_eq(page_text(&run, "tests", "outcome", 0), "none");
     block = block_of(html, &run, "small/passes");
     cr_expect_gt(page_rows(&block, "tracks"), 0);
+}
+
+static void expect_outcome(const struct page_block *run, const char *name,
+                           const char *outcome)
+{
+    cr_expect_str_eq(page_text(run, "tests", "outcome", number_of(run, name)),
+                     outcome, "%s", name);
+}
+
+/* The first page is of the run while it goes on, the second one of the same run
+ * after a test was tried again and it was killed. */
+Test(e2e_report, testlog_report_reads_what_has_ended)
+{
+    static const char *const names[] = {"on.html", "killed.html"};
+    static const char *const ends[] = {"running", "none"};
+    static const char *const tries[] = {"failed", "passed"};
+
+    e2e_expect_code(
+        e2e_run("%s -j1 --filter unsteady/passes --filter unsteady/never "
+                "--filter waits/for_ever 2>/dev/null & runner=$!; until [ -s "
+                "ready ]; do sleep 0.01; done; " TESTLOG
+                " report -o on.html; code=$?; "
+                "worker=$(cut -d' ' -f4 /proc/$(cat child)/stat); "
+                "kill -KILL $runner $worker $(cat child); wait $runner; "
+                "while kill -0 $worker 2>/dev/null; do sleep 0.01; done; "
+                "sed -n 's/failed/passed/p' " RUN "results.jsonl >>lines; "
+                "cat lines >>" RUN "results.jsonl; " TESTLOG
+                " report -o killed.html && exit $code",
+                e2e_program("unsteady", E2E_TRACED)),
+        0);
+    for (int i = 0; i < 2; i++) {
+        struct page_block run = page_block(e2e_read("%s", names[i]), "run");
+
+        cr_expect_eq(page_rows(&run, "tests"), 3);
+        expect_outcome(&run, "unsteady/passes", "passed");
+        expect_outcome(&run, "unsteady/never", tries[i]);
+        expect_outcome(&run, "waits/for_ever", ends[i]);
+        cr_expect_eq(number_of(&run, "waits/for_ever"), 2);
+    }
 }
 
 Test(e2e_report, testlog_report_writes_the_same_as_the_run)

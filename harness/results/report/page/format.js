@@ -8,6 +8,7 @@ const format = (() => {
         crashed: 'crashed',
         timeout: 'timed out',
         skipped: 'skipped',
+        running: 'running',
         none: 'no result',
     };
     // Longest text that a row, a cell or a label shows.

@@ -11,13 +11,14 @@ const main = (() => {
     function verdict() {
         const { run } = report;
         const bad = report.bad().length;
-        const text = bad ? `${format.count(bad)} failed` : 'passed';
+        const good = report.running().length ? 'running' : 'passed';
+        const text = bad ? `${format.count(bad)} failed` : good;
         const element = document.getElementById('verdict');
         const name = format.line(run.head.run);
 
         element.textContent = run.head.interrupted ? `${text}, interrupted` :
             text;
-        element.classList.add(bad ? 'is-failed' : 'is-passed');
+        element.classList.add(bad ? 'is-failed' : `is-${good}`);
         document.getElementById('run-name').textContent = name;
         document.title = `${text}: testlog ${name}`;
     }

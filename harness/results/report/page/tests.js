@@ -2,7 +2,7 @@
 const tests = (() => {
     const { make } = dom;
     const STATUS = ['failed', 'crashed', 'timeout', 'flaky', 'slow', 'passed',
-        'skipped', 'none'];
+        'skipped', 'running', 'none'];
     const ORDER = { failed: 0, crashed: 1, timeout: 2, passed: 4, skipped: 5 };
     let table = null;
     let box = null;

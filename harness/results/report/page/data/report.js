@@ -215,9 +215,16 @@ const report = (() => {
             run.tests.find((test) => `${test.program}:${test.name}` === id);
     }
 
+    function running() {
+        return run.tests.filter((test) => test.outcome === 'running');
+    }
+
     function bad() {
         return run.tests.filter(isBad);
     }
 
-    return { run, load, follow: (source) => { live = source; }, recording, attemptOf, blockOf, has, find, bad, isBad };
+    return {
+        run, load, follow: (source) => { live = source; }, recording,
+        attemptOf, blockOf, has, find, bad, isBad, running,
+    };
 })();

@@ -8,8 +8,13 @@ const overview = (() => {
         const all = run.tests.length;
         const bad = report.bad().length;
         const ran = run.tests.filter((test) =>
-            !['skipped', 'none'].includes(test.outcome)).length;
+            !['skipped', 'running', 'none'].includes(test.outcome)).length;
+        const running = report.running().length;
 
+        if (running) {
+            return `${format.plural(ran, 'test')} ended, ` +
+                `${format.count(running)} running`;
+        }
         if (!ran)
             return all ? 'No test ran to its end' : 'No test ran';
         if (bad)
@@ -29,7 +34,7 @@ const overview = (() => {
             numbers.set(kind, (numbers.get(kind) || 0) + 1);
         }
         return ['failed', 'crashed', 'timeout', 'flaky', 'passed', 'skipped',
-            'none'].filter((kind) => numbers.has(kind))
+            'running', 'none'].filter((kind) => numbers.has(kind))
             .map((kind) => make('a', {
                 class: `count is-${kind}`,
                 href: state.link({ view: 'tests', status: kind }),
