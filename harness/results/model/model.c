@@ -174,8 +174,9 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
 
 uint64_t test_log_run_time(const struct test_log_run *run)
 {
-    return run->took ? run->took
-                     : trace_anchor_now().monotonic - run->start.monotonic;
+    return run->took || run->unfinished
+               ? run->took
+               : trace_anchor_now().monotonic - run->start.monotonic;
 }
 
 const char *test_log_name(const struct test_log_result *result)

@@ -240,6 +240,7 @@ struct test_log_run {
     const struct test_log_output *output; /* of blocks; NULL: unknown */
     bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */
+    bool unfinished; /* it goes on, or was killed */
     bool render_all; /* write trace.json and log.txt of every test */
     bool dir_given;  /* the user chose where runs go */
     bool refused;    /* no memory for its results; no test ran */

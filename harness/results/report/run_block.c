@@ -240,6 +240,8 @@ static void put_members(struct trace_text *out,
     trace_text_printf(out, "\"processors\":%ld,",
                       sysconf(_SC_NPROCESSORS_ONLN));
     test_log_compare(out, page->run);
+    if (page->run->unfinished)
+        trace_text_literal(out, "\"unfinished\":true,");
     if (page->members) {
         trace_text_string(out, page->members);
     } else {

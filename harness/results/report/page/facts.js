@@ -1,6 +1,7 @@
 // facts.js: how the run was made, and what it lacks.
 const facts = (() => {
     const { make } = dom;
+    let root = null;
     // Other views show these.
     const KNOWN = ['format', 'strings', 'tables', 'table', 'string', 'previous',
         'rerun', 'testlog', 'run', 'path', 'command', 'start', 'duration_ns',
@@ -82,6 +83,7 @@ const facts = (() => {
     }
 
     function start(element) {
+        root = element;
         const { head } = report.run;
         const others = entries(head).filter(([name, value]) =>
             !KNOWN.includes(name) && typeof value !== 'function');
@@ -101,5 +103,5 @@ const facts = (() => {
                 group('More', others)));
     }
 
-    return { start, show };
+    return { start, show, renew: () => start(root) };
 })();

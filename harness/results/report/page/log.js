@@ -262,21 +262,26 @@ const log = (() => {
 
     async function open() {
         const wantedTest = test;
+        const head = picker.head(test, { view: 'timeline',
+            title: 'Time line' });
+
+        recording = null;
+        if (test.outcome === 'running')
+            dom.replace(root, head, picker.wait(test));
         const read = await report.recording(test, state.get('try'));
 
         if (wantedTest !== test)
             return;
         recording = read;
         targets = new Map();
-        const head = [picker.head(test, { view: 'timeline',
-            title: 'Time line' }), explanation()];
-
         if (!recording) {
-            dom.replace(root, head, picker.missing(test));
+            dom.replace(root, head, explanation(), picker.missing(test));
             return;
         }
-        dom.replace(root, head, cuts(), build());
+        dom.replace(root, head, explanation(), cuts(), build());
         update();
+        if (recording.moved)
+            table.view.scrollTop = table.view.scrollHeight;
     }
 
     async function show() {
@@ -292,5 +297,25 @@ const log = (() => {
             goTo(Number(state.get('t')));
     }
 
-    return { start: (element) => { root = element; }, show };
+    // grow() takes a recording that has grown. Who looks at the last line sees
+    // the new ones.
+    function grow(whose, next) {
+        if (whose !== test || !recording)
+            return;
+        const { view } = table;
+        const atEnd = view.scrollTop + view.clientHeight >=
+            view.scrollHeight - ROW;
+        const skipped = next.skipped - recording.skipped;
+
+        recording = next;
+        table.rows = table.rows.map((row) => row - skipped);
+        update();
+        if (atEnd)
+            view.scrollTop = view.scrollHeight;
+    }
+
+    return {
+        start: (element) => { root = element; }, show, grow,
+        renew: () => (!recording || picker.isOver(test)) && show(),
+    };
 })();

@@ -2,6 +2,7 @@
 const main = (() => {
     const views = { overview, tests, log, timeline, tables, facts };
     const shown = new Set();
+    const opened = [];
 
     function notice(...content) {
         document.getElementById('notices').append(
@@ -18,7 +19,7 @@ const main = (() => {
 
         element.textContent = run.head.interrupted ? `${text}, interrupted` :
             text;
-        element.classList.add(bad ? 'is-failed' : `is-${good}`);
+        element.className = bad ? 'is-failed' : `is-${good}`;
         document.getElementById('run-name').textContent = name;
         document.title = `${text}: testlog ${name}`;
     }
@@ -117,6 +118,23 @@ const main = (() => {
         document.body.dataset.ready = 'yes';
     }
 
+    // renew() shows a run again that has changed. Its view decides whether it
+    // must; the focus stays where it was.
+    async function renew() {
+        const view = current();
+        const element = document.getElementById(view);
+        const all = () => [...element.querySelectorAll(
+            'a, button, input, summary, [tabindex]')];
+        const focused = all().indexOf(document.activeElement);
+
+        verdict();
+        if (document.body.dataset.shown !== view)
+            return;
+        await views[view].renew();
+        if (focused >= 0 && document.activeElement === document.body)
+            all()[focused]?.focus({ preventScroll: true });
+    }
+
     // grow() shows what a test has recorded since; the view may ignore it.
     function grow(test, recording) {
         const view = views[current()];
@@ -125,7 +143,12 @@ const main = (() => {
             view.grow(test, recording);
     }
 
-    document.addEventListener('DOMContentLoaded', open);
+    document.addEventListener('DOMContentLoaded', async () => {
+        await open();
+        opened.forEach((listener) => listener());
+    });
 
-    return { notice, grow };
+    // opened() calls a listener once the report is there.
+    return { notice, grow, renew,
+        opened: (listener) => opened.push(listener) };
 })();

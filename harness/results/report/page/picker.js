@@ -30,7 +30,8 @@ const picker = (() => {
     }
 
     function facts(test, attempt) {
-        const parts = [format.duration(attempt.duration), test.program,
+        const parts = [test.outcome !== 'running' &&
+            format.duration(attempt.duration), test.program,
             format.place(test.file, test.line)];
 
         if (state.get('try'))
@@ -67,5 +68,18 @@ const picker = (() => {
             make('p', {}, leftOut.sentence(test)), leftOut.box([test]));
     }
 
-    return { chosen, head, missing };
+    // wait() says that a test which runs has recorded nothing yet.
+    function wait(test) {
+        return make('p', { class: 'empty' },
+            `${format.line(test.name)} has recorded nothing yet.`);
+    }
+
+    // isOver() tells whether a test has another outcome now than when it was
+    // shown.
+    function isOver(test) {
+        return test ? report.find(test.id)?.outcome !== test.outcome :
+            report.run.tests.length > 0;
+    }
+
+    return { chosen, head, missing, wait, isOver };
 })();

@@ -82,6 +82,10 @@ const tests = (() => {
         }, `${format.labels[status] || status} ${format.count(count)}`) : null;
     }
 
+    function fillButtons() {
+        dom.replace(buttons, STATUS.map(statusButton));
+    }
+
     function status(test) {
         return [dom.badge(test), test.slow && !report.isBad(test) &&
             make('span', { class: 'badge is-slow' }, 'slow')];
@@ -152,7 +156,8 @@ const tests = (() => {
         });
         buttons = make('div', {
             class: 'buttons', role: 'group', 'aria-label': 'Status',
-        }, STATUS.map(statusButton));
+        });
+        fillButtons();
         total = make('span', { class: 'muted', role: 'status' });
         table = grid.make({
             label: 'Tests', kind: 'tests', rowHeight: 32, columns: columns(),
@@ -176,5 +181,10 @@ const tests = (() => {
         update();
     }
 
-    return { start, show };
+    function renew() {
+        fillButtons();
+        update();
+    }
+
+    return { start, show, renew };
 })();

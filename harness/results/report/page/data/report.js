@@ -140,20 +140,23 @@ const report = (() => {
         }
     }
 
-    async function load() {
+    // load() reads the run, also again: if it has changed, changed() is called.
+    async function load(changed) {
         if (!unpack.isWhole('run'))
             return false;
+        const before = run.head && summary();
         const head = await unpack.block('run');
+        const end = unpack.isWhole('end') ? await unpack.block('end') : null;
 
+        run.tests = [];
+        opened.clear();
         run.head = members.run(head);
         readTests(head);
         readTries(head);
         readFailures(head);
         nameTests();
         markSlow();
-        if (unpack.isWhole('end')) {
-            const end = await unpack.block('end');
-
+        if (end) {
             readCounts(end);
             readLeftOut(end);
             run.includeAll = members.text(end.report);
@@ -161,12 +164,19 @@ const report = (() => {
         } else {
             run.cut = true;
         }
+        if (before && summary() !== before)
+            changed();
         return true;
     }
 
+    // When a run ends, its tests get other numbers.
     async function read(id, test) {
         try {
-            return recordings.prepare(await unpack.block(id), test);
+            const block = await unpack.block(id);
+
+            if (block.name !== test.name && goesOn())
+                return null;
+            return recordings.prepare(block, test);
         } catch {
             test.leftOut = { why: 'damaged', command: '' };
             return null;
@@ -219,12 +229,23 @@ const report = (() => {
         return run.tests.filter((test) => test.outcome === 'running');
     }
 
+    // goesOn() tells whether tests may begin or end.
+    function goesOn() {
+        return run.head.unfinished === true;
+    }
+
+    // summary() is a text that differs if the run has changed.
+    function summary() {
+        return JSON.stringify([run.head, run.tests.map(
+            ({ id, outcome, tries }) => [id, outcome, tries])]);
+    }
+
     function bad() {
         return run.tests.filter(isBad);
     }
 
     return {
         run, load, follow: (source) => { live = source; }, recording,
-        attemptOf, blockOf, has, find, bad, isBad, running,
+        attemptOf, blockOf, has, find, bad, isBad, running, goesOn,
     };
 })();

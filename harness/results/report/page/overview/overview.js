@@ -1,6 +1,7 @@
 // overview.js: what failed and why, what changed, and where the time went.
 const overview = (() => {
     const { make } = dom;
+    let root = null;
     const FIRST = 25;
 
     function headline() {
@@ -67,7 +68,8 @@ const overview = (() => {
 
         return make('div', { class: 'summary' },
             make('h1', { class: report.bad().length ? 'is-failed' :
-                'is-passed' }, headline()),
+                report.running().length ? 'is-running' : 'is-passed' },
+            headline()),
             make('p', { class: 'counts' }, counts()),
             make('p', { class: 'muted' }, when()),
             lacking(),
@@ -183,6 +185,7 @@ const overview = (() => {
     }
 
     function start(element) {
+        root = element;
         const bad = failed();
         const others = [changes(), timeSpent.panel(), slowest(),
             workers.panel()];
@@ -198,5 +201,11 @@ const overview = (() => {
         return timeSpent.filled();
     }
 
-    return { start, show };
+    // The run has other tests, or other outcomes.
+    function renew() {
+        start(root);
+        return show();
+    }
+
+    return { start, show, renew };
 })();

@@ -1,51 +1,43 @@
 // changes.js: reads a run again while it goes on: its tests begin and end.
 const changes = (() => {
     const EVERY_MS = 500;
-    let running = true;
-    let looking = null;
+    let isLooking = false;
     let again = false;
 
-    // read() reads the run, and shows it if it has changed.
     async function read() {
-        const before = report.summary();
-
-        await report.load();
-        running = report.run.head.running;
-        if (report.summary() !== before)
-            main.change();
+        try {
+            await report.load(main.renew);
+        } catch (error) {
+            main.notice(`The run cannot be read: ${error.message}`);
+        }
     }
 
-    // look() reads the run now; what changes meanwhile is read afterwards.
+    // look() reads the run now. What changes meanwhile is read afterwards.
     async function look() {
-        again = !!looking;
-        if (looking)
+        again = true;
+        if (isLooking)
             return;
-        do {
+        isLooking = true;
+        while (again) {
             again = false;
-            looking = new Promise((done) => { setTimeout(done, EVERY_MS); });
-            try {
-                await read();
-            } catch (error) {
-                main.notice(`The run cannot be read: ${error.message}`);
-            }
-            await looking;
-        } while (again);
-        looking = null;
+            await read();
+            await new Promise((done) => { setTimeout(done, EVERY_MS); });
+        }
+        isLooking = false;
     }
 
     // A run that has ended does not change.
     function start() {
+        if (!report.run.head || !report.goesOn())
+            return;
         const events = new EventSource('/api/events');
 
-        running = report.run.head?.running;
         events.addEventListener('message', () => {
-            if (running)
+            if (report.goesOn())
                 look();
             else
                 events.close();
         });
-        if (!running)
-            events.close();
     }
 
     if (served.there)

@@ -72,10 +72,9 @@ const live = (() => {
             if (block.name !== one.test.name)
                 break;
             one.growing.add(block);
+            one.over = block.over;
             if (one.growing.some())
                 refreshSoon(one);
-            if (block.over)
-                return;
         }
         changes.look();
     }
@@ -101,13 +100,13 @@ const live = (() => {
     // recording() resolves to what a test has recorded so far; main.grow() gets
     // what comes later.
     function recording(test) {
-        if (followed?.test.id === test.id) {
+        if (followed?.test.id === test.id && !followed.over) {
             followed.test = test;
             return followed.recording || followed.first;
         }
         stop();
         followed = { test, growing: growing.make(), recording: null, waiting: 0,
-            pause: 0, controller: new AbortController() };
+            pause: 0, over: false, controller: new AbortController() };
         followed.first = new Promise((resolve) => {
             followed.resolve = resolve;
         });

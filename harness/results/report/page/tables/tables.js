@@ -3,7 +3,9 @@
 const tables = (() => {
     const { make } = dom;
     let root = null;
+    const GROW_MS = 2000;
     let turn = 0;
+    let drawn = 0;
 
     function isEntered({ slices }) {
         return (row) => !(slices.state[row] & recordings.NEVER_ENTERED);
@@ -37,7 +39,8 @@ const tables = (() => {
         for (const [i, test] of list.entries()) {
             if (mine !== turn)
                 return null;
-            const recording = await report.recording(test);
+            const isShown = list.length === 1 || test.outcome !== 'running';
+            const recording = isShown && await report.recording(test);
 
             if (recording)
                 add(sums, recording, test);
@@ -131,14 +134,18 @@ const tables = (() => {
         leftOut.box(sums.without)];
     }
 
-    async function show() {
+    // What is on the screen stays there until that of later has been read.
+    async function show(later) {
         const mine = ++turn;
         const test = report.find(state.get('test'));
         const list = test ? [test] : report.run.tests;
         const status = make('p', { class: 'muted', role: 'status' });
 
-        dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
-            scopes(test), status);
+        drawn = performance.now();
+        if (!later) {
+            dom.replace(root, make('h1', { class: 'hidden' }, 'Tables'),
+                scopes(test), status);
+        }
         const sums = await collect(list, mine, (done) => {
             status.textContent = `${format.count(done)} of ` +
                 `${format.plural(list.length, 'test')} read`;
@@ -152,5 +159,19 @@ const tables = (() => {
             sections(sums, list));
     }
 
-    return { start: (element) => { root = element; }, show };
+    // grow() draws the tables of a test that runs again, unless they are used.
+    function grow(test) {
+        if (test.id === state.get('test') && isFree() &&
+            performance.now() - drawn > GROW_MS)
+            show(true);
+    }
+
+    function isFree() {
+        return !root.contains(document.activeElement);
+    }
+
+    return {
+        start: (element) => { root = element; }, show: () => show(), grow,
+        renew: () => isFree() && show(true),
+    };
 })();

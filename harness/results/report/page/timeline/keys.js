@@ -12,6 +12,7 @@ const keys = (() => {
             ArrowDown: () => control.scroll(60),
             f: () => control.fit(), m: () => control.measure(),
             g: () => control.fitDevice(), i: () => control.toggleIdle(),
+            l: () => control.recording.moved && control.catchUp(),
             c: () => notes.write(control),
             k: () => critical.toggle(control),
             n: () => search.step(1), p: () => search.step(-1),

@@ -28,7 +28,7 @@ const minimap = (() => {
         return [
             ['host', density.outline(host, bottom, bottom - 2)],
             ['device', density.outline(device, HEIGHT, STRIP - 1)],
-            ['problem', density.ticks(recording, problems.times, 0, bottom)],
+            ['problem', density.ticks(recording, problems.times(), 0, bottom)],
         ].map(([name, d]) => element('path', { class: `minimap-${name}`, d }));
     }
 
@@ -131,9 +131,9 @@ const minimap = (() => {
             view.start - zero)} s to ${format.seconds(view.end - zero)} s`);
     }
 
-    // create() makes the strip; follow() adapts it to what is on the screen.
+    // create() makes the strip; follow() adapts it to what is on the screen,
+    // grow() to a recording that has grown.
     function create(control) {
-        const { recording } = control;
         const hits = element('path', { class: 'minimap-found' });
         const image = element('svg', {
             viewBox: `0 0 ${density.BINS} ${HEIGHT}`, 'aria-hidden': 'true',
@@ -157,14 +157,18 @@ const minimap = (() => {
                 return;
             shown = found;
             hits.setAttribute('d', found ?
-                density.ticks(recording, found.starts, 0, FOUND) : '');
+                density.ticks(control.recording, found.starts, 0, FOUND) : '');
+        }
+
+        function grow() {
+            image.replaceChildren(
+                ...picture(control.recording, control.parts.problems), hits);
         }
 
         // The chart is on the screen before the picture is made.
-        requestAnimationFrame(() => setTimeout(() => image.append(
-            ...picture(recording, control.parts.problems), hits)));
+        requestAnimationFrame(() => setTimeout(grow));
         listen(control, strip, brush);
-        return { element: strip, follow };
+        return { element: strip, follow, grow };
     }
 
     return { make: create };

@@ -4,6 +4,8 @@ const panels = (() => {
     const { make } = dom;
     // Collecting more rows would take too long at each step.
     const MOST = 200000;
+    // How long a panel stays as it is while the recording grows.
+    const GROW_MS = 1000;
 
     function pair([name, value]) {
         return value === '' ? null : [make('dt', {}, format.line(name)),
@@ -200,6 +202,7 @@ const panels = (() => {
         const kept = new Map([...known.keys()].map((key) => [key, {}]));
         let current = 'range';
         let waiting = 0;
+        let growing = 0;
 
         function fill() {
             dom.replace(content,
@@ -233,6 +236,19 @@ const panels = (() => {
             waiting = setTimeout(follow, 200);
         }
 
+        // grow() fills a panel again now and then, unless it is used.
+        function grow() {
+            if (growing || content.contains(document.activeElement))
+                return;
+            growing = setTimeout(() => {
+                growing = 0;
+                kept.forEach((unused, key) => kept.set(key, {}));
+                if (content.isConnected &&
+                    !content.contains(document.activeElement))
+                    fill();
+            }, GROW_MS);
+        }
+
         function selected(id) {
             if (current === 'details' || current === 'range')
                 open(id < 0 ? 'range' : 'details');
@@ -247,7 +263,7 @@ const panels = (() => {
 
         return {
             element: make('div', { class: 'panels' }, buttons, content),
-            moved, selected, ranged, open,
+            moved, selected, ranged, open, grow,
         };
     }
 

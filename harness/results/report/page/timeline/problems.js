@@ -16,8 +16,12 @@ const problems = (() => {
         return found;
     }
 
-    function openOf({ slices }) {
+    // While a test runs, slices may be open.
+    function openOf({ slices, moved }) {
         const found = [];
+
+        if (moved)
+            return found;
 
         for (let row = 0; row < slices.rows; row++) {
             if (slices.state[row] & recordings.OPEN)
@@ -32,13 +36,13 @@ const problems = (() => {
                 recordings.sliceName(recording, slice))}`;
     }
 
-    // stepper() goes around a list, which it gets when it is first needed.
+    // stepper() goes around a list.
     function stepper(get, none, show) {
-        let list = null;
         let at = -1;
 
         return (distance) => {
-            list = list || get();
+            const list = get();
+
             if (!list.length) {
                 dom.announce(none);
                 return;
@@ -54,23 +58,33 @@ const problems = (() => {
         control.tell(place.from, text);
     }
 
+    function listOf(recording) {
+        return [...errorsOf(recording), ...openOf(recording)]
+            .sort((a, b) => a.time - b.time);
+    }
+
     // create() has a button for the next problem, if there is one.
     function create(control) {
-        const { recording } = control;
-        const list = [...errorsOf(recording), ...openOf(recording)]
-            .sort((a, b) => a.time - b.time);
+        let list = [];
         const step = stepper(() => list, 'No problems', (one) =>
-            control.mark(one, textOf(recording, one)));
+            control.mark(one, textOf(control.recording, one)));
+        const element = make('button', {
+            type: 'button', class: 'problems',
+            title: 'Next problem (E), previous (Shift+E)',
+            click: () => step(1),
+        });
 
+        function grow() {
+            list = listOf(control.recording);
+            element.hidden = !list.length;
+            element.textContent = format.plural(list.length, 'problem');
+        }
+
+        grow();
         return {
-            step, times: list.map(({ time }) => time),
-            stepFinding: stepper(() => findings.of(recording),
+            step, grow, element, times: () => list.map(({ time }) => time),
+            stepFinding: stepper(() => findings.of(control.recording),
                 'Nothing stands out', (one) => showFinding(control, one)),
-            element: list.length > 0 && make('button', {
-                type: 'button', class: 'problems',
-                title: 'Next problem (E), previous (Shift+E)',
-                click: () => step(1),
-            }, format.plural(list.length, 'problem')),
         };
     }
 

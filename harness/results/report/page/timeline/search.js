@@ -66,6 +66,7 @@ const search = (() => {
                 button('‹', 'Previous (P)', -1),
                 button('›', 'Next (N)', 1)), total],
             step, focus: () => box.focus(),
+            grow: () => control.view.found && update(),
             restore() {
                 box.value = state.get('find');
                 update();

@@ -135,32 +135,20 @@ const timeline = (() => {
         return id >= 0;
     }
 
-    // replace() puts a part that is made anew in the place of the one before.
-    function replacePart(name, made, element) {
-        const before = parts[name];
-
-        parts[name] = made;
-        element(before)?.replaceWith(element(made));
-    }
-
     // grow() takes a recording that has grown. A window that ends with the
     // recording follows its end.
     function grow(whose, next) {
         if (whose !== test || !recording?.moved)
             return;
-        const follows = control.follows();
-        const length = view.end - view.start;
+        const follow = control.follower();
 
         recording = next;
         view.selected = next.moved(view.selected);
         view.breaks = idle.atLeast(recording, Number(state.get('skip')));
-        parts.problems.renew();
-        parts.tracks.grow();
-        parts.minimap.grow();
-        parts.search.restore();
-        parts.panels.grow();
-        if (follows)
-            control.toEnd(length);
+        for (const part of [parts.problems, parts.tracks, parts.minimap,
+            parts.search, parts.panels])
+            part.grow();
+        follow();
         redraw();
     }
 
@@ -268,8 +256,12 @@ const timeline = (() => {
             dom.replace(root, make('p', { class: 'empty' }, 'No test ran.'));
             return;
         }
-        const read = await report.recording(test, state.get('try'));
         const head = picker.head(test, { view: 'log', title: 'Log' });
+
+        recording = null;
+        if (test.outcome === 'running')
+            dom.replace(root, head, picker.wait(test));
+        const read = await report.recording(test, state.get('try'));
 
         if (wanted !== test)
             return;
@@ -295,7 +287,8 @@ const timeline = (() => {
     }
 
     return {
-        start, show, paintNow, control,
+        start, show, grow, renew: () => (!recording || picker.isOver(test)) && show(),
+        paintNow, control,
         isPainted: () => !!recording && !!parts.canvas && !frame,
     };
 })();

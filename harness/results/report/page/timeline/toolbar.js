@@ -6,6 +6,7 @@ const toolbar = (() => {
         ['W S', 'zoom'], ['A D ← →', 'move'],
         ['↑ ↓ PageUp PageDown', 'scroll'],
         ['Home End', 'scroll to the first, last track'],
+        ['L', 'follow a test that runs'],
         ['F', 'fit the selection, then all records, then the recording'],
         ['G', 'fit the work of devices'], ['I', 'skip idle times'],
         ['M', 'measure'], ['C', 'note'], ['T', 'tracks'],
@@ -45,6 +46,9 @@ const toolbar = (() => {
             idle.deviceSpan(control.recording) &&
                 button('Device', 'Fit device work (G)', control.fitDevice),
             control.parts.idle,
+            control.recording.moved && button('Latest',
+                'Show what is recorded now, and follow it (L)',
+                control.catchUp),
             button('Measure', 'Measure the selection (M)', control.measure),
             button('Note', 'Write a note on the range (C)',
                 () => notes.write(control)),

@@ -166,9 +166,28 @@ const tracks = (() => {
             this.control = control;
             this.layout = layout.of(control.recording);
             this.settings = read(this.layout.groups.length);
-            this.menu = tracksMenu.make(this.layout.groups, this.settings,
-                (action) => this.change(action));
+            this.menu = this.makeMenu();
             this.find(control.recording);
+        }
+
+        // grow() places the tracks of a recording that has grown.
+        grow() {
+            const before = this.layout.groups.length;
+
+            this.layout = layout.of(this.control.recording);
+            this.find(this.control.view);
+            if (this.layout.groups.length === before)
+                return;
+            const { element } = this.menu;
+
+            this.menu = this.makeMenu();
+            element.replaceWith(this.menu.element);
+            this.update();
+        }
+
+        makeMenu() {
+            return tracksMenu.make(this.layout.groups, this.settings,
+                (action) => this.change(action));
         }
 
         find(view) {

@@ -2,6 +2,8 @@
 const viewport = (() => {
     // A window is at least as many ns wide.
     const LEAST = 10;
+    // As many ns are shown at first of a test that runs.
+    const RECENT = 10e9;
 
     // Everything has a margin, unless idle times are skipped.
     function padded({ view }, [start, end]) {
@@ -16,9 +18,46 @@ const viewport = (() => {
             [control.recording.start, control.recording.end]);
     }
 
-    // first() is the window that a time line begins with.
+    // first() is the window that a time line begins with: the end of a test
+    // that runs, otherwise all records.
     function first(control) {
-        return padded(control, control.recording.used);
+        const { used: [start, end], moved } = control.recording;
+
+        return padded(control,
+            [moved ? Math.max(start, end - RECENT) : start, end]);
+    }
+
+    function follows({ recording, view }) {
+        return !!recording.moved && view.end >= recording.end;
+    }
+
+    // toEnd() shows the end of a recording, as much of it as was on the screen.
+    function toEnd(control, length) {
+        const [least, most] = whole(control);
+
+        control.view.end = most;
+        control.view.start = Math.max(least, most - length);
+    }
+
+    // follower() returns what moves a window that shows the end of a recording
+    // to its end again when that has grown. One that shows all grows with it.
+    function follower(control) {
+        const { view } = control;
+        const [least] = whole(control);
+        const isAll = view.start <= least;
+        const length = view.end - view.start;
+
+        return follows(control) ? () => toEnd(control,
+            isAll ? Math.max(length, RECENT) : length) : () => {};
+    }
+
+    // catchUp() shows the end of a recording, which is then followed.
+    function catchUp(control) {
+        const { view } = control;
+
+        toEnd(control, Math.min(RECENT, view.end - view.start));
+        look(control, view.start, view.end);
+        state.note({ from: '', to: '' });
     }
 
     function shows({ view }, [start, end]) {
@@ -151,7 +190,7 @@ const viewport = (() => {
     // make() returns what a time line's control can do with its window.
     function make(control) {
         return Object.fromEntries(Object.entries({
-            first, look, scaleOf, timeAt, place, zoom, pan, fit,
+            first, look, follows, follower, catchUp, scaleOf, timeAt, place, zoom, pan, fit,
             fitDevice, toggleIdle,
         }).map(([name, action]) =>
             [name, (...values) => action(control, ...values)]));
