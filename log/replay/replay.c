@@ -502,6 +502,7 @@ bool log_replay_step(struct log_replay *replay,
         break;
     case TRACE_ENTRY_EVENT:
         return step_event(replay, entry, thread);
+    case TRACE_ENTRY_SUM: /* its spans are not known */
     case TRACE_ENTRY_DEVICE:
         break; /* above */
     }

@@ -4,6 +4,9 @@
  * stopped in it. A piece that no range has reached yet has one, too: a range
  * may begin there. A range is read in order; what all have is sorted by time
  * once it is complete. Nothing is written to the recording.
+ *
+ * If there are too many spans, those that are short are only counted: an entry
+ * of each would cost far more than recording it did.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +15,11 @@
 
 #include "reader.h"
 #include "reader_parts.h"
+#include "trace/base/clock.h"
 #include "trace/format.h"
 
 #define NOBODY UINT32_MAX
+#define SECOND UINT64_C(1000000000) /* ns */
 
 struct cursor {
     uint64_t begin, place; /* of the range, of the next record */
@@ -22,10 +27,12 @@ struct cursor {
     uint32_t thread;       /* NOBODY: no range is known to begin here */
 };
 
-/* An entry that was found: a record, or the exit of one that enters. */
+/* An entry that was found: a record, the exit of one that enters, or the first
+ * of several spans, whose time is then as long as theirs. */
 struct found {
     uint64_t ticks;
     uint32_t place, thread;
+    uint32_t count, ticks_long; /* of a sum */
     bool exit;
 };
 
@@ -34,12 +41,29 @@ struct list {
     size_t count, capacity;
 };
 
+/* Short spans are summed up if there are many. A sum is SUM_LENGTH times longer
+ * than they may be. */
+enum { WIDTH_LEAST = 1024 /* ticks */, SUM_LENGTH = 100 };
+
+struct short_spans {
+    uint64_t most;    /* entries of spans in a second; 0: no limit */
+    uint64_t looked;  /* ns: the last time */
+    uint64_t room;    /* for entries, until the next look */
+    uint64_t entries; /* of spans since the last look */
+    uint64_t allowed; /* before the width grows */
+    uint64_t width;   /* ticks: shorter spans are summed; 0: none are */
+    uint64_t end;     /* ticks: of the last span in the sum */
+    uint32_t span;    /* around the sum */
+    struct found sum; /* count 0: there is none */
+};
+
 struct trace_follow {
     bool opening;           /* looks only for the metadata at the beginning */
     bool skips_spans;       /* no entries for these */
     uint64_t chunks;        /* that have cursors */
     struct cursor *cursors; /* by place */
     size_t count, capacity;
+    struct short_spans shorts;
     struct list open;  /* enters without an exit */
     struct list found; /* by time */
     size_t next;       /* of `found` */
@@ -68,9 +92,88 @@ static bool add_exit(struct trace_follow *follow, struct found enter,
 {
     /* An end before the beginning is damage; such a span stays open. */
     return end <= enter.ticks ||
-           add(&follow->found,
-               (struct found){end, enter.place, enter.thread, true});
+           add(&follow->found, (struct found){.ticks = end,
+                                              .place = enter.place,
+                                              .thread = enter.thread,
+                                              .exit = true});
 }
+
+/* ---- Short spans ---- */
+
+static bool end_sum(struct trace_follow *follow)
+{
+    struct short_spans *shorts = &follow->shorts;
+    struct found sum = shorts->sum;
+
+    shorts->sum.count = 0;
+    if (!sum.count)
+        return true;
+    sum.ticks_long = (uint32_t)(shorts->end - sum.ticks);
+    return add(&follow->found, sum);
+}
+
+/* Returns whether a span belongs to the sum: it is in the same span, or in one
+ * of the sum. */
+static bool continues(const struct short_spans *shorts,
+                      const struct trace_record *record)
+{
+    return shorts->sum.count &&
+           (record->span == shorts->span ||
+            record->span >= shorts->sum.place) &&
+           record->time - shorts->sum.ticks < SUM_LENGTH * shorts->width;
+}
+
+/* Sums a short span up; false if it gets an entry. */
+static bool sum_up(struct trace_follow *follow,
+                   const struct trace_record *record, struct found found,
+                   uint64_t end)
+{
+    struct short_spans *shorts = &follow->shorts;
+
+    if (!end || end <= found.ticks || end - found.ticks >= shorts->width)
+        return false;
+    if (!continues(shorts, record)) {
+        if (!end_sum(follow))
+            return false;
+        shorts->entries++;
+        shorts->sum = found;
+        shorts->span = record->span;
+        shorts->end = end;
+    }
+    shorts->sum.count++;
+    if (end > shorts->end)
+        shorts->end = end;
+    return true;
+}
+
+/* The more entries there are, the longer a span must be to get one. */
+static void count_entry(struct short_spans *shorts)
+{
+    if (!shorts->most || ++shorts->entries < shorts->allowed)
+        return;
+    shorts->allowed += shorts->room;
+    shorts->width = shorts->width ? 2 * shorts->width : WIDTH_LEAST;
+    if (shorts->width > UINT32_MAX / SUM_LENGTH / 2)
+        shorts->width /= 2;
+}
+
+/* Adapts to what the last look has found, and to the time since. */
+static void look_again(struct short_spans *shorts)
+{
+    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
+    uint64_t most = shorts->most, room = most * (now - shorts->looked) / SECOND;
+
+    if (shorts->entries < shorts->room / 4)
+        shorts->width = shorts->width > WIDTH_LEAST ? shorts->width / 2 : 0;
+    shorts->room = room < most / 100  ? most / 100
+                   : room > most / 10 ? most / 10
+                                      : room;
+    shorts->allowed = shorts->room;
+    shorts->entries = 0;
+    shorts->looked = now;
+}
+
+/* ---- Records ---- */
 
 static bool add_of_span(struct trace_reader *reader,
                         const struct trace_record *record, struct found found)
@@ -83,11 +186,14 @@ static bool add_of_span(struct trace_reader *reader,
 
     if (follow->skips_spans)
         return true;
-    if (!add(&follow->found, found))
+    end = enters ? end_of(reader, found) : 0;
+    if (follow->shorts.width && sum_up(follow, record, found, end))
+        return true;
+    if (!end_sum(follow) || !add(&follow->found, found))
         return false;
+    count_entry(&follow->shorts);
     if (!enters)
         return true;
-    end = end_of(reader, found);
     return end ? add_exit(follow, found, end) : add(&follow->open, found);
 }
 
@@ -107,8 +213,9 @@ static bool add_activity(struct trace_reader *reader,
 static bool take(struct trace_reader *reader, const struct trace_record *record,
                  struct cursor *cursor)
 {
-    struct found found = {record->time, (uint32_t)cursor->place, cursor->thread,
-                          false};
+    struct found found = {.ticks = record->time,
+                          .place = (uint32_t)cursor->place,
+                          .thread = cursor->thread};
 
     reader->records++;
     reader->last = found.ticks > reader->last ? found.ticks : reader->last;
@@ -239,7 +346,7 @@ struct visit {
 static bool read_range(struct trace_reader *reader, struct visit *visit,
                        struct cursor *cursor)
 {
-    bool ok = advance(reader, cursor);
+    bool ok = advance(reader, cursor) && end_sum(reader->follow);
 
     if (cursor->place > visit->reached)
         visit->reached = cursor->place;
@@ -374,6 +481,20 @@ static void forget_returned(struct trace_follow *follow)
     follow->next = 0;
 }
 
+/* Makes the entry of the first span that of the sum. */
+static void make_sum(const struct trace_reader *reader,
+                     const struct found *found, struct trace_entry *entry)
+{
+    struct trace_entry span;
+
+    if (entry->kind == TRACE_ENTRY_ENTER &&
+        trace_reader_span(reader, entry->span, &span))
+        entry->site = span.site;
+    entry->kind = TRACE_ENTRY_SUM;
+    entry->count = found->count;
+    entry->end = trace_reader_time(reader, found->ticks + found->ticks_long);
+}
+
 bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
 {
     struct trace_follow *follow = reader->follow;
@@ -393,6 +514,8 @@ bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
                 entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
             entry->kind = TRACE_ENTRY_EXIT;
             entry->time = time;
+        } else if (found->count) {
+            make_sum(reader, found, entry);
         }
         return true;
     }
@@ -446,6 +569,8 @@ static bool find_new(struct trace_reader *reader)
     bool ok;
 
     refresh(reader);
+    if (follow->shorts.most)
+        look_again(&follow->shorts);
     forget_returned(follow);
     found = follow->found.count;
     ok = add_pieces(reader) && visit_all(reader) && add_exits(reader, open);
@@ -487,6 +612,11 @@ void trace_follow_free(struct trace_reader *reader)
 void trace_reader_skip_spans(struct trace_reader *reader)
 {
     reader->follow->skips_spans = true;
+}
+
+void trace_reader_sum_spans(struct trace_reader *reader, uint64_t most)
+{
+    reader->follow->shorts.most = most;
 }
 
 int trace_reader_look(struct trace_reader *reader, uint64_t until)

@@ -26,6 +26,7 @@ enum trace_entry_kind {
     TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
     TRACE_ENTRY_EVENT,
     TRACE_ENTRY_DEVICE, /* an activity of a device or its driver */
+    TRACE_ENTRY_SUM,    /* short spans, see trace_reader_sum_spans */
 };
 
 /* A thread of a recording. */
@@ -44,10 +45,11 @@ struct trace_entry {
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
-    uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
+    uint64_t end;  /* SPAN, ENTER, DEVICE, SUM: ns; UINT64_MAX = still open */
+    uint64_t count; /* SUM: of spans */
     uint32_t place; /* of its record; EXIT: of the one that entered */
     uint32_t id;    /* SPAN, DEVICE: its place */
-    uint32_t span; /* the enclosing span; SPAN: its parent; 0 = none */
+    uint32_t span;  /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
     const unsigned char *values;    /* for trace_values_next */
@@ -112,10 +114,14 @@ void trace_reader_close(struct trace_reader *);
  * errno. Such a reader cannot be rewound.
  *
  * trace_reader_skip_spans leaves only events and devices' activities; it must
- * come before the first look. */
+ * come before the first look. trace_reader_sum_spans limits the entries of
+ * spans: if there are more than `most` a second, those that are short become a
+ * TRACE_ENTRY_SUM with their neighbors on a thread, which has the call site of
+ * the first one. */
 struct trace_reader *trace_reader_follow(const char *path);
 int trace_reader_look(struct trace_reader *, uint64_t until);
 void trace_reader_skip_spans(struct trace_reader *);
+void trace_reader_sum_spans(struct trace_reader *, uint64_t most);
 
 struct trace_summary trace_reader_summary(const struct trace_reader *);
 

@@ -207,14 +207,13 @@ void test_log_tracks_free(struct test_log_recorded *);
 uint32_t test_log_slices_add(struct test_log_recorded *,
                              const struct trace_entry *);
 
-/* For recordings that grow: test_log_slices_sum adds an open slice that stands
- * for several short ones, of which an entry is the first, and returns its row.
- * test_log_slices_end ends an open slice, which then has as many rows of
+/* For recordings that grow: test_log_slices_sum adds a slice for a sum of
+ * spans. test_log_slices_end ends an open slice, which then has as many rows of
  * ENDED_FIELDS as given. test_log_slices_late adds those of a span, if some of
  * its fields were recorded late, and returns how many. test_log_slices_forget
  * forgets the rows of spans, except the last ones. */
-uint32_t test_log_slices_sum(struct test_log_recorded *,
-                             const struct trace_entry *);
+void test_log_slices_sum(struct test_log_recorded *,
+                         const struct trace_entry *);
 void test_log_slices_end(struct test_log_recorded *, uint32_t track,
                          uint32_t row, uint64_t begin, uint64_t end,
                          size_t fields);

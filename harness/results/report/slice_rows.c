@@ -270,24 +270,28 @@ uint32_t test_log_slices_add(struct test_log_recorded *recorded,
 
 /* ---- Slices that end later ---- */
 
-uint32_t test_log_slices_sum(struct test_log_recorded *recorded,
-                             const struct trace_entry *entry)
+void test_log_slices_sum(struct test_log_recorded *recorded,
+                         const struct trace_entry *entry)
 {
-    const struct trace_site *site = trace_slice_site(recorded->reader, entry);
-    struct test_log_strings *strings = &recorded->strings;
+    const struct trace_value count = {.type = TRACE_TYPE_U64,
+                                      .as.u = entry->count};
+    struct test_log_site_row site =
+        test_log_recorded_site(recorded, entry->site);
     uint32_t track = test_log_track_of(recorded, entry), name;
     struct trace_text *text = &recorded->text;
-    size_t row = next_row(recorded);
+    size_t fields = test_log_recorded_field(recorded, TEST_LOG_SLICE_FIELDS,
+                                            "spans", &count);
 
     trace_text_clear(text);
-    trace_text_string(text, site ? site->name : "");
-    trace_text_literal(text, " …");
-    name = test_log_strings_add(strings, text->data, text->size);
-    TEST_LOG_ROW(slices_of(recorded), entry->time, 0, track,
-                 test_log_track_depth(recorded, track, entry->time, UINT64_MAX),
-                 name, site ? test_log_recorded_site(recorded, site).row : 0, 0,
-                 0, STATE_OPEN, test_log_strings_of(strings, "sum"), 0);
-    return (uint32_t)row;
+    trace_text_printf(text, "%s …", entry->site->name);
+    name = test_log_strings_add(&recorded->strings, text->data, text->size);
+    TEST_LOG_ROW(slices_of(recorded), entry->time, entry->end - entry->time,
+                 track,
+                 test_log_track_depth(recorded, track, entry->time, entry->end),
+                 name, site.row,
+                 back_to(next_row(recorded),
+                         test_log_slices_around(recorded, entry->span)),
+                 0, 0, 0, fields);
 }
 
 void test_log_slices_end(struct test_log_recorded *recorded, uint32_t track,

@@ -39,7 +39,7 @@ static const char *look(struct trace_reader *reader)
         [TRACE_ENTRY_SPAN] = "+",   [TRACE_ENTRY_ENTER] = ">",
         [TRACE_ENTRY_EXIT] = "-",   [TRACE_ENTRY_CLOSE] = "x",
         [TRACE_ENTRY_FIELDS] = "=", [TRACE_ENTRY_EVENT] = "",
-        [TRACE_ENTRY_DEVICE] = "@"};
+        [TRACE_ENTRY_DEVICE] = "@", [TRACE_ENTRY_SUM] = "*"};
     struct trace_entry entry, span;
     size_t size = 0;
 
@@ -621,4 +621,78 @@ Test(trace_follow, reports_a_lack_of_memory)
     while (follow_without(nth))
         nth++;
     cr_expect_gt(nth, 10);
+}
+
+/* ---- Sums ---- */
+
+struct summed {
+    uint64_t spans, sums, summed, events, last;
+};
+
+/* Counts what one look finds, and checks that a sum ends with its parent. */
+static void sum_up(struct trace_reader *reader, struct summed *all)
+{
+    struct trace_entry entry, parent;
+
+    cr_assert_geq(trace_reader_look(reader, UINT64_MAX), 0);
+    while (trace_reader_next(reader, &entry)) {
+        all->spans += entry.kind == TRACE_ENTRY_SPAN;
+        all->events += entry.kind == TRACE_ENTRY_EVENT;
+        cr_expect_geq(entry.time, all->last);
+        all->last = entry.time;
+        if (entry.kind != TRACE_ENTRY_SUM)
+            continue;
+        all->sums++;
+        all->summed += entry.count;
+        cr_expect_gt(entry.end, entry.time);
+        if (trace_reader_span(reader, entry.span, &parent))
+            cr_expect(entry.time > parent.time && entry.end <= parent.end);
+    }
+    all->last = 0;
+}
+
+Test(trace_follow, sums_up_short_spans_if_there_are_many)
+{
+    enum { OUTER = 200, STEPS = 500 };
+    struct trace_reader *reader;
+    struct summed all = {0};
+
+    test_record();
+    reader = follow();
+    trace_reader_sum_spans(reader, 1000);
+    for (int i = 0; i < OUTER; i++) {
+        {
+            trace_span(INFO, "outer");
+            for (int k = 0; k < STEPS; k++) {
+                trace_span(INFO, "step");
+                trace_span(INFO, "in it");
+            }
+            trace_event(INFO, "event");
+        }
+        if (i % 50 == 49)
+            sum_up(reader, &all);
+    }
+    cr_expect_eq(all.spans + all.summed, OUTER * (1 + 2 * STEPS));
+    cr_expect_eq(all.events, OUTER, "%lu events", all.events);
+    cr_expect_lt(all.spans + all.sums, OUTER * STEPS / 4, "%lu spans, %lu sums",
+                 all.spans, all.sums);
+    cr_expect_gt(all.sums, 0);
+    trace_reader_close(reader);
+}
+
+Test(trace_follow, sums_up_nothing_if_there_are_few)
+{
+    struct trace_reader *reader;
+    struct summed all = {0};
+
+    test_record();
+    reader = follow();
+    trace_reader_sum_spans(reader, 1000000);
+    for (int k = 0; k < 500; k++) {
+        trace_span(INFO, "step");
+    }
+    sum_up(reader, &all);
+    cr_expect_eq(all.spans, 500);
+    cr_expect_eq(all.sums, 0);
+    trace_reader_close(reader);
 }
