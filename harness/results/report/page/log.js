@@ -178,35 +178,11 @@ const log = (() => {
         ];
     }
 
-    function levelButtons() {
-        return format.levels.slice(1).map((name, i) => make('button', {
-            type: 'button', class: `toggle level-${i + 1}`,
-            'data-level': i + 1, title: `${name} and more severe`,
-            click() {
-                state.note({ level: i === 4 ? '' : i + 1 });
-                update();
-            },
-        }, name));
-    }
-
-    function textBox(key, label, placeholder) {
-        const box = make('input', {
-            type: 'search', 'aria-label': label, placeholder,
-            input() {
-                state.note({ [key]: box.value });
-                update();
-            },
-        });
-
-        box.value = state.get(key);
-        return box;
-    }
-
     function build() {
         parts = {
             levels: make('div', {
                 class: 'buttons', role: 'group', 'aria-label': 'Level',
-            }, levelButtons()),
+            }, logTools.levels(update)),
             total: make('span', { class: 'muted', role: 'status' }),
             problem: make('span', { class: 'problem', role: 'status' }),
             command: make('div', {}),
@@ -226,9 +202,10 @@ const log = (() => {
             }),
         });
         return [make('div', { class: 'tools' }, parts.levels,
-            textBox('filter', 'Filter by level, target and span',
-                'info,net=debug,[request]'),
-            textBox('find', 'Search in lines', 'Search text'), parts.total,
+            logTools.box('filter', 'Filter by level, target and span',
+                'info,net=debug,[request]', update),
+            logTools.box('find', 'Search in lines', 'Search text', update),
+            parts.total,
             parts.problem),
         table.element, parts.none, parts.details, parts.command];
     }
@@ -265,7 +242,6 @@ const log = (() => {
         const head = picker.head(test, { view: 'timeline',
             title: 'Time line' });
 
-        recording = null;
         if (test.outcome === 'running')
             dom.replace(root, head, picker.wait(test));
         const read = await report.recording(test, state.get('try'));

@@ -1,5 +1,5 @@
 // growing.js: a recording to which blocks are added while its test runs. Of
-// many rows, the last ones are kept, and the slices that are still open.
+// many rows, the last ones are kept, and the slices that last until then.
 const growing = (() => {
     const OPEN = 1;
     // When there are `most` rows, all but `kept` are forgotten.
@@ -27,9 +27,8 @@ const growing = (() => {
                 [name, columns.table()]));
             this.open = new Set();
             this.late = new Map();
-            // Blocks number the slices through all of them. From `first` on,
-            // these are the rows from `older.length` on; before it, those whose
-            // numbers are in `older`.
+            // Blocks number all slices. From `first` on, they are the rows
+            // behind those whose numbers are in `older`.
             this.first = 0;
             this.older = [];
             this.skipped = 0;
@@ -135,10 +134,17 @@ const growing = (() => {
             return rows > most ? rows - kept : 0;
         }
 
-        // keptSlices() are the rows that stay if the first ones go.
+        // keptSlices() are the rows that stay if the first ones go. Of these,
+        // the slices stay that have not ended before the others begin.
         keptSlices(count) {
-            const older = [...this.open].filter((row) => row < count)
-                .sort((a, b) => a - b);
+            const { start, duration } = this.slices.columns;
+            const older = [];
+
+            for (let row = 0; row < count; row++) {
+                if (this.open.has(row) ||
+                    start[row] + duration[row] > start[count])
+                    older.push(row);
+            }
             const kept = new Uint32Array(
                 older.length + this.slices.rows - count);
 
@@ -244,7 +250,6 @@ const growing = (() => {
 
         /* ---- Recordings ---- */
 
-        // some() tells whether there is anything to show.
         some() {
             return this.begin < Infinity;
         }

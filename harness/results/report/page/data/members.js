@@ -33,7 +33,8 @@ const members = (() => {
     });
     const run = object({
         run: text, path: text, command: text, start: text, rerun: text,
-        interrupted: text, unfinished: (value) => value === true, duration_ns: number,
+        interrupted: text,
+        unfinished: (value) => value === true, duration_ns: number,
         host: object({ name: text }),
         shard: object({ index: number, total: number }),
         previous: object({

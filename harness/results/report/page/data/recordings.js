@@ -240,8 +240,8 @@ const recordings = (() => {
     }
 
     return {
-        prepare, extend, selfTimes, around, sliceFields, lineFields, sliceName, parent,
-        ancestors, breadcrumb, message, trackName, site, firstLineAt, moments,
-        withFields, OPEN, NEVER_ENTERED, ON_DEVICE,
+        prepare, extend, selfTimes, around, sliceFields, lineFields, sliceName,
+        parent, ancestors, breadcrumb, message, trackName, site, firstLineAt,
+        moments, withFields, OPEN, NEVER_ENTERED, ON_DEVICE,
     };
 })();

@@ -161,7 +161,10 @@ const tables = (() => {
 
     // grow() draws the tables of a test that runs again, unless they are used.
     function grow(test) {
-        if (test.id === state.get('test') && isFree() &&
+        const isWanted = state.get('test') ? test.id === state.get('test') :
+            report.run.tests.length === 1;
+
+        if (isWanted && isFree() &&
             performance.now() - drawn > GROW_MS)
             show(true);
     }

@@ -195,14 +195,33 @@ const panels = (() => {
         }, title)));
     }
 
-    function create(control) {
-        const content = make('div', { class: 'panel-content', tabindex: '0',
+    function region() {
+        return make('div', { class: 'panel-content', tabindex: '0',
             role: 'region', 'aria-label': 'Selection' });
+    }
+
+    function isFree(element) {
+        return element.isConnected && !element.contains(document.activeElement);
+    }
+
+    // seldom() returns a function that takes an action now and then.
+    function seldom(action) {
+        let growing = 0;
+
+        return () => {
+            growing = growing || setTimeout(() => {
+                growing = 0;
+                action();
+            }, GROW_MS);
+        };
+    }
+
+    function create(control) {
+        const content = region();
         const buttons = tabs(control, (key) => open(key));
         const kept = new Map([...known.keys()].map((key) => [key, {}]));
         let current = 'range';
         let waiting = 0;
-        let growing = 0;
 
         function fill() {
             dom.replace(content,
@@ -236,18 +255,12 @@ const panels = (() => {
             waiting = setTimeout(follow, 200);
         }
 
-        // grow() fills a panel again now and then, unless it is used.
-        function grow() {
-            if (growing || content.contains(document.activeElement))
-                return;
-            growing = setTimeout(() => {
-                growing = 0;
-                kept.forEach((unused, key) => kept.set(key, {}));
-                if (content.isConnected &&
-                    !content.contains(document.activeElement))
-                    fill();
-            }, GROW_MS);
-        }
+        // grow() fills a panel again that nobody uses.
+        const grow = seldom(() => {
+            kept.forEach((unused, key) => kept.set(key, {}));
+            if (isFree(content))
+                fill();
+        });
 
         function selected(id) {
             if (current === 'details' || current === 'range')

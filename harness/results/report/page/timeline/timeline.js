@@ -258,7 +258,6 @@ const timeline = (() => {
         }
         const head = picker.head(test, { view: 'log', title: 'Log' });
 
-        recording = null;
         if (test.outcome === 'running')
             dom.replace(root, head, picker.wait(test));
         const read = await report.recording(test, state.get('try'));
@@ -287,7 +286,8 @@ const timeline = (() => {
     }
 
     return {
-        start, show, grow, renew: () => (!recording || picker.isOver(test)) && show(),
+        start, show, grow,
+        renew: () => (!recording || picker.isOver(test)) && show(),
         paintNow, control,
         isPainted: () => !!recording && !!parts.canvas && !frame,
     };

@@ -47,7 +47,7 @@ const toolbar = (() => {
                 button('Device', 'Fit device work (G)', control.fitDevice),
             control.parts.idle,
             control.recording.moved && button('Latest',
-                'Show what is recorded now, and follow it (L)',
+                'Latest: follow what is recorded (L)',
                 control.catchUp),
             button('Measure', 'Measure the selection (M)', control.measure),
             button('Note', 'Write a note on the range (C)',

@@ -190,8 +190,8 @@ const viewport = (() => {
     // make() returns what a time line's control can do with its window.
     function make(control) {
         return Object.fromEntries(Object.entries({
-            first, look, follows, follower, catchUp, scaleOf, timeAt, place, zoom, pan, fit,
-            fitDevice, toggleIdle,
+            first, look, follows, follower, catchUp, scaleOf, timeAt, place,
+            zoom, pan, fit, fitDevice, toggleIdle,
         }).map(([name, action]) =>
             [name, (...values) => action(control, ...values)]));
     }
