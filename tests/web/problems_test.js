@@ -141,7 +141,7 @@ module.exports = {
         const page = await open('threaded', 'view=timeline');
 
         await page.waitForFunction(() => timeline.isPainted());
-        assert.strictEqual(await page.locator('.problems').count(), 0);
+        assert.strictEqual(await page.locator('.problems:visible').count(), 0);
         await page.keyboard.press('e');
         assert.match(await page.locator('#status').textContent(),
             /No problems/);
