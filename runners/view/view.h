@@ -130,11 +130,21 @@ void view_end_renderings(struct view *);
 /* view_route answers a request whose body has been read. */
 view_result view_route(const struct view_request *);
 
+/* ---- view_decode.c ---- */
+
 /* view_decode decodes a path's %xx in place; false if a byte is not encoded
- * well, is NUL or is an encoded slash. */
+ * well, is NUL or is an encoded slash. view_argument returns an argument of the
+ * request's address, to be freed; NULL if it is missing or not encoded well. */
 bool view_decode(char *path);
+char *view_argument(const struct view_request *, const char *name);
 
 /* ---- view_runs.c ---- */
+
+struct cJSON;
+struct test_log_index_run;
+
+/* view_add_run adds what is known of a run as members of an object. */
+void view_add_run(struct cJSON *, const struct test_log_index_run *);
 
 view_result view_send_runs(const struct view_request *);
 view_result view_send_index(const struct view_request *);
@@ -163,6 +173,18 @@ view_result view_send_of_run(const struct view_request *, const char *path);
  * "NEW/against/OLD.html"; otherwise it returns false. */
 bool view_send_against(const struct view_request *, const char *path,
                        view_result *);
+
+/* ---- view_trend.c ---- */
+
+/* view_send_trend sends a test over all runs: its `program` and `test` are
+ * arguments of the address. */
+view_result view_send_trend(const struct view_request *);
+
+/* ---- view_search.c ---- */
+
+/* view_send_search sends the tests and lines of a `run` that contain a `text`,
+ * up to `most`. */
+view_result view_send_search(const struct view_request *);
 
 /* ---- view_capture.c: captures of running programs ---- */
 

@@ -27,6 +27,12 @@ bool test_log_attempt_of(struct test_log_attempt *, const struct test_log_run *,
 uint64_t test_log_attempt_offset(const struct test_log_run *,
                                  const struct trace_reader *);
 
+/* test_log_attempt_zero returns the moment from which the times of a try count:
+ * ns since the recording's own time zero. The reader may be rewound. */
+uint64_t test_log_attempt_zero(const struct test_log_run *,
+                               const struct test_log_attempt *,
+                               struct trace_reader *);
+
 /* test_log_attempt_block adds the block of a try, and counts its recording; -1
  * without memory. */
 int test_log_attempt_block(struct trace_text *, const struct test_log_page *,

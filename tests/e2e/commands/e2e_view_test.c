@@ -186,8 +186,9 @@ Test(e2e_view, gives_the_page_to_all_and_data_for_the_token)
     cr_expect(strstr(answer,
                      "{\"schema\":1,\"runs\":[{\"name\":\"" RUN
                      "\",\"state\":\"passed\",\"start\":\"2026-11-20T10:00:"
-                     "00.000001Z\",\"passed\":3,\"failed\":0,\"skipped\":0,"
-                     "\"duration_ns\":0,\"host\":\"vm\",\"commit\":null}]}"),
+                     "00.000001Z\",\"host\":\"vm\",\"commit\":null,"
+                     "\"passed\":3,\"failed\":0,\"skipped\":0,"
+                     "\"duration_ns\":0}]}"),
               "%s", answer);
     answer = with_token("/api/index");
     cr_expect(strstr(answer, "<a href=\"" RUN "/report.html\">"));
