@@ -182,8 +182,16 @@ view_result view_send_trend(const struct view_request *);
 
 /* ---- view_search.c ---- */
 
-/* view_send_search sends the tests and lines of a `run` that contain a `text`,
- * up to `most`. */
+/* What is searched for in a run, and how long. */
+struct view_wanted {
+    char *run, *text;
+    size_t most; /* tests and lines */
+    uint64_t run_ns, recording_ns;
+};
+
+/* view_search writes the tests and lines, as a source does. view_send_search
+ * sends them: `run`, `text` and `most` are arguments of the address. */
+int view_search(const struct view *, const void *wanted, FILE *);
 view_result view_send_search(const struct view_request *);
 
 /* ---- view_capture.c: captures of running programs ---- */

@@ -23,22 +23,17 @@
 
 enum {
     HITS_MOST = 500,
-    RECORDING_SECONDS = 1,
+    RECORDING_SECONDS = 1, /* that may be spent on it */
     RUN_SECONDS = 5,
     CLOCK_EVERY = 4096, /* entries between looks at the clock */
     TEXT_MOST = 400,    /* bytes of a line that are sent */
     TEXT_BEFORE = 100,  /* of these, before the place that matches */
 };
 
-struct wanted {
-    char *run, *text;
-    size_t most; /* tests and lines */
-};
-
 struct search {
-    const struct wanted *wanted;
+    const struct view_wanted *wanted;
     const struct test_log_run *run;
-    uint64_t until; /* ns: when the run's time is over */
+    uint64_t began; /* ns */
     cJSON *tests;
     size_t hits;
     size_t unsearched; /* tries, for lack of time */
@@ -51,6 +46,11 @@ struct search {
 static bool is_full(const struct search *search)
 {
     return search->hits >= search->wanted->most;
+}
+
+static bool is_over(uint64_t began, uint64_t ns)
+{
+    return trace_clock_ns(CLOCK_MONOTONIC) - began >= ns;
 }
 
 /* ---- Hits ---- */
@@ -125,15 +125,14 @@ static void search_recording(struct search *search, cJSON *test,
                              struct trace_reader *reader)
 {
     uint64_t zero = test_log_attempt_zero(search->run, attempt, reader);
-    uint64_t until =
-        trace_clock_ns(CLOCK_MONOTONIC) + RECORDING_SECONDS * SECOND;
+    uint64_t began = trace_clock_ns(CLOCK_MONOTONIC);
     struct trace_entry entry;
     size_t entries = 0;
     ssize_t at;
 
     while (!is_full(search) && trace_reader_next(reader, &entry)) {
         if (++entries % CLOCK_EVERY == 0 &&
-            trace_clock_ns(CLOCK_MONOTONIC) > until) {
+            is_over(began, search->wanted->recording_ns)) {
             search->cut++;
             return;
         }
@@ -151,7 +150,7 @@ static void search_lines(struct search *search, cJSON *test,
 {
     struct trace_reader *reader;
 
-    if (trace_clock_ns(CLOCK_MONOTONIC) > search->until) {
+    if (is_over(search->began, search->wanted->run_ns)) {
         search->unsearched++;
         return;
     }
@@ -215,14 +214,14 @@ static void put_hits(struct search *search, FILE *out)
     cJSON_Delete(document);
 }
 
-static int write_hits(const struct view *view, const void *context, FILE *out)
+int view_search(const struct view *view, const void *context, FILE *out)
 {
-    const struct wanted *wanted = context;
+    const struct view_wanted *wanted = context;
     struct report_page page = {.run = {.open = view_open_in}};
     struct search search = {
         .wanted = wanted,
         .run = &page.run,
-        .until = trace_clock_ns(CLOCK_MONOTONIC) + RUN_SECONDS * SECOND,
+        .began = trace_clock_ns(CLOCK_MONOTONIC),
     };
     char path[PATH_MAX];
 
@@ -251,13 +250,18 @@ static size_t most_of(const struct view_request *request)
 
 view_result view_send_search(const struct view_request *request)
 {
-    struct wanted wanted = {view_argument(request, "run"),
-                            view_argument(request, "text"), most_of(request)};
+    struct view_wanted wanted = {
+        .run = view_argument(request, "run"),
+        .text = view_argument(request, "text"),
+        .most = most_of(request),
+        .run_ns = RUN_SECONDS * SECOND,
+        .recording_ns = RECORDING_SECONDS * SECOND,
+    };
     view_result result;
 
     if (wanted.run && wanted.text && wanted.text[0])
         result = view_render(request,
-                             &(struct view_source){.write = write_hits,
+                             &(struct view_source){.write = view_search,
                                                    .context = &wanted,
                                                    .type = "application/json"});
     else
