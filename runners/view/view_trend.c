@@ -265,7 +265,7 @@ view_result view_send_trend(const struct view_request *request)
                         view_argument(request, "test")};
     view_result result;
 
-    if (test.program && test.name)
+    if (test.program && test.program[0] && test.name && test.name[0])
         result = view_render(request,
                              &(struct view_source){.write = write_trend,
                                                    .context = &test,

@@ -184,6 +184,7 @@ Test(e2e_view_trend, refuses_other_addresses)
         {"/api/test", 400},
         {"/api/test?program=p", 400},
         {"/api/test?program&test=s/t", 400},
+        {"/api/test?program=p&test=", 400},
         {"/api/test?program=p&test=s/%zz", 400},
         {"/api/test?program=p&test=s/t%00", 400},
         {"/api/test?program=p&test=s/t%", 400},

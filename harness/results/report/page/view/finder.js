@@ -128,7 +128,8 @@ const finder = (() => {
         values.delete('search');
         if (text)
             values.set('search', text);
-        history.replaceState(null, '', `/#${values}`);
+        history.replaceState(null, '',
+            `/#${addresses.words(Object.fromEntries(values))}`);
     }
 
     async function search(text) {
