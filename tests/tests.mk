@@ -1,8 +1,8 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
-    chrome.c compilers.c page.c)
-UNIT_SRC := $(filter-out $(if $(MICROHTTPD),,%/runners_view_render_test.c),$(sort \
+    chrome.c compilers.c page.c view_server.c)
+UNIT_SRC := $(filter-out $(if $(MICROHTTPD),,%/runners_view_render_test.c %/runners_view_search_test.c),$(sort \
     $(shell find tests -name '*_test.c')))
 UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 

@@ -32,6 +32,10 @@ void log_event(struct log_memory *, const struct log_style *,
                const struct trace_reader *, const struct trace_entry *,
                struct trace_text *out);
 
+/* log_event_text adds only an event's message and fields. */
+void log_event_text(struct log_memory *, const struct trace_entry *,
+                    struct trace_text *out);
+
 /* log_styled adds text in a terminal style, if `color`. */
 void log_styled(struct trace_text *out, bool color, const char *style,
                 const char *text);

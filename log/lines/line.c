@@ -118,15 +118,22 @@ static void add_duration(struct log_parts *parts,
             "duration", duration(text, entry->end - entry->time)};
 }
 
+/* Sets the message and the fields; `took` keeps the text of a duration. */
+static void set_event(struct log_parts *parts, const struct trace_entry *entry,
+                      struct trace_text *took)
+{
+    set_message(parts, entry);
+    parts->field_count = event_fields(entry, parts->fields);
+    add_duration(parts, entry, took);
+}
+
 static size_t event_line(struct log_parts *parts, struct log_replay *replay,
                          const struct trace_entry *entry,
                          struct trace_text *out)
 {
     struct trace_text took = {.ceiling = 0};
 
-    set_message(parts, entry);
-    parts->field_count = event_fields(entry, parts->fields);
-    add_duration(parts, entry, &took);
+    set_event(parts, entry, &took);
     log_chain_around(parts->chain, replay, parts->style->all_spans,
                      parts->reader, entry);
     lay_out(parts, out);
@@ -151,6 +158,20 @@ void log_event(struct log_memory *memory, const struct log_style *style,
                               .chain = &chain};
 
     event_line(&parts, NULL, entry, out);
+}
+
+void log_event_text(struct log_memory *memory, const struct trace_entry *entry,
+                    struct trace_text *out)
+{
+    static const struct log_style style = {.time = LOG_TIME_UTC};
+    struct trace_field fields[TRACE_FIELDS_MAX];
+    struct log_parts parts = {
+        .style = &style, .memory = memory, .fields = fields};
+    struct trace_text took = {.ceiling = 0};
+
+    set_event(&parts, entry, &took);
+    log_put_event(&parts, out);
+    trace_text_free(&took);
 }
 
 /* ---- Spans ---- */

@@ -192,7 +192,7 @@ int runners_page_read_unfinished(struct test_log_run *run)
     struct recordings found = {0};
 
     run->unfinished = true;
-    runners_result_lines(run, add_line, &unfinished);
+    runners_result_lines(run, NULL, add_line, &unfinished);
     if (!runners_recordings_find(&found, run->path, NULL))
         for (size_t i = 0; i < found.count; i++)
             add_recording(&unfinished, &found.all[i]);

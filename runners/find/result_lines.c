@@ -12,11 +12,17 @@
 #include "harness/results/reports/writers.h"
 #include "run_json.h"
 
-void runners_result_lines(const struct test_log_run *run,
+static bool is_wanted(const char *line, const char *part)
+{
+    static const char test[] = TEST_LOG_JSONL_TEST;
+
+    return !strncmp(line, test, strlen(test)) && (!part || strstr(line, part));
+}
+
+void runners_result_lines(const struct test_log_run *run, const char *part,
                           bool (*take)(void *context, const struct cJSON *),
                           void *context)
 {
-    static const char test[] = TEST_LOG_JSONL_TEST;
     int fd = test_log_open(run, "results.jsonl", O_RDONLY);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     char *line = NULL;
@@ -24,8 +30,7 @@ void runners_result_lines(const struct test_log_run *run,
     bool more = true;
 
     while (file && more && getline(&line, &room, file) > 0) {
-        cJSON *json =
-            strncmp(line, test, strlen(test)) ? NULL : cJSON_Parse(line);
+        cJSON *json = is_wanted(line, part) ? cJSON_Parse(line) : NULL;
 
         more = !json || take(context, json);
         cJSON_Delete(json);

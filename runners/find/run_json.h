@@ -69,8 +69,9 @@ int runners_run_file_add(struct run_file *, struct test_log_run *);
 
 /* runners_result_lines calls `take` with each result that the programs of a run
  * have reported, also while it goes on, until `take` returns false. A test that
- * was tried again has several. */
-void runners_result_lines(const struct test_log_run *,
+ * was tried again has several. With `part`, lines of JSON without that text are
+ * left out. */
+void runners_result_lines(const struct test_log_run *, const char *part,
                           bool (*take)(void *context, const struct cJSON *),
                           void *context);
 

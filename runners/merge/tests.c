@@ -155,7 +155,7 @@ static void read_lines(struct reading *reading,
 {
     const struct test_log_run run = merge_source_files(source);
 
-    runners_result_lines(&run, add_line, reading);
+    runners_result_lines(&run, NULL, add_line, reading);
 }
 
 /* Adds a test that was running. */

@@ -94,7 +94,7 @@ static void serve(struct view *view, int signals)
 
         poll(fds, DESCRIPTORS, timeout_of(view));
         if (fds[CHANGES].revents & POLLIN)
-            view_read_changes(view);
+            view_read_notifier(view);
         if (fds[RENDERINGS].revents & POLLIN) {
             view_look_at_renderings(view);
             view_look_at_live(view);
@@ -144,7 +144,7 @@ static int run_server(struct view *view, const char *run, bool open)
         test_log_notice("view: the server did not start: %s", strerror(errno));
         return TEST_LOG_FAILED;
     }
-    view_begin_changes(view);
+    view_begin_notifier(view);
     print_address(view, run, open);
     serve(view, signals);
     view_end_http(view);

@@ -163,11 +163,21 @@ int view_follow(const struct test_log_page *, const struct test_log_attempt *,
 /* view_route answers a request whose body has been read. */
 view_result view_route(const struct view_request *);
 
+/* ---- view_decode.c ---- */
+
 /* view_decode decodes a path's %xx in place; false if a byte is not encoded
- * well, is NUL or is an encoded slash. */
+ * well, is NUL or is an encoded slash. view_argument returns an argument of the
+ * request's address, to be freed; NULL if it is missing or not encoded well. */
 bool view_decode(char *path);
+char *view_argument(const struct view_request *, const char *name);
 
 /* ---- view_runs.c ---- */
+
+struct cJSON;
+struct test_log_index_run;
+
+/* view_add_run adds what is known of a run as members of an object. */
+void view_add_run(struct cJSON *, const struct test_log_index_run *);
 
 view_result view_send_runs(const struct view_request *);
 view_result view_send_index(const struct view_request *);
@@ -198,6 +208,26 @@ view_result view_send_of_run(const struct view_request *, const char *path);
 bool view_send_against(const struct view_request *, const char *path,
                        view_result *);
 
+/* ---- view_trend.c ---- */
+
+/* view_send_trend sends a test over all runs: its `program` and `test` are
+ * arguments of the address. */
+view_result view_send_trend(const struct view_request *);
+
+/* ---- view_search.c ---- */
+
+/* What is searched for in a run, and how long. */
+struct view_wanted {
+    char *run, *text;
+    size_t most; /* tests and lines */
+    uint64_t run_ns, recording_ns;
+};
+
+/* view_search writes the tests and lines, as a source does. view_send_search
+ * sends them: `run`, `text` and `most` are arguments of the address. */
+int view_search(const struct view *, const void *wanted, FILE *);
+view_result view_send_search(const struct view_request *);
+
 /* ---- view_capture.c: captures of running programs ---- */
 
 /* view_send_programs sends those that listen; view_capture captures one, as
@@ -215,14 +245,14 @@ void view_changed(struct view *);
 void view_ping(struct view *);
 void view_close_streams(struct view *);
 
-/* ---- view_changes.c: what changes in the folder ---- */
+/* ---- view_notifier.c: what changes in the folder ---- */
 
-/* view_begin_changes sets view->notifier, which is readable when runs or tests
- * may have begun or ended; then call view_read_changes, which tells the
+/* view_begin_notifier sets view->notifier, which is readable when runs or tests
+ * may have begun or ended; then call view_read_notifier, which tells the
  * streams. view_watch_runs begins to watch the runs that go on; call it now and
  * then. */
-void view_begin_changes(struct view *);
-void view_read_changes(struct view *);
+void view_begin_notifier(struct view *);
+void view_read_notifier(struct view *);
 void view_watch_runs(struct view *);
 
 /* ---- view_connections.c ---- */

@@ -7,36 +7,6 @@
 #include "harness/results/report/report_html.h"
 #include "view.h"
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-bool view_decode(char *path)
-{
-    char *to = path;
-
-    for (const char *from = path; *from; from++) {
-        char c = *from;
-
-        if (c == '%') {
-            int high = digit_of(from[1]);
-            int low = high < 0 ? -1 : digit_of(from[2]);
-
-            c = (char)(high * 16 + low);
-            if (low < 0 || !c || c == '/')
-                return false;
-            from += 2;
-        }
-        *to++ = c;
-    }
-    *to = '\0';
-    return true;
-}
-
 /* ---- Without a token ---- */
 
 /* The page has no data, which its script asks for. */
@@ -51,6 +21,12 @@ static view_result send_report(const struct view_request *request)
 {
     return view_answer(request, MHD_HTTP_OK, "text/html; charset=utf-8",
                        test_log_served_html, test_log_served_html_size);
+}
+
+static view_result send_test(const struct view_request *request)
+{
+    return view_answer(request, MHD_HTTP_OK, "text/html; charset=utf-8",
+                       test_log_trend_html, test_log_trend_html_size);
 }
 
 static bool is_report(const char *target)
@@ -82,10 +58,9 @@ static const struct {
     const char *path;
     view_result (*send)(const struct view_request *);
 } pages[] = {
-    {"/api/runs", view_send_runs},
-    {"/api/index", view_send_index},
-    {"/api/events", view_send_events},
-    {"/api/programs", view_send_programs},
+    {"/api/runs", view_send_runs},     {"/api/index", view_send_index},
+    {"/api/events", view_send_events}, {"/api/programs", view_send_programs},
+    {"/api/test", view_send_trend},    {"/api/search", view_send_search},
 };
 
 static view_result send_run(const struct view_request *request,
@@ -151,6 +126,8 @@ view_result view_route(const struct view_request *request)
         return get_data(request);
     if (is_report(request->target))
         return send_report(request);
+    if (!strcmp(request->target, "/test"))
+        return send_test(request);
     return !strcmp(request->target, "/")
                ? send_page(request)
                : view_refuse(request, MHD_HTTP_NOT_FOUND);

@@ -41,20 +41,26 @@ static void add_known(cJSON *object, const char *name, const char *value)
         cJSON_AddNullToObject(object, name);
 }
 
-static cJSON *describe(const struct test_log_index_run *run)
+void view_add_run(cJSON *object, const struct test_log_index_run *run)
 {
-    cJSON *object = cJSON_CreateObject();
     char start[32];
 
     cJSON_AddStringToObject(object, "name", run->name);
     cJSON_AddStringToObject(object, "state", states[run->state]);
     cJSON_AddStringToObject(object, "start", start_of(run, start));
+    add_known(object, "host", run->host);
+    add_known(object, "commit", run->commit);
+}
+
+static cJSON *describe(const struct test_log_index_run *run)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    view_add_run(object, run);
     cJSON_AddNumberToObject(object, "passed", (double)run->passed);
     cJSON_AddNumberToObject(object, "failed", (double)run->failed);
     cJSON_AddNumberToObject(object, "skipped", (double)run->skipped);
     cJSON_AddNumberToObject(object, "duration_ns", (double)run->duration);
-    add_known(object, "host", run->host);
-    add_known(object, "commit", run->commit);
     return object;
 }
 

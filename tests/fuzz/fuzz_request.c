@@ -1,8 +1,9 @@
 /* fuzz_request.c: routes any request of testlog view. libmicrohttpd is replaced
  * by functions that look at the answers.
  *
- * An input is seven texts: method, target, Host, Origin, Sec-Fetch-Site,
- * Authorization, Cookie. "T" and "C" stand for the right token and cookie.
+ * An input is eight texts: method, target, Host, Origin, Sec-Fetch-Site,
+ * Authorization, Cookie, and the value of each argument. "T" and "C" stand for
+ * the right token and cookie.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,7 +22,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { METHOD, TARGET, HOST, ORIGIN, SITE, AUTHORIZATION, COOKIE, TEXTS };
+enum {
+    METHOD,
+    TARGET,
+    HOST,
+    ORIGIN,
+    SITE,
+    AUTHORIZATION,
+    COOKIE,
+    ARGUMENT,
+    TEXTS
+};
 
 static struct {
     char text[TEXTS][512];
@@ -51,6 +62,8 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *connection,
     const char *cookie = fuzz.text[COOKIE];
 
     (void)connection;
+    if (kind == MHD_GET_ARGUMENT_KIND)
+        return fuzz.text[ARGUMENT][0] ? fuzz.text[ARGUMENT] : NULL;
     if (kind == MHD_COOKIE_KIND)
         return !strcmp(cookie, "C") ? fuzz.view.session : cookie;
     if (!strcmp(key, "Authorization") && !strcmp(fuzz.text[AUTHORIZATION], "T"))

@@ -8,7 +8,7 @@ const { spawn } = require('node:child_process');
 const { readdirSync } = require('node:fs');
 const chromium = require('./chromium.js');
 const { OLD, SERVER, TESTLOG, firstLine, openPage, serve } =
-    require('./served.js');
+    require('./view_server.js');
 
 // recordServer() records the server of examples/server, which is asked for
 // pages, until `look` has returned. look() gets the run's name and a function

@@ -2,6 +2,7 @@
 'use strict';
 
 const assert = require('node:assert');
+const chromium = require('./chromium.js');
 
 function text(page, selector) {
     return page.locator(selector).first().innerText();
@@ -71,6 +72,21 @@ module.exports = {
         assert.match(await text(page, '#overview h1'),
             /1 test passed until interrupted/);
         assert.match(await text(page, '#overview .notice'), /SIGINT/);
+    },
+
+    async says_that_a_run_goes_on(open) {
+        const page = await open('running');
+
+        assert.strictEqual(await text(page, '#overview h1'),
+            '1 test ended, 1 running');
+        assert.strictEqual(await text(page, '#verdict'), 'running');
+        assert.match(await text(page, '#overview .counts'),
+            /1 passed\s*1 running\s*1 no result/);
+        assert.deepStrictEqual(await chromium.serious(page), []);
+        await page.getByRole('link', { name: '1 running' }).press('Enter');
+        await page.waitForSelector('body[data-shown=tests]');
+        assert.deepStrictEqual(
+            await page.locator('#tests .badge').allInnerTexts(), ['running']);
     },
 
     async lists_changes_since_the_previous_run(open) {

@@ -82,7 +82,7 @@ async function main() {
     const browser = await chromium.launch();
 
     samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
-        'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased',
+        'running', 'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased',
         'waits']);
     const queue = tests.values();
     const runner = async () => {

@@ -171,6 +171,15 @@ function interrupted() {
     endBlock([], [])]);
 }
 
+// running() is a run that goes on.
+function running() {
+    return assemble([runBlock({}, [
+        { name: 'store/opens', outcome: 'passed', duration: 1e6, tries: 1 },
+        { name: 'store/grows', outcome: 'running' },
+        { name: 'store/reopens', outcome: 'none' }], [], []),
+    endBlock([], [])]);
+}
+
 // merged() is a run of the shards of two hosts; the third shard is missing.
 function merged() {
     const part = (host, offset, error, end) => ({
@@ -392,8 +401,8 @@ function mistyped(value) {
 }
 
 const SAMPLES = {
-    mixed, many, hostile, interrupted, threaded, crowded, merged, twins, phased,
-    waits,
+    mixed, many, hostile, interrupted, running, threaded, crowded, merged,
+    twins, phased, waits,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

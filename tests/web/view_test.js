@@ -7,7 +7,7 @@ const { readFileSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const { OLD, STORE, serve, beServed, openPage, record } =
-    require('./served.js');
+    require('./view_server.js');
 
 module.exports = {
     async show_runs_and_new_ones(open, folder) {

@@ -45,9 +45,9 @@ void test_log_attempt_members(struct trace_text *out,
         (unsigned long long)test_log_attempt_offset(page->run, reader));
 }
 
-static struct trace_noted noted_of(const struct test_log_page *page,
-                                   const struct test_log_attempt *attempt,
-                                   const struct trace_reader *reader)
+uint64_t test_log_attempt_zero(const struct test_log_run *run,
+                               const struct test_log_attempt *attempt,
+                               struct trace_reader *reader)
 {
     const struct test_log_result *result = attempt->result;
     struct trace_noted noted = {result->began, result->duration};
@@ -59,10 +59,10 @@ static struct trace_noted noted_of(const struct test_log_page *page,
         noted = (struct trace_noted){before->began, before->duration};
     }
     if (noted.began)
-        noted.began = trace_between(test_log_attempt_offset(page->run, reader),
-                                    noted.began) +
-                      1;
-    return noted;
+        noted.began =
+            trace_between(test_log_attempt_offset(run, reader), noted.began) +
+            1;
+    return trace_reader_zero(reader, noted);
 }
 
 int test_log_attempt_block(struct trace_text *block,
@@ -72,7 +72,7 @@ int test_log_attempt_block(struct trace_text *block,
                            struct test_log_counts *counts)
 {
     struct trace_text members = {0};
-    uint64_t zero = trace_reader_zero(reader, noted_of(page, attempt, reader));
+    uint64_t zero = test_log_attempt_zero(page->run, attempt, reader);
     int status;
 
     test_log_attempt_members(&members, page, attempt, reader);

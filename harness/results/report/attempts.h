@@ -33,6 +33,12 @@ void test_log_attempt_members(struct trace_text *, const struct test_log_page *,
                               const struct test_log_attempt *,
                               const struct trace_reader *);
 
+/* test_log_attempt_zero returns the moment from which the times of a try count:
+ * ns since the recording's own time zero. The reader may be rewound. */
+uint64_t test_log_attempt_zero(const struct test_log_run *,
+                               const struct test_log_attempt *,
+                               struct trace_reader *);
+
 /* test_log_attempt_block adds the block of a try, and counts its recording; -1
  * without memory. */
 int test_log_attempt_block(struct trace_text *, const struct test_log_page *,

@@ -78,11 +78,6 @@ struct trace_reader *test_log_page_open(const struct test_log_page *page,
     return test_log_recording(page->run, &result);
 }
 
-/* The recording of a failed test, as text. */
-struct told {
-    struct trace_text lines, hidden, open;
-};
-
 static void add_lines(struct trace_text *lines, const struct log_filter *filter,
                       const struct log_style *style,
                       struct trace_reader *reader)
@@ -98,23 +93,30 @@ static void add_lines(struct trace_text *lines, const struct log_filter *filter,
     log_replay_free(replay);
 }
 
-static void read_recording(struct told *told, const struct test_log_page *page,
-                           const struct test_log_result *result,
-                           struct trace_reader *reader)
+void test_log_failure_lines(struct trace_text *shown, struct trace_text *hidden,
+                            size_t most, struct trace_reader *reader)
 {
-    char *alive = test_log_stacks_alive(page->run, result);
     const struct log_style style = {.time = LOG_TIME_UTC};
     const char *text = trace_reader_meta(reader, "log");
     struct log_filter *filter =
         log_filter_parse(text ? text : "", "info", "LOG", NULL);
 
     if (filter) {
-        add_lines(&told->lines, filter, &style, reader);
-        log_add_hidden(filter, &style, reader, page->fail_log, &told->hidden);
-        test_log_keep_end(&told->hidden, TAIL_MOST);
+        add_lines(shown, filter, &style, reader);
+        log_add_hidden(filter, &style, reader, most, hidden);
+        test_log_keep_end(hidden, TAIL_MOST);
     }
-    test_log_open_spans_text(&told->open, reader, alive, "");
     log_filter_free(filter);
+}
+
+static void add_open_spans(struct trace_text *open,
+                           const struct test_log_page *page,
+                           const struct test_log_result *result,
+                           struct trace_reader *reader)
+{
+    char *alive = test_log_stacks_alive(page->run, result);
+
+    test_log_open_spans_text(open, reader, alive, "");
     free(alive);
 }
 
@@ -135,19 +137,21 @@ static void add_failure(struct test_log_table *failures,
     struct trace_reader *reader =
         result->folder ? test_log_page_open(page, result->folder) : NULL;
     struct trace_text where = {0}, stacks = {0};
-    struct told told = {0};
+    struct trace_text shown = {0}, hidden = {0}, open = {0};
     uint64_t cut;
     uint32_t output = add_end(strings, page->run, result, "output.txt", &cut);
 
-    if (reader)
-        read_recording(&told, page, result, reader);
+    if (reader) {
+        test_log_failure_lines(&shown, &hidden, page->fail_log, reader);
+        add_open_spans(&open, page, result, reader);
+    }
     trace_reader_close(reader);
     test_log_stacks_where(&where, page->run, result);
     test_log_stacks_text(&stacks, page->run, result);
-    TEST_LOG_ROW(
-        failures, number, add_text(strings, &where), add_text(strings, &stacks),
-        output, cut, add_text(strings, &told.lines),
-        add_text(strings, &told.hidden), add_text(strings, &told.open));
+    TEST_LOG_ROW(failures, number, add_text(strings, &where),
+                 add_text(strings, &stacks), output, cut,
+                 add_text(strings, &shown), add_text(strings, &hidden),
+                 add_text(strings, &open));
 }
 
 void test_log_failures_add(struct test_log_table *failures,

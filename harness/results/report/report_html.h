@@ -56,11 +56,13 @@ extern const size_t test_log_page_html_size;
 extern const unsigned char test_log_against_html[];
 extern const size_t test_log_against_html_size;
 
-/* ---- view_page.c and served_page.c, which are only in testlog: page/view/ and
- * page/served/ ---- */
+/* ---- view_page.c, trend_page.c and served_page.c, which are only in testlog:
+ * page/view/, page/trend/ and page/served/ ---- */
 
 extern const unsigned char test_log_view_html[];
 extern const size_t test_log_view_html_size;
+extern const unsigned char test_log_trend_html[];
+extern const size_t test_log_trend_html_size;
 extern const unsigned char test_log_served_html[];
 extern const size_t test_log_served_html_size;
 
@@ -88,6 +90,11 @@ extern const struct test_log_table_kind test_log_failure_kind;
 /* test_log_failures_add adds a row for each of the first failed tests. */
 void test_log_failures_add(struct test_log_table *, struct test_log_strings *,
                            const struct test_log_page *);
+
+/* test_log_failure_lines adds the last lines of a recording that its run
+ * showed, and the last `most` that it hid. */
+void test_log_failure_lines(struct trace_text *shown, struct trace_text *hidden,
+                            size_t most, struct trace_reader *);
 
 /* test_log_page_open opens the recording in a folder. */
 struct trace_reader *test_log_page_open(const struct test_log_page *,

@@ -3,14 +3,12 @@
 
 #include "runners/commands/export.h"
 #include "tests/support/e2e.h"
+#include "tests/support/view_server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,17 +25,10 @@
 
 E2E_FOLDER
 
-/* ---- The server ---- */
-
-static pid_t server;
-static char address[512], token[128];
-static unsigned port;
-
 static void begin(void)
 {
     e2e_begin();
-    if (strstr(e2e_run(TESTLOG " view --port=x")->err, "without libmicrohttpd"))
-        cr_skip_test("built without libmicrohttpd");
+    server_skip();
     cr_assert_eq(system("mkdir -p runs/" RUN "/tests && cd runs/" RUN
                         " && echo '{}' >run.json && echo page >report.html && "
                         "printf 'end\\tfinished\\npassed\\t3\\nhost\\tvm\\n' "
@@ -47,152 +38,52 @@ static void begin(void)
                  0);
 }
 
-static void end(void)
-{
-    if (server > 0)
-        kill(server, SIGKILL);
-}
-
-TestSuite(e2e_view, .init = begin, .fini = end, .timeout = 120);
-
-/* Starts it and reads its address. */
-static void start(const char *flag)
-{
-    int ends[2];
-    FILE *out;
-
-    cr_assert_eq(pipe(ends), 0);
-    server = fork();
-    if (!server) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl(TESTLOG, TESTLOG, "view", "runs", flag, NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    out = fdopen(ends[0], "r");
-    cr_assert(fgets(address, sizeof(address), out), "it printed nothing");
-    fclose(out);
-    address[strcspn(address, "\n")] = '\0';
-    sscanf(address, "http://127.0.0.1:%u/#token=%127s", &port, token);
-}
-
-static int stop(int signal)
-{
-    int status = -1;
-
-    kill(server, signal);
-    cr_assert_eq(waitpid(server, &status, 0), server);
-    server = 0;
-    return status;
-}
-
-static int join_server(void)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0, "%s",
-                 strerror(errno));
-    return fd;
-}
-
-/* ---- Requests ---- */
-
-/* Sends what is given and returns what comes back until the server closes the
- * connection, or has nothing more to say. */
-static const char *exchange(int fd, const char *request, size_t size)
-{
-    static char answer[1 << 20];
-    size_t got = 0;
-    ssize_t more;
-
-    send(fd, request, size, MSG_NOSIGNAL);
-    while (got < sizeof(answer) - 1 &&
-           (more = recv(fd, answer + got, sizeof(answer) - 1 - got, 0)) > 0)
-        got += (size_t)more;
-    answer[got] = '\0';
-    close(fd);
-    return answer;
-}
-
-/* Sends a request with headers, each with its line end. */
-static const char *ask(const char *method, const char *target,
-                       const char *format, ...)
-{
-    char request[8192], headers[4096];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(headers, sizeof(headers), format, arguments);
-    va_end(arguments);
-    snprintf(request, sizeof(request),
-             "%s %s HTTP/1.1\r\nConnection: close\r\n%s\r\n", method, target,
-             headers);
-    return exchange(join_server(), request, strlen(request));
-}
-
-static const char *with_token(const char *target)
-{
-    return ask("GET", target,
-               "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port,
-               token);
-}
-
-static int status_of(const char *answer)
-{
-    return strncmp(answer, "HTTP/1.1 ", 9) ? 0 : atoi(answer + 9);
-}
-
-static void expect_status(const char *answer, int status)
-{
-    cr_expect_eq(status_of(answer), status, "%.200s", answer);
-    cr_expect(strcasestr(answer, "\r\nContent-Type: "), "%.200s", answer);
-}
+TestSuite(e2e_view, .init = begin, .fini = server_end, .timeout = 120);
 
 /* ---- Serving ---- */
 
 Test(e2e_view, serves_until_a_signal)
 {
-    start(NULL);
-    cr_expect_gt(port, 0);
-    cr_expect_eq(strlen(token), 64);
-    cr_expect_eq(stop(SIGTERM), 0);
+    server_start(NULL);
+    cr_expect_gt(server_port, 0);
+    cr_expect_eq(strlen(server_token), 64);
+    cr_expect_eq(server_stop(SIGTERM), 0);
     signal(SIGINT, SIG_IGN); /* as in the background of a script */
-    start(NULL);
-    cr_expect_eq(stop(SIGINT), 0);
+    server_start(NULL);
+    cr_expect_eq(server_stop(SIGINT), 0);
 }
 
 Test(e2e_view, gives_the_page_to_all_and_data_for_the_token)
 {
     const char *answer;
 
-    start(NULL);
-    answer = ask("GET", "/", "Host: 127.0.0.1:%u\r\n", port);
-    expect_status(answer, 200);
+    server_start(NULL);
+    answer = server_ask("GET", "/", "Host: 127.0.0.1:%u\r\n", server_port);
+    server_expect(answer, 200);
     cr_expect(strstr(answer, "<title>testlog: runs</title>"));
     cr_expect_not(strstr(answer, RUN));
-    expect_status(ask("GET", "/api/runs", "Host: localhost:%u\r\n", port), 403);
-    expect_status(ask("GET", "/run/" RUN "/run.json",
-                      "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %.63sX\r\n",
-                      port, token),
-                  403);
-    answer = with_token("/api/runs");
-    expect_status(answer, 200);
+    server_expect(
+        server_ask("GET", "/api/runs", "Host: localhost:%u\r\n", server_port),
+        403);
+    server_expect(
+        server_ask("GET", "/run/" RUN "/run.json",
+                   "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %.63sX\r\n",
+                   server_port, server_token),
+        403);
+    answer = server_get("/api/runs");
+    server_expect(answer, 200);
     cr_expect(strstr(answer,
                      "{\"schema\":1,\"runs\":[{\"name\":\"" RUN
                      "\",\"state\":\"passed\",\"start\":\"2026-11-20T10:00:"
-                     "00.000001Z\",\"passed\":3,\"failed\":0,\"skipped\":0,"
-                     "\"duration_ns\":0,\"host\":\"vm\",\"commit\":null}]}"),
+                     "00.000001Z\",\"host\":\"vm\",\"commit\":null,"
+                     "\"passed\":3,\"failed\":0,\"skipped\":0,"
+                     "\"duration_ns\":0}]}"),
               "%s", answer);
-    answer = with_token("/api/index");
+    answer = server_get("/api/index");
     cr_expect(strstr(answer, "<a href=\"" RUN "/report.html\">"));
-    cr_expect(strstr(ask("HEAD", "/", "Host: 127.0.0.1:%u\r\n", port),
-                     "Content-Length: "));
+    cr_expect(
+        strstr(server_ask("HEAD", "/", "Host: 127.0.0.1:%u\r\n", server_port),
+               "Content-Length: "));
 }
 
 Test(e2e_view, a_cookie_may_read_and_not_post)
@@ -200,25 +91,27 @@ Test(e2e_view, a_cookie_may_read_and_not_post)
     char cookie[256] = "";
     const char *answer, *at;
 
-    start(NULL);
-    answer =
-        ask("POST", "/api/session",
-            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
-    expect_status(answer, 204);
+    server_start(NULL);
+    answer = server_ask("POST", "/api/session",
+                        "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n",
+                        server_port, server_token);
+    server_expect(answer, 204);
     at = strstr(answer, "Set-Cookie: testlog-");
     cr_assert(at);
     cr_expect(strstr(at, "; HttpOnly; SameSite=Strict; Path=/\r\n"));
-    cr_expect_not(strstr(at, token));
+    cr_expect_not(strstr(at, server_token));
     sscanf(at, "Set-Cookie: %255[^;]", cookie);
-    expect_status(ask("GET", "/api/runs",
-                      "Host: 127.0.0.1:%u\r\nCookie: a=b; %s\r\n", port,
-                      cookie),
+    server_expect(server_ask("GET", "/api/runs",
+                             "Host: 127.0.0.1:%u\r\nCookie: a=b; %s\r\n",
+                             server_port, cookie),
                   200);
-    expect_status(ask("POST", "/api/session",
-                      "Host: 127.0.0.1:%u\r\nCookie: %s\r\n", port, cookie),
+    server_expect(server_ask("POST", "/api/session",
+                             "Host: 127.0.0.1:%u\r\nCookie: %s\r\n",
+                             server_port, cookie),
                   403);
-    expect_status(ask("POST", "/api/capture",
-                      "Host: 127.0.0.1:%u\r\nCookie: %s\r\n", port, cookie),
+    server_expect(server_ask("POST", "/api/capture",
+                             "Host: 127.0.0.1:%u\r\nCookie: %s\r\n",
+                             server_port, cookie),
                   403);
 }
 
@@ -243,7 +136,7 @@ Test(e2e_view, refuses_other_pages)
         "Host: 127.0.0.1:PORT\r\nSec-Fetch-Site: same-origin\r\n",
         "Host: 127.0.0.1:PORT\r\nSec-Fetch-Site: none\r\n"};
 
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad) + 4; i++) {
         const size_t count = sizeof(bad) / sizeof(*bad);
         const char *text = i < count ? bad[i] : good[i - count];
@@ -253,11 +146,13 @@ Test(e2e_view, refuses_other_pages)
 
         for (; (next = strstr(text, "PORT")); text = next + 4)
             size += (size_t)snprintf(headers + size, sizeof(headers) - size,
-                                     "%.*s%u", (int)(next - text), text, port);
+                                     "%.*s%u", (int)(next - text), text,
+                                     server_port);
         snprintf(headers + size, sizeof(headers) - size, "%s", text);
-        answer = ask("GET", "/api/runs", "%sAuthorization: Bearer %s\r\n",
-                     headers, token);
-        cr_expect_eq(status_of(answer),
+        answer =
+            server_ask("GET", "/api/runs", "%sAuthorization: Bearer %s\r\n",
+                       headers, server_token);
+        cr_expect_eq(server_status(answer),
                      i >= count ? 200
                      : i        ? 403
                                 : 400,
@@ -273,21 +168,21 @@ Test(e2e_view, serves_files_in_a_sandbox)
                                            {"run.json", "application/json"},
                                            {"results.tsv", "text/plain"}};
 
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
         char target[128], type[64];
         const char *answer;
 
         snprintf(target, sizeof(target), "/run/" RUN "/%s", files[i][0]);
         snprintf(type, sizeof(type), "Content-Type: %s", files[i][1]);
-        answer = with_token(target);
-        expect_status(answer, 200);
+        answer = server_get(target);
+        server_expect(answer, 200);
         cr_expect(strstr(answer, type), "%.300s", answer);
         cr_expect(strstr(answer, "Content-Security-Policy: sandbox "
                                  "allow-scripts allow-downloads\r\n"));
         cr_expect(strstr(answer, "X-Content-Type-Options: nosniff\r\n"));
     }
-    cr_expect(strstr(with_token("/run/" RUN "/%72eport.html"), "page"));
+    cr_expect(strstr(server_get("/run/" RUN "/%72eport.html"), "page"));
 }
 
 Test(e2e_view, serves_nothing_outside_of_runs)
@@ -318,27 +213,28 @@ Test(e2e_view, serves_nothing_outside_of_runs)
                                           "//",
                                           "/api/runs/"};
 
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
-        const char *answer = with_token(targets[i]);
+        const char *answer = server_get(targets[i]);
 
-        cr_expect_eq(status_of(answer), 404, "%s: %.60s", targets[i], answer);
+        cr_expect_eq(server_status(answer), 404, "%s: %.60s", targets[i],
+                     answer);
         cr_expect_not(strstr(answer, "secret\n"), "%s", targets[i]);
     }
-    expect_status(with_token("http://127.0.0.1/api/runs"), 400);
-    expect_status(with_token("*"), 400);
-    expect_status(with_token("api/runs"), 400);
+    server_expect(server_get("http://127.0.0.1/api/runs"), 400);
+    server_expect(server_get("*"), 400);
+    server_expect(server_get("api/runs"), 400);
 }
 
 Test(e2e_view, refuses_methods_that_change_something)
 {
     const char *answer;
 
-    start(NULL);
-    answer =
-        ask("PUT", "/api/runs",
-            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
-    expect_status(answer, 405);
+    server_start(NULL);
+    answer = server_ask("PUT", "/api/runs",
+                        "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n",
+                        server_port, server_token);
+    server_expect(answer, 405);
     cr_expect(strstr(answer, "Allow: GET, HEAD, POST\r\n"));
 }
 
@@ -352,7 +248,7 @@ static int post_body(size_t size, bool chunked)
     snprintf(head, sizeof(head),
              "POST /api/session HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Authorization: Bearer %s\r\nConnection: close\r\n",
-             port, token);
+             server_port, server_token);
     length = (size_t)snprintf(request, size + 1024,
                               chunked ? "%sTransfer-Encoding: chunked\r\n\r\n"
                                         "%zx\r\n"
@@ -362,14 +258,14 @@ static int post_body(size_t size, bool chunked)
     length += size;
     if (chunked)
         length += (size_t)snprintf(request + length, 16, "\r\n0\r\n\r\n");
-    status = status_of(exchange(join_server(), request, length));
+    status = server_status(server_exchange(server_connect(), request, length));
     free(request);
     return status;
 }
 
 Test(e2e_view, reads_a_body_of_a_limited_size)
 {
-    start(NULL);
+    server_start(NULL);
     cr_expect_eq(post_body(0, false), 204);
     cr_expect_eq(post_body(64 << 10, false), 204);
     cr_expect_eq(post_body(64 << 10, true), 204);
@@ -398,7 +294,7 @@ static const char *block(const char *run, const char *name)
     char target[256];
 
     snprintf(target, sizeof(target), "/run/%s/%s", run, name);
-    return with_token(target);
+    return server_get(target);
 }
 
 /* A block begins as zlib's format does. */
@@ -406,7 +302,7 @@ static void expect_block(const char *answer)
 {
     const char *body = strstr(answer, "\r\n\r\n");
 
-    expect_status(answer, 200);
+    server_expect(answer, 200);
     cr_expect(strstr(answer, "Content-Type: application/octet-stream\r\n"));
     cr_expect(body && body[4] == 0x78, "%.300s", answer);
 }
@@ -423,17 +319,17 @@ Test(e2e_view, renders_the_blocks_of_a_run)
                                           "t99999999999999999999999.bin"};
     const char *run = record_run();
 
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
         expect_block(block(run, blocks[i]));
     for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
-        expect_status(block(run, missing[i]), 404);
-    expect_status(block("2026-11-20T10-00-00.999999", "run.bin"), 404);
-    expect_status(block("latest", "run.bin"), 404);
+        server_expect(block(run, missing[i]), 404);
+    server_expect(block("2026-11-20T10-00-00.999999", "run.bin"), 404);
+    server_expect(block("latest", "run.bin"), 404);
     e2e_run("rm runs/%s/run.json", run); /* as if it was killed */
     for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
         expect_block(block(run, blocks[i]));
-    cr_expect_eq(stop(SIGTERM), 0);
+    cr_expect_eq(server_stop(SIGTERM), 0);
 }
 
 Test(e2e_view, exports_a_test_in_all_formats)
@@ -446,21 +342,22 @@ Test(e2e_view, exports_a_test_in_all_formats)
     const char *run = record_run(), *answer;
     char page[1 << 20], name[64];
 
-    start(NULL);
+    server_start(NULL);
     snprintf(page, sizeof(page), "%s",
-             ask("GET", "/report/" RUN, "Host: 127.0.0.1:%u\r\n", port));
-    expect_status(page, 200);
+             server_ask("GET", "/report/" RUN, "Host: 127.0.0.1:%u\r\n",
+                        server_port));
+    server_expect(page, 200);
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
         snprintf(name, sizeof(name), "t0.%s", formats[i]);
         answer = block(run, name);
-        expect_status(answer, 200);
+        server_expect(answer, 200);
         cr_expect(strstr(answer, "Content-Disposition: attachment\r\n"));
         snprintf(name, sizeof(name), "['%s', ", formats[i]);
         cr_expect(strstr(page, name), "the page lacks %s", formats[i]);
     }
     cr_expect(strstr(block(run, "t0.chrome"), "\"traceEvents\""));
-    expect_status(block(run, "t0.x"), 404);
-    expect_status(block(run, "t99.chrome"), 404);
+    server_expect(block(run, "t0.x"), 404);
+    server_expect(block(run, "t99.chrome"), 404);
 }
 
 Test(e2e_view, compares_two_runs)
@@ -475,18 +372,18 @@ Test(e2e_view, compares_two_runs)
     e2e_run("mv runs/%s kept", before);
     after = record_run();
     e2e_run("mv kept runs/%s", before);
-    start(NULL);
+    server_start(NULL);
     snprintf(name, sizeof(name), "against/%s.html", before);
     answer = block(after, name);
-    expect_status(answer, 200);
+    server_expect(answer, 200);
     cr_expect(strstr(answer, "Content-Type: text/html"));
     cr_expect(strstr(answer, "Security-Policy: sandbox allow-scripts"));
     cr_expect(strstr(answer, "id=\"against\"") || strstr(answer, "data-size"));
     answer = block(after, "against/" RUN ".html");
-    expect_status(answer, 409);
+    server_expect(answer, 409);
     cr_expect(strstr(answer, "These runs cannot be compared"));
     for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
-        expect_status(block(after, missing[i]), 404);
+        server_expect(block(after, missing[i]), 404);
 }
 
 Test(e2e_view, follows_no_link_to_a_recording)
@@ -496,28 +393,28 @@ Test(e2e_view, follows_no_link_to_a_recording)
     e2e_run("for d in runs/%s/tests/*; do mv $d elsewhere && "
             "ln -s $PWD/elsewhere $d; done",
             run);
-    start(NULL);
-    expect_status(block(run, "t0.bin"), 404);
-    expect_status(block(run, "t0.chrome"), 404);
+    server_start(NULL);
+    server_expect(block(run, "t0.bin"), 404);
+    server_expect(block(run, "t0.chrome"), 404);
     expect_block(block(run, "end.bin"));
     e2e_expect_has(e2e_run(TESTLOG " log runs/%s", run)->err, "no recording");
     e2e_run("mv runs/%s moved && ln -s ../moved runs/%s", run, run);
-    expect_status(block(run, "run.bin"), 404);
+    server_expect(block(run, "run.bin"), 404);
 }
 
 Test(e2e_view, survives_a_damaged_run)
 {
     const char *run = record_run();
 
-    start(NULL);
+    server_start(NULL);
     e2e_run("for f in runs/%s/tests/*/*/recording; do dd if=/dev/urandom "
             "of=$f bs=4096 count=2 conv=notrunc; done; truncate -s 100 "
             "runs/%s/run.json",
             run, run);
-    cr_expect_neq(status_of(block(run, "t0.bin")), 0);
+    cr_expect_neq(server_status(block(run, "t0.bin")), 0);
     expect_block(block(run, "run.bin"));
-    expect_status(with_token("/api/runs"), 200);
-    cr_expect_eq(stop(SIGTERM), 0);
+    server_expect(server_get("/api/runs"), 200);
+    cr_expect_eq(server_stop(SIGTERM), 0);
 }
 
 /* More clients than children; some leave without their answer. */
@@ -528,13 +425,13 @@ Test(e2e_view, renders_for_many_clients)
     int fds[CLIENTS];
     char request[512];
 
-    start(NULL);
+    server_start(NULL);
     snprintf(request, sizeof(request),
              "GET /run/%s/end.bin HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Authorization: Bearer %s\r\nConnection: close\r\n\r\n",
-             run, port, token);
+             run, server_port, server_token);
     for (int i = 0; i < CLIENTS; i++) {
-        fds[i] = join_server();
+        fds[i] = server_connect();
         if (i % 4 == 0) {
             send(fds[i], request, strlen(request), MSG_NOSIGNAL);
             close(fds[i]);
@@ -545,8 +442,8 @@ Test(e2e_view, renders_for_many_clients)
             send(fds[i], request, strlen(request), MSG_NOSIGNAL);
     for (int i = 0; i < CLIENTS; i++)
         if (i % 4)
-            expect_block(exchange(fds[i], "", 0));
-    cr_expect_eq(stop(SIGTERM), 0);
+            expect_block(server_exchange(fds[i], "", 0));
+    cr_expect_eq(server_stop(SIGTERM), 0);
 }
 
 /* ---- Captures ---- */
@@ -558,15 +455,16 @@ static const char *post_capture(const char *headers, const char *body)
     snprintf(request, sizeof(request),
              "POST /api/capture HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
-             port, headers, strlen(body), body);
-    return exchange(join_server(), request, strlen(request));
+             server_port, headers, strlen(body), body);
+    return server_exchange(server_connect(), request, strlen(request));
 }
 
 static const char *authorization(void)
 {
     static char header[256];
 
-    snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n", token);
+    snprintf(header, sizeof(header), "Authorization: Bearer %s\r\n",
+             server_token);
     return header;
 }
 
@@ -597,16 +495,16 @@ Test(e2e_view, captures_a_program)
     char body[256], name[64], listed[64];
     const char *answer;
 
-    start(NULL);
+    server_start(NULL);
     snprintf(listed, sizeof(listed), "{\"pid\":%ld,\"name\":\"service_test\"}",
              (long)service);
-    cr_expect(strstr(with_token("/api/programs"), listed));
+    cr_expect(strstr(server_get("/api/programs"), listed));
     snprintf(body, sizeof(body),
              "{\"pid\":%ld,\"ms\":50,\"delay\":0,\"filter\":\"info\","
              "\"options\":\"device_tracer_level=0\"}",
              (long)service);
     answer = post_capture(authorization(), body);
-    expect_status(answer, 200);
+    server_expect(answer, 200);
     cr_assert_eq(
         sscanf(strstr(answer, "{\"run\""), "{\"run\":\"%60[^\"]", name), 1);
     e2e_expect_has(e2e_run("cat runs/%s/tests/*/*/log.txt", name)->out,
@@ -631,11 +529,11 @@ Test(e2e_view, says_why_nothing_was_captured)
     };
 
     setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const char *answer = post_capture(authorization(), cases[i][0]);
 
-        expect_status(answer, 409);
+        server_expect(answer, 409);
         cr_expect(strstr(answer, "{\"error\":\""), "%s", answer);
         cr_expect(strstr(answer, cases[i][1]), "%s: %s", cases[i][1], answer);
     }
@@ -646,19 +544,19 @@ Test(e2e_view, captures_nothing_without_the_header)
     char cookie[256];
     const char *answer;
 
-    start(NULL);
-    answer =
-        ask("POST", "/api/session",
-            "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n", port, token);
+    server_start(NULL);
+    answer = server_ask("POST", "/api/session",
+                        "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n",
+                        server_port, server_token);
     cr_assert_eq(sscanf(strstr(answer, "Set-Cookie: "), "Set-Cookie: %200[^;]",
                         cookie + 8),
                  1);
     memcpy(cookie, "Cookie: ", 8);
     strncat(cookie, "\r\n", 3);
-    expect_status(post_capture(cookie, "{}"), 403);
-    expect_status(post_capture("", "{}"), 403);
-    expect_status(ask("GET", "/api/capture", "Host: 127.0.0.1:%u\r\n%s", port,
-                      authorization()),
+    server_expect(post_capture(cookie, "{}"), 403);
+    server_expect(post_capture("", "{}"), 403);
+    server_expect(server_ask("GET", "/api/capture", "Host: 127.0.0.1:%u\r\n%s",
+                             server_port, authorization()),
                   404);
 }
 
@@ -684,20 +582,20 @@ Test(e2e_view, says_that_a_run_has_ended)
     char request[512];
     int fd;
 
-    start(NULL);
-    fd = join_server();
+    server_start(NULL);
+    fd = server_connect();
     snprintf(request, sizeof(request),
              "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Authorization: Bearer %s\r\n\r\n",
-             port, token);
+             server_port, server_token);
     send(fd, request, strlen(request), MSG_NOSIGNAL);
     wait_for(fd, "text/event-stream");
     e2e_run("TRACE_DIR=runs %s -q --filter '*/passes'",
             e2e_program("small", E2E_TRACED));
     wait_for(fd, "data: ");
     close(fd);
-    cr_expect(strstr(with_token("/api/index"), "small/passes"));
-    cr_expect_eq(stop(SIGTERM), 0);
+    cr_expect(strstr(server_get("/api/index"), "small/passes"));
+    cr_expect_eq(server_stop(SIGTERM), 0);
 }
 
 /* ---- Sockets ---- */
@@ -712,28 +610,28 @@ static const char *ask_socket(const char *host)
     snprintf(request, sizeof(request),
              "GET /api/runs HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
              host);
-    return exchange(fd, request, strlen(request));
+    return server_exchange(fd, request, strlen(request));
 }
 
 Test(e2e_view, serves_a_socket_of_this_user)
 {
     struct stat status;
 
-    start("--socket=socket");
-    cr_expect_str_eq(address, "unix:socket");
+    server_start("--socket=socket");
+    cr_expect_str_eq(server_address, "unix:socket");
     cr_assert_eq(stat("socket", &status), 0);
     cr_expect_eq(status.st_mode & 0777, 0600);
-    expect_status(ask_socket("localhost"), 200);
-    expect_status(ask_socket("localhost:8080"), 200);
-    expect_status(ask_socket("evil"), 403);
+    server_expect(ask_socket("localhost"), 200);
+    server_expect(ask_socket("localhost:8080"), 200);
+    server_expect(ask_socket("evil"), 403);
     e2e_expect_is(e2e_run(TESTLOG " view runs --socket=socket")->err,
                   "testlog: view: cannot listen on socket: Address already in "
                   "use; name another path\n");
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
-    start("--socket=socket"); /* the last one left its file */
-    expect_status(ask_socket("localhost"), 200);
-    cr_expect_eq(stop(SIGTERM), 0);
+    kill(server_pid, SIGKILL);
+    waitpid(server_pid, NULL, 0);
+    server_start("--socket=socket"); /* the last one left its file */
+    server_expect(ask_socket("localhost"), 200);
+    cr_expect_eq(server_stop(SIGTERM), 0);
     cr_expect(access("socket", F_OK));
 }
 
@@ -779,12 +677,13 @@ Test(e2e_view, refuses_a_port_in_use)
     char command[256], line[256];
     const struct e2e *result;
 
-    start(NULL);
-    snprintf(command, sizeof(command), TESTLOG " view runs --port=%u", port);
+    server_start(NULL);
+    snprintf(command, sizeof(command), TESTLOG " view runs --port=%u",
+             server_port);
     snprintf(line, sizeof(line),
              "testlog: view: cannot listen on port %u: Address already in use; "
              "leave out --port for a free one\n",
-             port);
+             server_port);
     result = e2e_run("%s", command);
     e2e_expect_code(result, 2);
     e2e_expect_is(result->err, line);
@@ -811,12 +710,12 @@ Test(e2e_view, ends_requests_that_take_too_long)
     int slow[SLOW];
     size_t open = SLOW;
 
-    start(NULL);
+    server_start(NULL);
     for (size_t i = 0; i < SLOW; i++) {
-        slow[i] = join_server();
+        slow[i] = server_connect();
         send(slow[i], "GET / HTT", 9, MSG_NOSIGNAL);
     }
-    expect_status(with_token("/api/runs"), 200);
+    server_expect(server_get("/api/runs"), 200);
     while (open) {
         open = 0;
         for (size_t i = 0; i < SLOW; i++) {
@@ -834,7 +733,7 @@ Test(e2e_view, ends_requests_that_take_too_long)
         }
         usleep(200000);
     }
-    expect_status(with_token("/api/runs"), 200);
+    server_expect(server_get("/api/runs"), 200);
 }
 
 /* A request with random bytes in place of some of its own. */
@@ -845,7 +744,8 @@ static size_t make_malformed(char *request, size_t most)
         "%s /%s HTTP/1.%u\r\nHost: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n"
         "Cookie: testlog-%u=x\r\nContent-Length: %u\r\n\r\nbody",
         test_below(2) ? "GET" : "POST", test_below(2) ? "api/runs" : "run/%2e",
-        test_below(3), port, token, port, test_below(100000));
+        test_below(3), server_port, server_token, server_port,
+        test_below(100000));
 
     for (uint32_t i = 1 + test_below(8); i; i--)
         request[test_below((uint32_t)size)] = (char)test_random();
@@ -854,18 +754,18 @@ static size_t make_malformed(char *request, size_t most)
 
 Test(e2e_view, survives_malformed_requests)
 {
-    start(NULL);
+    server_start(NULL);
     test_seed(28);
     for (int i = 0; i < 2000; i++) {
         char request[1024];
         size_t size = make_malformed(request, sizeof(request));
         const struct timeval soon = {.tv_usec = 5000};
-        int fd = join_server();
+        int fd = server_connect();
 
         /* The server waits for the rest of some. */
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
-        exchange(fd, request, size);
+        server_exchange(fd, request, size);
     }
-    expect_status(with_token("/api/runs"), 200);
-    cr_expect_eq(stop(SIGTERM), 0);
+    server_expect(server_get("/api/runs"), 200);
+    cr_expect_eq(server_stop(SIGTERM), 0);
 }

@@ -1,6 +1,7 @@
 // picker.js: which test the views of one test show, with its neighbors.
 const picker = (() => {
     const { make } = dom;
+    const links = [];
 
     // Without a test in the address, the first that failed is of interest.
     function chosen() {
@@ -59,7 +60,12 @@ const picker = (() => {
                 class: 'test-other', 'data-view': other.view,
                 href: state.link({ view: other.view, test: test.id,
                     try: state.get('try') }),
-            }, other.title))];
+            }, other.title), links.map((of) => of(test)))];
+    }
+
+    // link() adds what of(test) makes to the head of each test.
+    function link(of) {
+        links.push(of);
     }
 
     // missing() explains why a test's recording is not there.
@@ -81,5 +87,5 @@ const picker = (() => {
             report.run.tests.length > 0;
     }
 
-    return { chosen, head, missing, wait, isOver };
+    return { chosen, head, link, missing, wait, isOver };
 })();

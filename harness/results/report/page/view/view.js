@@ -1,19 +1,6 @@
-// view.js: the page of testlog view: the runs, which it loads again whenever
-// the server says that they have changed.
+// view.js: the page of testlog view: the runs.
 (() => {
     const main = document.getElementById('main');
-    const state = document.getElementById('state');
-    let loading = false;
-    let again = false;
-
-    function notice(text) {
-        const line = document.createElement('p');
-
-        line.className = 'notice';
-        line.setAttribute('role', 'alert');
-        line.textContent = text;
-        document.getElementById('notices').replaceChildren(line);
-    }
 
     // The token is in the address's hash, which no server sees. It gives a
     // cookie, which opens what the page links to.
@@ -37,64 +24,40 @@
         }
     }
 
-    async function load() {
-        const answer = await fetch('/api/index');
+    // A cell has a test's name and then its program.
+    function linkTests(tables) {
+        for (const cell of tables.querySelectorAll('#tests tbody .name')) {
+            const [name, program] = cell.childNodes;
+            const link = document.createElement('a');
 
-        if (answer.status === 403) {
-            throw new Error('Open the address that testlog view printed: it ' +
-                'ends with the token.');
+            link.href = addresses.test(program.textContent,
+                name.textContent.slice(0, -1));
+            name.before(link, ' ');
+            link.append(name.textContent.slice(0, -1));
+            name.remove();
         }
-        if (!answer.ok)
-            throw new Error(`The server answered ${answer.status}.`);
+    }
+
+    async function load() {
+        const answer = await follow.get('/api/index');
         const tables = new DOMParser().parseFromString(
             await answer.text(), 'text/html');
 
         linkReports(tables);
+        linkTests(tables);
         main.replaceChildren(...tables.body.children);
         find.start();
-        document.getElementById('notices').replaceChildren();
-        document.body.dataset.ready = '';
-    }
-
-    // What changes while the page loads is loaded afterwards.
-    async function show() {
-        if (loading) {
-            again = true;
-            return;
-        }
-        loading = true;
-        do {
-            again = false;
-            try {
-                await load();
-            } catch (error) {
-                notice(error.message);
-            }
-        } while (again);
-        loading = false;
-    }
-
-    function listen() {
-        const events = new EventSource('/api/events');
-
-        events.onopen = () => { state.textContent = ''; };
-        events.onmessage = show;
-        events.onerror = () => {
-            state.textContent = 'The server does not answer.';
-        };
     }
 
     async function start() {
         const run = new URLSearchParams(location.hash.slice(1)).get('run');
 
         await begin();
-        await show();
-        listen();
+        await follow.start(load);
+        finder.start();
         if (run && /^[-.:\dT]+$/.test(run))
             location.assign(`/report/${run}`);
     }
 
-    document.getElementById('skip').addEventListener('click',
-        () => main.focus());
-    start().catch((error) => notice(error.message));
+    start().catch((error) => follow.notice(error.message));
 })();

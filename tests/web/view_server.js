@@ -1,4 +1,4 @@
-// served.js: starts testlog view and programs for the tests that need them.
+// view_server.js: testlog view and its pages in the browser.
 'use strict';
 
 const { spawn, execFileSync } = require('node:child_process');
