@@ -143,10 +143,12 @@ void view_end_renderings(struct view *);
 
 /* view_send_live sends what a child writes as soon as it has written it, until
  * it ends. view_look_at_live continues with what can be continued; call it when
- * `watcher` is readable. view_end_lives ends all. */
+ * `watcher` is readable. view_forget_live frees what is not sent yet of a
+ * request. view_end_lives ends all. */
 view_result view_send_live(const struct view_request *,
                            const struct view_source *);
 void view_look_at_live(struct view *);
+void view_forget_live(struct view *, const struct MHD_Connection *);
 void view_end_lives(struct view *);
 
 /* ---- view_follow.c ---- */

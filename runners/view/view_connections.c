@@ -153,6 +153,7 @@ static void on_completed(void *context, struct MHD_Connection *connection,
     (void)code;
     set_since(context, connection, 0);
     view_forget_rendering(context, connection);
+    view_forget_live(context, connection);
     free_request(*state);
     *state = NULL;
 }

@@ -18,7 +18,18 @@ struct view_live {
     pid_t child;
     int pipe;
     bool suspended, ended;
+    bool sent; /* it belongs to a response */
 };
+
+static struct view_live *find(const struct view *view,
+                              const struct MHD_Connection *connection)
+{
+    struct view_live *one = view->lives;
+
+    while (one && one->connection != connection)
+        one = one->next;
+    return one;
+}
 
 /* ---- Waiting ---- */
 
@@ -123,23 +134,47 @@ static struct view_live *start(const struct view_request *request,
     return live;
 }
 
+/* Answers once the child has written something. One that ends without a word
+ * has found nothing. */
+static view_result answer(const struct view_request *request,
+                          const struct view_source *source,
+                          struct view_live *live)
+{
+    enum { BLOCK = 64 << 10 };
+    struct pollfd written = {live->pipe, POLLIN, 0};
+    struct MHD_Response *response;
+
+    if (live->ended || poll(&written, 1, 0) < 1 || !(written.revents & POLLIN))
+        return view_refuse(request, MHD_HTTP_NOT_FOUND);
+    response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
+                                                 read_live, live, end_live);
+    if (!response)
+        return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
+    live->sent = true;
+    return view_answer_response(request, MHD_HTTP_OK, source->type, response);
+}
+
 view_result view_send_live(const struct view_request *request,
                            const struct view_source *source)
 {
-    enum { BLOCK = 64 << 10 };
-    struct MHD_Response *response;
-    struct view_live *live;
+    struct view_live *live = find(request->view, request->connection);
 
+    if (live)
+        return answer(request, source, live);
     if (request->view->following >= VIEW_LIVE_MOST)
         return view_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE);
     live = start(request, source);
     if (!live)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
-    response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
-                                                 read_live, live, end_live);
-    if (response)
-        return view_answer_response(request, MHD_HTTP_OK, source->type,
-                                    response);
-    end_live(live);
-    return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
+    suspend(live);
+    return MHD_YES;
+}
+
+void view_forget_live(struct view *view,
+                      const struct MHD_Connection *connection)
+{
+    struct view_live *live = find(view, connection);
+
+    if (live && !live->sent)
+        end_live(live);
 }
