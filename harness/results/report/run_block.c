@@ -169,9 +169,8 @@ static void add_test(struct run_block *block, size_t number,
                      const struct test_log_result *result)
 {
     struct test_log_strings *strings = &block->strings;
-    const char *outcome = result->running
-                              ? "running"
-                              : test_log_outcome_word(result->outcome);
+    const char *outcome =
+        result->running ? "running" : test_log_outcome_word(result->outcome);
     const char *gpu = test_log_gpu_word(result->gpu);
     const char *host = test_log_host(block->page->run, result->part);
 
