@@ -121,16 +121,13 @@ Test(e2e_view_trend, names_a_flaky_test)
 /* Writes a run with a result of a test. */
 static void make_run(int number, const char *test, int ms)
 {
-    char path[128];
+    char run[64], path[128];
+    FILE *file;
 
-    snprintf(path, sizeof(path), "runs/2026-11-20T10-00-00.%06d", number);
-    cr_assert_eq(
-        e2e_run("mkdir -p %s/tests && echo '{}' >%s/run.json", path, path)
-            ->code,
-        0);
-    strcat(path, "/results.jsonl");
-    FILE *file = fopen(path, "w");
-
+    snprintf(run, sizeof(run), "runs/2026-11-20T10-00-00.%06d", number);
+    snprintf(path, sizeof(path), "%s/results.jsonl", run);
+    e2e_run("mkdir -p %s/tests && echo '{}' >%s/run.json", run, run);
+    file = fopen(path, "we");
     cr_assert(file);
     fprintf(file,
             "{\"schema\":1,\"event\":\"test\",\"program\":\"p\",\"name\":%s,"

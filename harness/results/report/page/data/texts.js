@@ -1,8 +1,12 @@
 // texts.js: the strings of a recording that grows. Each block of it numbers its
 // strings anew; here, each text has one number.
 const texts = (() => {
-    // The columns that are numbers of strings.
+    // The columns that are numbers of strings, by table.
     const COLUMNS = {
+        tests: ['program', 'name', 'outcome', 'reason', 'assertions', 'file',
+            'filter', 'gpu', 'rerun', 'debug', 'host'],
+        tries: ['outcome', 'reason'],
+        failures: ['where', 'stacks', 'output', 'lines', 'recorded', 'open'],
         tracks: ['kind', 'name', 'process'],
         sites: ['name', 'target', 'file', 'function', 'kind'],
         slices: ['name', 'kind'],
@@ -49,5 +53,5 @@ const texts = (() => {
         }
     }
 
-    return { make: () => new Texts() };
+    return { make: () => new Texts(), COLUMNS };
 })();

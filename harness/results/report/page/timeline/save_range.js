@@ -1,20 +1,5 @@
 // save_range.js: saves a range of a test's time line as a report of its own.
 const saveRange = (() => {
-    // The columns of strings, by table.
-    const STRINGS = {
-        tests: ['program', 'name', 'outcome', 'reason', 'assertions', 'file',
-            'filter', 'gpu', 'rerun', 'debug', 'host'],
-        tries: ['outcome', 'reason'],
-        failures: ['where', 'stacks', 'output', 'lines', 'recorded', 'open'],
-        tracks: ['kind', 'name', 'process'],
-        sites: ['name', 'target', 'file', 'function', 'kind'],
-        slices: ['name', 'kind'],
-        slice_fields: ['name', 'value'],
-        lines: ['text'],
-        line_fields: ['name', 'value'],
-        counters: ['name'],
-        memory: ['device', 'memory'],
-    };
     // The page before it is filled: this script is still at its end.
     // eslint-disable-next-line no-restricted-properties
     const page = document.documentElement.outerHTML
@@ -42,11 +27,11 @@ const saveRange = (() => {
         add(name, rows, changes = {}) {
             const table = this.block.table(name);
             const { columns = [] } = this.block.tables[name] || {};
-            const texts = STRINGS[name] || [];
+            const strings = texts.COLUMNS[name] || [];
 
             this.tables[name] = { rows: rows.length,
                 columns: columns.map(([key, encoding]) => [key, encoding,
-                    changes[key] || rows.map((row) => texts.includes(key) ?
+                    changes[key] || rows.map((row) => strings.includes(key) ?
                         this.number(this.block.string(table[key][row])) :
                         table[key][row])]) };
         }
