@@ -2,8 +2,8 @@
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
     chrome.c compilers.c page.c view_server.c)
-UNIT_SRC := $(filter-out $(if $(MICROHTTPD),,%/runners_view_render_test.c %/runners_view_search_test.c),$(sort \
-    $(shell find tests -name '*_test.c')))
+NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
+UNIT_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
 UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make
