@@ -11,8 +11,9 @@
 
 enum {
     SPANS_MOST =
-        200000,        /* a second: if there are more, short ones are summed */
-    LINES_MOST = 5000, /* in a block */
+        200000, /* a second: if there are more, short ones are summed */
+    LINES_FIRST = 100000, /* in the first block */
+    LINES_MOST = 5000,    /* in another one */
     COUNTERS_MOST = 20000,
     SPANS_KEPT = 1 << 18, /* whose rows are known */
     CALLS_KEPT = 1 << 20,
@@ -105,7 +106,8 @@ static void add_other(struct test_log_growing *growing,
                       const struct trace_entry *entry)
 {
     struct test_log_recorded *recorded = &growing->recorded;
-    bool room = table_of(growing, TEST_LOG_LINES)->rows < LINES_MOST &&
+    size_t lines = recorded->block ? LINES_MOST : LINES_FIRST;
+    bool room = table_of(growing, TEST_LOG_LINES)->rows < lines &&
                 table_of(growing, TEST_LOG_COUNTERS)->rows < COUNTERS_MOST;
 
     if (entry->kind == TRACE_ENTRY_EVENT && !room)
