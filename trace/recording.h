@@ -37,7 +37,7 @@ struct trace_options {
 TRACE_API int trace_open(const char *path, const struct trace_options *);
 
 /* trace_open_file does the same in an empty file, a descriptor above 0 that it
- * keeps if it succeeds. */
+ * keeps if it succeeds. The process survives if others truncate the file. */
 int trace_open_file(int file, const struct trace_options *);
 
 /* trace_refuse leaves a recording at `path` that has the reason why trace_open

@@ -7,8 +7,12 @@
 
 #include "runners/record/capture_program.h"
 #include "trace/base/clock.h"
+#include "trace/base/strings.h"
 
-enum { SITES_MOST = 256 << 20 /* bytes */ };
+enum {
+    SITES_MOST = 256 << 20, /* bytes */
+    NAME_MOST = 80,         /* bytes of a program's name, which is a folder's */
+};
 
 int capture_hello(const struct captured *captured)
 {
@@ -66,12 +70,24 @@ int capture_start(struct captured *captured, int file,
 
 /* ---- Waiting ---- */
 
+static const char not_ours[] = "its answer is not one of testlog's";
+
 static int left_until(uint64_t until)
 {
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
     uint64_t left = until > now ? (until - now + 999999) / 1000000 : 0;
 
     return left > 1000000 ? 1000000 : (int)left;
+}
+
+/* Why a message could not be received. */
+static enum capture_answer why_none(struct captured *captured)
+{
+    if (errno == ECONNRESET)
+        return CAPTURE_ENDED;
+    snprintf(captured->why, sizeof(captured->why), "%s",
+             errno == EPROTO ? not_ours : strerror(errno));
+    return CAPTURE_REFUSED;
 }
 
 static enum capture_answer keep_sites(struct captured *captured,
@@ -86,7 +102,8 @@ static enum capture_answer keep_sites(struct captured *captured,
         return CAPTURE_REFUSED;
     }
     captured->message = *message;
-    captured->name = strdup(*name ? name : "program");
+    name = trace_base_name(name);
+    captured->name = strndup(*name ? name : "program", NAME_MOST);
     return captured->name ? CAPTURE_ANSWERED : CAPTURE_ENDED;
 }
 
@@ -96,13 +113,13 @@ static enum capture_answer read_answer(struct captured *captured, uint32_t kind)
     enum capture_answer answer = CAPTURE_ANSWERED;
 
     if (trace_message_receive(captured->socket, &message, SITES_MOST))
-        return CAPTURE_ENDED;
+        return why_none(captured);
     if (message.kind == TRACE_MESSAGE_REFUSED || message.kind != kind) {
         answer = CAPTURE_REFUSED;
         snprintf(captured->why, sizeof(captured->why), "%s",
                  message.kind == TRACE_MESSAGE_REFUSED
                      ? (const char *)message.bytes
-                     : "its answer is not one of testlog's");
+                     : not_ours);
     } else if (kind == TRACE_MESSAGE_SITES) {
         return keep_sites(captured, &message);
     }

@@ -21,7 +21,6 @@
 #include "runners/record/recorded_run.h"
 #include "runners/runners.h"
 #include "trace/base/clock.h"
-#include "trace/base/strings.h"
 
 enum {
     DEFAULT_MS = 1000,
@@ -223,9 +222,9 @@ static bool begin(struct capture *capture, struct log_filter *filter, int *code)
                                now + PATIENCE_MS * ms, -1);
     }
     if (answer == CAPTURE_ANSWERED) {
-        fprintf(stderr, "testlog: capturing process %ld (%s) for %llu ms\n",
-                (long)program->pid, trace_base_name(program->name),
-                (unsigned long long)(capture->length / ms));
+        test_log_notice("capturing process %ld (%s) for %llu ms",
+                        (long)program->pid, program->name,
+                        (unsigned long long)(capture->length / ms));
         return true;
     }
     *code = fail(capture, answer, "start to record in time");
@@ -244,6 +243,10 @@ static bool finish(struct capture *capture, uint64_t began)
         answer = capture_await(
             program, TRACE_MESSAGE_STOPPED,
             trace_clock_ns(CLOCK_MONOTONIC) + PATIENCE_MS * ms, -1);
+    if (answer == CAPTURE_TIMEOUT)
+        test_log_notice("capture: process %ld does not answer; the run has "
+                        "what it recorded so far",
+                        (long)program->pid);
     if (answer == CAPTURE_ENDED || answer == CAPTURE_REFUSED)
         test_log_notice(
             "capture: process %ld ended after %llu ms", (long)program->pid,

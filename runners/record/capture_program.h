@@ -14,7 +14,7 @@
 struct captured {
     int socket;
     pid_t pid;
-    char *name; /* of the program, once it has sent its call sites */
+    char *name; /* of the program's file, once it has sent its call sites */
     struct trace_site_list sites;
     struct trace_message message; /* which `sites` points into */
     char why[256];                /* it refused; "": it did not */

@@ -116,10 +116,20 @@ static pid_t pid_of(const char *socket)
     char *end;
     long pid = strtol(socket, &end, 10);
 
-    return pid > 0 && pid <= INT_MAX && !strcmp(end, ".sock") &&
-                   !has_ended((pid_t)pid)
-               ? (pid_t)pid
-               : 0;
+    return pid > 0 && pid <= INT_MAX && !strcmp(end, ".sock") ? (pid_t)pid : 0;
+}
+
+/* Programs that a signal ended leave their sockets. One that a container
+ * shares with us may be another process's. */
+static bool is_left(const char *folder, const char *socket, pid_t pid)
+{
+    char path[PATH_MAX];
+
+    if (!has_ended(pid))
+        return false;
+    if (snprintf(path, sizeof(path), "%s/%s", folder, socket) < PATH_MAX)
+        trace_unix_remove_left(path);
+    return true;
 }
 
 size_t capture_find_programs(struct listening_program **programs)
@@ -135,7 +145,8 @@ size_t capture_find_programs(struct listening_program **programs)
     while (sockets && (entry = readdir(sockets))) {
         pid_t pid = pid_of(entry->d_name);
 
-        if (!pid || !TRACE_ARRAY_RESERVE(*programs, capacity, count + 1))
+        if (!pid || is_left(folder, entry->d_name, pid) ||
+            !TRACE_ARRAY_RESERVE(*programs, capacity, count + 1))
             continue;
         (*programs)[count].pid = pid;
         set_name(&(*programs)[count++]);
@@ -147,25 +158,31 @@ size_t capture_find_programs(struct listening_program **programs)
 
 /* ---- Connecting ---- */
 
-static bool refuse(const struct captured *captured, const char *path, pid_t pid)
+static const char *reason(int error)
+{
+    return error == ECONNREFUSED ? "no program listens there"
+           : error == EAGAIN
+               ? "others wait there already for a call of a call site"
+               : strerror(error);
+}
+
+static bool refuse(const char *path, pid_t pid)
 {
     int error = errno;
 
     if (path)
         test_log_notice("capture: --connect=%s: %s; start a program with "
                         "TRACE_SERVER=%s",
-                        path,
-                        error == ECONNREFUSED ? "no program listens there"
-                                              : strerror(error),
-                        path[0] == '/' ? path : "1");
+                        path, reason(error), path[0] == '/' ? path : "1");
     else if (has_ended(pid))
         test_log_notice("capture: --pid=%ld: there is no such process",
                         (long)pid);
+    else if (error == EAGAIN)
+        test_log_notice("capture: --pid=%ld: %s", (long)pid, reason(error));
     else
         test_log_notice("capture: --pid=%ld does not listen; start it with "
                         "TRACE_SERVER=1",
                         (long)pid);
-    (void)captured;
     return false;
 }
 
@@ -177,7 +194,7 @@ bool capture_connect(struct captured *captured, const char *path, pid_t pid)
         socket_of(pid, found);
     captured->socket = trace_unix_connect(path ? path : found);
     if (captured->socket < 0)
-        return refuse(captured, path, pid);
+        return refuse(path, pid);
     if (trace_unix_peer(captured->socket, &captured->pid) == geteuid())
         return true;
     test_log_notice("capture: %s%s belongs to another user",

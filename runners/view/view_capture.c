@@ -45,22 +45,23 @@ view_result view_send_programs(const struct view_request *request)
 
 /* ---- What is asked ---- */
 
-/* X(member, flag of testlog capture): numbers and strings. */
+/* X(member, flag of testlog capture, its type) */
 #define MEMBERS(X)                                                             \
-    X("pid", "--pid")                                                          \
-    X("connect", "--connect")                                                  \
-    X("ms", "--ms")                                                            \
-    X("delay", "--delay")                                                      \
-    X("filter", "--trace-filter")                                              \
-    X("options", "--trace-options")
+    X("pid", "--pid", cJSON_IsNumber)                                          \
+    X("connect", "--connect", cJSON_IsString)                                  \
+    X("ms", "--ms", cJSON_IsNumber)                                            \
+    X("delay", "--delay", cJSON_IsNumber)                                      \
+    X("filter", "--trace-filter", cJSON_IsString)                              \
+    X("options", "--trace-options", cJSON_IsString)
 
-/* The member as a flag, to be freed; NULL without memory. */
+/* The member as a flag, to be freed; NULL without memory. The command refuses
+ * what is no whole number. */
 static char *flag_of(const char *flag, const cJSON *value)
 {
     char *text;
     int size = cJSON_IsString(value)
                    ? asprintf(&text, "%s=%s", flag, value->valuestring)
-                   : asprintf(&text, "%s=%.0f", flag, value->valuedouble);
+                   : asprintf(&text, "%s=%.15g", flag, value->valuedouble);
 
     return size < 0 ? NULL : text;
 }
@@ -68,8 +69,11 @@ static char *flag_of(const char *flag, const cJSON *value)
 /* Adds the flags, up to NULL; false for a member of another type or name. */
 static bool read_flags(const cJSON *asked, char *flags[FLAGS])
 {
-    static const char *const members[][2] = {
-#define X(member, flag) {member, flag},
+    static const struct {
+        const char *name, *flag;
+        cJSON_bool (*is_right)(const cJSON *);
+    } members[] = {
+#define X(member, flag, is_right) {member, flag, is_right},
         MEMBERS(X)
 #undef X
     };
@@ -78,13 +82,13 @@ static bool read_flags(const cJSON *asked, char *flags[FLAGS])
     flags[0] = (char *)"capture";
     for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
         const cJSON *value =
-            cJSON_GetObjectItemCaseSensitive(asked, members[i][0]);
+            cJSON_GetObjectItemCaseSensitive(asked, members[i].name);
 
         if (!value)
             continue;
-        if (!cJSON_IsNumber(value) && !cJSON_IsString(value))
+        if (!members[i].is_right(value))
             return false;
-        flags[count++] = flag_of(members[i][1], value);
+        flags[count++] = flag_of(members[i].flag, value);
         known++;
     }
     flags[count] = NULL;
@@ -178,7 +182,7 @@ static int answer(char **flags, FILE *out)
 
 static int capture(const struct view *view, const void *context, FILE *out)
 {
-    cJSON *asked = cJSON_Parse(context);
+    cJSON *asked = cJSON_ParseWithOpts(context, NULL, true);
     struct trace_text complaints = {0};
     char *flags[FLAGS];
 

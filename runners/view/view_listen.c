@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
+#include "trace/base/unix_socket.h"
 #include "view.h"
 
 enum { BACKLOG = 512 };
@@ -48,39 +47,15 @@ static int listen_on_port(struct view *view)
 
 /* ---- A Unix socket ---- */
 
-/* Removes a socket that no process listens on any more. */
-static void remove_left(const struct sockaddr_un *address)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct stat status;
-
-    if (fd >= 0 && !lstat(address->sun_path, &status) &&
-        S_ISSOCK(status.st_mode) &&
-        connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
-        errno == ECONNREFUSED)
-        unlink(address->sun_path);
-    if (fd >= 0)
-        close(fd);
-}
-
 static int listen_on_socket(const struct view *view)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    mode_t before;
-    int fd, failed;
+    int fd = trace_unix_listen(view->socket, BACKLOG);
 
-    if (strlen(view->socket) >= sizeof(address.sun_path)) {
-        errno = ENAMETOOLONG;
-        return refuse(-1, view->socket, "a path has at most 107 bytes");
-    }
-    strcpy(address.sun_path, view->socket);
-    remove_left(&address);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    before = umask(0177);
-    failed = fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) ||
-             listen(fd, BACKLOG);
-    umask(before);
-    return failed ? refuse(fd, view->socket, "name another path") : fd;
+    return fd >= 0
+               ? fd
+               : refuse(fd, view->socket,
+                        errno == ENAMETOOLONG ? "a path has at most 107 bytes"
+                                              : "name another path");
 }
 
 int view_listen(struct view *view)

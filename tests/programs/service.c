@@ -130,6 +130,43 @@ static void close_all(void)
     exit(0);
 }
 
+/* Serves until the file "go" exists. */
+static void serve_until_go(void)
+{
+    for (int i = 0; access("go", F_OK); i++) {
+        serve(i);
+        usleep(PAUSE_US);
+    }
+}
+
+/* Closes all descriptors during a capture, and opens a file in place of each.
+ */
+static void replace_all(void)
+{
+    int last;
+
+    serve_until_go();
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+    last = open("precious", O_RDWR | O_CLOEXEC);
+    while (last > 0 && last < 63)
+        last = dup(last);
+    unlink("go");
+    serve_all();
+}
+
+/* Its child is born during a capture, and outlives it. */
+static void fork_later(void)
+{
+    serve_until_go();
+    if (!fork()) {
+        unlink("go");
+        alarm(60);
+        be_idle();
+    }
+    serve_all();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -137,6 +174,7 @@ static const struct {
     {"serve", serve_all},       {"long", serve_long}, {"idle", be_idle},
     {"end", serve_for_a_while}, {"fork", fork_child}, {"record", record_itself},
     {"asked", ask_for_clients}, {"quick", be_quick},  {"close", close_all},
+    {"replace", replace_all},   {"born", fork_later},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
-/* sigbus.c: keeps mapped files readable while another process may truncate
- * them. A page beyond the new end reads as zeros instead of raising SIGBUS.
+/* sigbus.c: keeps mapped files usable while another process may truncate them.
+ * A page beyond the new end is replaced by zeros instead of raising SIGBUS.
  *
- * Otherwise each reader would need a copy as large as the recording.
+ * Otherwise each reader would need a copy as large as the recording, and a
+ * program that is captured would depend on who has its recording.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 #include "sigbus.h"
 
-enum { RANGES = 64 }; /* readers at the same time */
+enum { RANGES = 64 }; /* mappings at the same time */
 
 static struct range {
     uintptr_t begin; /* atomic, 0: free */
@@ -44,7 +45,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 
     (void)context;
     if (info->si_code != BUS_ADRERR || !is_guarded(address) ||
-        mmap((void *)(address & ~(page - 1)), page, PROT_READ,
+        mmap((void *)(address & ~(page - 1)), page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         sigaction(number, &before, NULL);
         if (info->si_code <= 0) /* sent with kill */

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* trace_sigbus_guard makes the pages of a mapped file that are beyond its end
- * read as zeros, until trace_sigbus_release, which comes before munmap. Returns
- * false with errno if too many mappings are guarded. */
+/* trace_sigbus_guard replaces the pages of a mapped file that are beyond its
+ * end by zeros when they are accessed, until trace_sigbus_release, which comes
+ * before munmap. Returns false with errno if too many mappings are guarded. */
 bool trace_sigbus_guard(const void *base, size_t size);
 void trace_sigbus_release(const void *base);
 

@@ -16,20 +16,23 @@ static int set_path(struct sockaddr_un *address, const char *path)
     size_t size = strlen(path) + 1;
 
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (size > sizeof(address->sun_path)) {
-        errno = ENAMETOOLONG;
+    if (size == 1 || size > sizeof(address->sun_path)) {
+        errno = size == 1 ? ENOENT : ENAMETOOLONG;
         return -1;
     }
     memcpy(address->sun_path, path, size);
     return 0;
 }
 
+/* Waits for nobody: EAGAIN if as many clients wait as the socket allows. */
 static int connect_to(const struct sockaddr_un *address)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error;
 
     if (fd < 0 ||
-        !connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+        (!connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+         !fcntl(fd, F_SETFL, 0)))
         return fd;
     error = errno;
     close(fd);
@@ -37,19 +40,20 @@ static int connect_to(const struct sockaddr_un *address)
     return -1;
 }
 
-/* Removes a socket that no process listens on any more. */
-static void remove_left(const struct sockaddr_un *address)
+void trace_unix_remove_left(const char *path)
 {
+    struct sockaddr_un address;
     struct stat status;
     int fd;
 
-    if (lstat(address->sun_path, &status) || !S_ISSOCK(status.st_mode))
+    if (set_path(&address, path) || lstat(path, &status) ||
+        !S_ISSOCK(status.st_mode))
         return;
-    fd = connect_to(address);
+    fd = connect_to(&address);
     if (fd >= 0)
         close(fd);
     else if (errno == ECONNREFUSED)
-        unlink(address->sun_path);
+        unlink(path);
 }
 
 /* The socket's own mode becomes that of its file: umask would be changed for
@@ -61,7 +65,7 @@ int trace_unix_listen(const char *path, int backlog)
 
     if (set_path(&address, path))
         return -1;
-    remove_left(&address);
+    trace_unix_remove_left(path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && !fchmod(fd, 0600) &&
         !bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
@@ -84,6 +88,8 @@ int trace_unix_connect(const char *path)
 
     if (!set_path(&address, path))
         return connect_to(&address);
+    if (errno != ENAMETOOLONG)
+        return -1;
     snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
     fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

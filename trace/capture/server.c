@@ -36,9 +36,8 @@ enum state {
 static struct {
     uint32_t state; /* atomic: enum state */
     pid_t owner;    /* forked children answer nobody */
-    int listener;
-    ino_t inode; /* of it: the program may have closed it */
-    bool waits;  /* in a thread */
+    struct trace_descriptor listener;
+    bool waits; /* in a thread */
     pthread_t thread;
     char path[TRACE_SOCKET_MOST + 1];
 } server;
@@ -66,20 +65,29 @@ static bool is_owner(void)
 /* Waits for a client; false if the server stops. */
 static bool await_client(void)
 {
-    struct pollfd listener = {server.listener, POLLIN, 0};
+    struct pollfd listener = {server.listener.fd, POLLIN, 0};
 
     while (poll(&listener, 1, -1) < 0 && errno == EINTR)
         ;
     return listener.revents == POLLIN;
 }
 
+/* Returns -1 with EAGAIN if there is none. */
+static int next_client(void)
+{
+    errno = EAGAIN;
+    return trace_descriptor_is_ours(&server.listener)
+               ? accept4(server.listener.fd, NULL, NULL, SOCK_CLOEXEC)
+               : -1;
+}
+
 static void answer_all(void)
 {
-    struct pollfd listener = {server.listener, 0, 0};
+    struct pollfd listener = {server.listener.fd, 0, 0};
     int client;
 
-    while ((client = accept4(server.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-        trace_capture(client, server.listener);
+    while ((client = next_client()) >= 0)
+        trace_capture(client, &server.listener);
     if (errno != EAGAIN) /* there may be too many descriptors for now */
         poll(&listener, 1, RETRY_MS);
 }
@@ -88,8 +96,10 @@ static void answer_all(void)
  * idle sent its signal in vain. */
 static bool is_needed(void)
 {
-    struct pollfd listener = {server.listener, POLLIN, 0};
+    struct pollfd listener = {server.listener.fd, POLLIN, 0};
 
+    if (!trace_descriptor_is_ours(&server.listener))
+        return false;
     if (server.waits)
         return await_client();
     set_state(IDLE);
@@ -109,7 +119,8 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* The thread takes no signals of the program. */
+/* The thread takes no signals of the program, but those of faults in a
+ * recording that others truncate. */
 static int begin_thread(void)
 {
     sigset_t all, before;
@@ -117,6 +128,7 @@ static int begin_thread(void)
     int error;
 
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK);
     if (!server.waits)
@@ -139,7 +151,7 @@ static void announce_client(void)
     if (!trace_is_open())
         trace_sites_await();
     else
-        while (trace_capture_refuse(server.listener, TRACE_RECORDED_ALREADY))
+        while (trace_capture_refuse(&server.listener, TRACE_RECORDED_ALREADY))
             ;
 }
 
@@ -149,7 +161,7 @@ static void on_connection(int number, siginfo_t *info, void *context)
 
     (void)number;
     (void)context;
-    if (info->si_code > 0 && info->si_fd == server.listener)
+    if (info->si_code > 0 && info->si_fd == server.listener.fd)
         announce_client();
     errno = error;
 }
@@ -178,7 +190,7 @@ static int take_signal(void)
     struct sigaction action = {.sa_sigaction = on_connection,
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    struct pollfd listener = {server.listener, POLLIN, 0};
+    struct pollfd listener = {server.listener.fd, POLLIN, 0};
 
     if (sigaction(SIGURG, NULL, &before) || before.sa_handler != SIG_DFL)
         return -1;
@@ -196,27 +208,13 @@ static int take_signal(void)
 
 /* ---- Opening and closing ---- */
 
-/* The program may have closed all descriptors, and opened others. */
-static bool has_listener(void)
-{
-    struct stat status;
-
-    return !fstat(server.listener, &status) && S_ISSOCK(status.st_mode) &&
-           status.st_ino == server.inode;
-}
-
-static void close_listener(void)
-{
-    if (has_listener())
-        close(server.listener);
-}
-
-/* A child that kept the socket would let clients wait when we have ended. */
+/* A child that kept the sockets would let clients wait when we have ended. */
 static void in_child(void)
 {
     if (__atomic_load_n(&server.state, __ATOMIC_SEQ_CST) < IDLE)
         return;
-    close_listener();
+    trace_descriptor_close(&server.listener);
+    trace_capture_in_child();
     set_state(CLOSED);
 }
 
@@ -241,14 +239,11 @@ static int prepare(void)
 
 static int open_socket(const char *path)
 {
-    struct stat status;
-
     if (prepare())
         return -1;
-    server.listener = trace_unix_listen(path, BACKLOG);
-    if (server.listener < 0 || fstat(server.listener, &status))
+    server.listener = trace_descriptor_of(trace_unix_listen(path, BACKLOG));
+    if (!server.listener.inode)
         return -1;
-    server.inode = status.st_ino;
     memcpy(server.path, path, strlen(path) + 1);
     server.owner = getpid();
     return 0;
@@ -277,7 +272,7 @@ static int listen_at(const char *path, bool thread)
         return 0;
     error = errno;
     unlink(server.path);
-    close_listener();
+    trace_descriptor_close(&server.listener);
     set_state(CLOSED);
     errno = error;
     return -1;
@@ -311,13 +306,13 @@ int trace_server_start(const char *path)
 /* Ends the thread. If the program has closed its socket, it waits for ever. */
 static void end_thread(void)
 {
-    if (!has_listener()) {
+    if (!trace_descriptor_is_ours(&server.listener)) {
         pthread_detach(server.thread);
         return;
     }
-    shutdown(server.listener, SHUT_RDWR);
+    shutdown(server.listener.fd, SHUT_RDWR);
     pthread_join(server.thread, NULL);
-    close(server.listener);
+    trace_descriptor_close(&server.listener);
 }
 
 int trace_server_stop(void)

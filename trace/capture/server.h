@@ -13,6 +13,8 @@
 #include <limits.h>
 #include <testlog/trace.h>
 
+#include "trace/base/descriptor.h"
+
 enum {
     TRACE_CAPTURE_VERSION = 1,
     TRACE_SOCKET_MOST = 107, /* bytes of a socket's path */
@@ -54,9 +56,10 @@ struct trace_start_request {
 /* ---- server_message.c ---- */
 
 /* trace_message_send sends a message, and a file unless it is -1.
- * trace_message_receive receives one of at most `most` bytes, which must come
- * within 10 seconds. -1 with errno; ECONNRESET if the other end has closed the
- * socket, EPROTO if it sent something else. */
+ * trace_message_receive receives one of at most `most` bytes. A message that
+ * has begun must end within 10 seconds. -1 with errno: ETIMEDOUT, ECONNRESET or
+ * EPIPE if the other end has closed the socket, EPROTO if it sent something
+ * else, EMFILE if there was no descriptor for the file that came with it. */
 int trace_message_send(int socket, enum trace_message_kind, const void *,
                        size_t size, int file);
 int trace_message_receive(int socket, struct trace_message *, size_t most);
@@ -93,12 +96,15 @@ int trace_socket_folder_make(const char *path);
 /* ---- server_session.c ---- */
 
 /* trace_capture answers a client until its capture has ended. Meanwhile it
- * refuses those that connect to `listener`, and ends if that is shut down. */
-void trace_capture(int client, int listener);
+ * refuses those that connect to `listener`, and ends if that is shut down. A
+ * forked child calls trace_capture_in_child. */
+void trace_capture(int client, const struct trace_descriptor *listener);
+void trace_capture_in_child(void);
 
 /* trace_capture_refuse refuses the next client; false if there is none. It may
  * be called in a signal handler. */
-bool trace_capture_refuse(int listener, const char *why);
+bool trace_capture_refuse(const struct trace_descriptor *listener,
+                          const char *why);
 #define TRACE_RECORDED_ALREADY "it is recorded already"
 
 /* ---- server.c ---- */

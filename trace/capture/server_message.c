@@ -12,6 +12,26 @@
 
 enum { PATIENCE_SECONDS = 10 /* with a message that has begun */ };
 
+static uint64_t patience_end(void)
+{
+    return trace_clock_ns(CLOCK_MONOTONIC) +
+           PATIENCE_SECONDS * UINT64_C(1000000000);
+}
+
+/* Waits until there is something to receive, or space to send; -1 if the time
+ * is over. */
+static int await(int socket, short events, uint64_t until)
+{
+    struct pollfd one = {socket, events, 0};
+    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
+    int left = now < until ? (int)((until - now) / 1000000) + 1 : 0;
+
+    if (left && (poll(&one, 1, left) >= 0 || errno == EINTR))
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
+}
+
 /* The beginning of a message. */
 struct head {
     uint32_t kind, size;
@@ -19,12 +39,14 @@ struct head {
 
 /* ---- Sending ---- */
 
-static int send_bytes(int socket, const char *bytes, size_t size)
+static int send_bytes(int socket, const char *bytes, size_t size,
+                      uint64_t until)
 {
     while (size) {
-        ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL);
+        ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-        if (sent < 0 && errno == EINTR)
+        if (sent < 0 && (errno == EINTR ||
+                         (errno == EAGAIN && !await(socket, POLLOUT, until))))
             continue;
         if (sent < 0)
             return -1;
@@ -63,6 +85,7 @@ int trace_message_send(int socket, enum trace_message_kind kind,
                        const void *bytes, size_t size, int file)
 {
     const struct head head = {kind, (uint32_t)size};
+    uint64_t until = patience_end();
     size_t sent = 0;
 
     if (file >= 0) {
@@ -72,39 +95,29 @@ int trace_message_send(int socket, enum trace_message_kind kind,
             return -1;
         sent = (size_t)count;
     }
-    return send_bytes(socket, (const char *)&head + sent,
-                      sizeof(head) - sent) ||
-                   send_bytes(socket, bytes, size)
+    return send_bytes(socket, (const char *)&head + sent, sizeof(head) - sent,
+                      until) ||
+                   send_bytes(socket, bytes, size, until)
                ? -1
                : 0;
 }
 
 /* ---- Receiving ---- */
 
-/* Takes the descriptor of a message. */
-static void take_file(struct msghdr *message, int *file)
+/* Takes the descriptor of a message; -1 if this process can have no more. */
+static int take_file(struct msghdr *message, int *file)
 {
     const struct cmsghdr *control = CMSG_FIRSTHDR(message);
 
-    if (!control || control->cmsg_level != SOL_SOCKET ||
-        control->cmsg_type != SCM_RIGHTS)
-        return;
+    errno = EMFILE;
+    if (!control)
+        return message->msg_flags & MSG_CTRUNC ? -1 : 0;
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+        return 0;
     if (*file >= 0)
         close(*file);
     memcpy(file, CMSG_DATA(control), sizeof(*file));
-}
-
-/* Waits until there is something to receive; -1 if the time is over. */
-static int await_bytes(int socket, uint64_t until)
-{
-    struct pollfd one = {socket, POLLIN, 0};
-    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
-    int left = now < until ? (int)((until - now) / 1000000) + 1 : 0;
-
-    if (left && (poll(&one, 1, left) >= 0 || errno == EINTR))
-        return 0;
-    errno = ETIMEDOUT;
-    return -1;
+    return 0;
 }
 
 /* There is room for one descriptor: the kernel closes others. A sender that
@@ -114,7 +127,7 @@ static int receive_bytes(int socket, void *bytes, size_t size, int *file,
 {
     char *to = bytes;
 
-    while (size && !await_bytes(socket, until)) {
+    while (size && !await(socket, POLLIN, until)) {
         struct iovec part = {to, size};
         union control control = {{0}};
         struct msghdr message = {.msg_iov = &part,
@@ -126,11 +139,9 @@ static int receive_bytes(int socket, void *bytes, size_t size, int *file,
 
         if (received < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
-        if (received > 0)
-            take_file(&message, file);
         if (received == 0)
             errno = ECONNRESET;
-        if (received <= 0)
+        if (received <= 0 || take_file(&message, file))
             return -1;
         to += received;
         size -= (size_t)received;
@@ -140,8 +151,7 @@ static int receive_bytes(int socket, void *bytes, size_t size, int *file,
 
 static int receive(int socket, struct trace_message *message, size_t most)
 {
-    uint64_t until = trace_clock_ns(CLOCK_MONOTONIC) +
-                     PATIENCE_SECONDS * UINT64_C(1000000000);
+    uint64_t until = patience_end();
     struct head head;
 
     if (receive_bytes(socket, &head, sizeof(head), &message->file, until))

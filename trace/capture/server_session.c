@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 #include "server.h"
+#include "trace/base/descriptor.h"
 #include "trace/base/unix_socket.h"
 #include "trace/device.h"
 #include "trace/record/profiler.h"
 #include "trace/record/recorder.h"
 
 enum {
-    PATIENCE_SECONDS = 10, /* with a client that does not read */
     RETRY_MS = 100,
     STRINGS_MOST = 64 << 10,
     META_MOST = 32, /* strings */
 };
 
 struct session {
-    int client, listener;
+    struct trace_descriptor client, listener;
     struct trace_site_list list; /* that the client knows */
 };
 
@@ -97,7 +97,8 @@ static void forget_verdict(struct trace_site *site, void *unused)
 
 static void judge_no_more(void)
 {
-    trace_subscribe(NULL);
+    if (trace_subscriber == &capturing)
+        trace_subscribe(NULL);
     trace_site_each(forget_verdict, NULL);
 }
 
@@ -108,10 +109,13 @@ static void refuse(int client, const char *why)
     trace_message_send(client, TRACE_MESSAGE_REFUSED, why, strlen(why), -1);
 }
 
-bool trace_capture_refuse(int listener, const char *why)
+bool trace_capture_refuse(const struct trace_descriptor *listener,
+                          const char *why)
 {
-    int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int client = -1;
 
+    if (trace_descriptor_is_ours(listener))
+        client = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
     if (client < 0)
         return false;
     refuse(client, why);
@@ -123,8 +127,8 @@ bool trace_capture_refuse(int listener, const char *why)
  * stops. */
 static bool await_client(const struct session *session)
 {
-    struct pollfd fds[] = {{session->client, POLLIN, 0},
-                           {session->listener, POLLIN, 0}};
+    struct pollfd fds[] = {{session->client.fd, POLLIN, 0},
+                           {session->listener.fd, POLLIN, 0}};
 
     for (;;) {
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
@@ -132,11 +136,13 @@ static bool await_client(const struct session *session)
         if (fds[1].revents & POLLHUP)
             return false;
         if (fds[0].revents)
-            return true;
+            return trace_descriptor_is_ours(&session->client);
+        if (!trace_descriptor_is_ours(&session->listener))
+            fds[1].fd = -1;
         /* There may be too many descriptors for now. */
-        if (fds[1].revents &&
-            !trace_capture_refuse(session->listener,
-                                  "another client captures it"))
+        else if (fds[1].revents &&
+                 !trace_capture_refuse(&session->listener,
+                                       "another client captures it"))
             poll(fds, 1, RETRY_MS);
     }
 }
@@ -144,13 +150,16 @@ static bool await_client(const struct session *session)
 static bool receive(const struct session *session,
                     struct trace_message *message, uint32_t kind, size_t most)
 {
-    if (!await_client(session) ||
-        trace_message_receive(session->client, message, most))
+    if (!await_client(session))
         return false;
+    if (trace_message_receive(session->client.fd, message, most)) {
+        refuse(session->client.fd, strerror(errno));
+        return false;
+    }
     if (message->kind == kind)
         return true;
     trace_message_free(message);
-    refuse(session->client, "it expected another message");
+    refuse(session->client.fd, "it expected another message");
     return false;
 }
 
@@ -243,7 +252,7 @@ static bool await_start(const struct session *session)
         return false;
     started = !start(session, &message);
     if (!started)
-        refuse(session->client,
+        refuse(session->client.fd,
                errno == EBUSY ? TRACE_RECORDED_ALREADY : strerror(errno));
     trace_message_free(&message);
     return started;
@@ -264,42 +273,51 @@ static bool greet(struct session *session)
         memcpy(&version, hello.bytes, sizeof(version));
     trace_message_free(&hello);
     if (version != TRACE_CAPTURE_VERSION) {
-        refuse(session->client, "it was linked with another testlog");
+        refuse(session->client.fd, "it was linked with another testlog");
         return false;
     }
     trace_site_list_put(&text, &session->list);
     sent = !text.failed &&
-           !trace_message_send(session->client, TRACE_MESSAGE_SITES, text.data,
-                               text.size, -1);
+           !trace_message_send(session->client.fd, TRACE_MESSAGE_SITES,
+                               text.data, text.size, -1);
     trace_text_free(&text);
     return sent;
 }
 
-static void stop(int client)
+static void stop(const struct trace_descriptor *client)
 {
-    trace_close();
-    judge_no_more();
-    trace_cut();
-    trace_message_send(client, TRACE_MESSAGE_STOPPED, NULL, 0, -1);
+    trace_close_file(judge_no_more);
+    if (trace_descriptor_is_ours(client))
+        trace_message_send(client->fd, TRACE_MESSAGE_STOPPED, NULL, 0, -1);
 }
 
+/* The program may have become another user's meanwhile. */
 static bool is_ours(int client)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-
-    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    return trace_unix_peer(client, NULL) == geteuid();
+    if (trace_unix_peer(client, NULL) == geteuid())
+        return true;
+    refuse(client, "it belongs to another user now");
+    return false;
 }
 
-void trace_capture(int client, int listener)
-{
-    struct session session = {client, listener, {0}};
+/* The client of the session; a forked child must not keep it open. */
+static struct trace_descriptor talking;
 
+void trace_capture_in_child(void)
+{
+    trace_descriptor_close(&talking);
+}
+
+void trace_capture(int client, const struct trace_descriptor *listener)
+{
+    struct session session = {trace_descriptor_of(client), *listener, {0}};
+
+    talking = session.client;
     if (is_ours(client) && greet(&session) && await_start(&session)) {
         if (!trace_message_send(client, TRACE_MESSAGE_STARTED, NULL, 0, -1))
             await_client(&session);
-        stop(client);
+        stop(&session.client);
     }
     free(session.list.sites);
-    close(client);
+    trace_descriptor_close(&talking);
 }

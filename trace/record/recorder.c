@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fatal_signal.h"
+#include "trace/base/sigbus.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/device.h"
 #include "write.h"
@@ -31,12 +32,26 @@ const struct trace_sender *trace_sender;
 
 static pthread_key_t thread_end;
 static bool prepared;
+static bool changing; /* atomic: a recording begins, or ends in a given file */
 static unsigned disabled;
 
 /* The count of trace_disable and the state of the sites change together. */
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Threads and forks ---- */
+
+/* What it has of a recording that has ended stays as it is: the file may have
+ * been truncated since. */
+static void leave_recording(struct trace_writer *writer)
+{
+    if (!trace_is_recording())
+        return;
+    trace_unwind(0); /* pthread_exit left them open */
+    if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
+        trace_give_room(writer);
+    if (trace_is_current(writer))
+        trace_give_counters(writer);
+}
 
 static void on_thread_end(void *unused)
 {
@@ -46,12 +61,7 @@ static void on_thread_end(void *unused)
     (void)unused;
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
-    if (trace_is_recording()) /* pthread_exit left them open */
-        trace_unwind(0);
-    if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
-        trace_give_room(writer);
-    if (trace_is_current(writer))
-        trace_give_counters(writer);
+    leave_recording(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     trace_print_free();
@@ -100,6 +110,7 @@ static void set_generation(uint32_t parent)
 static void become_child(void)
 {
     trace_device_unlock_forked();
+    changing = false;
     switching = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     trace_sites_unlock_forked();
     trace_room_unlock_forked();
@@ -448,11 +459,11 @@ void trace_phase_begin(enum trace_phase phase)
  * for space when that ended. */
 static void keep_file(int file)
 {
-    int last = trace_recording.file;
+    struct trace_descriptor last = trace_recording.file;
 
-    trace_recording.file = file;
-    if (last)
-        close(last);
+    trace_recording.file =
+        file ? trace_descriptor_of(file) : (struct trace_descriptor){0};
+    trace_descriptor_close(&last);
 }
 
 /* Who wants to know what threads enter and leave. */
@@ -498,6 +509,7 @@ static void begin(struct trace_header *header, const struct place *place,
     keep_file(place->file);
     trace_recording.file_size = size;
     trace_recording.map_size = size + overflow;
+    trace_recording.owner = header->pid;
     trace_recording.overflows = 0;
     trace_recording.live = overflow > 0;
     find_followers();
@@ -549,6 +561,8 @@ static int open_at(const struct place *place,
     header = make(place, size, overflow);
     if (!header)
         return -1;
+    if (place->file) /* others can truncate it */
+        trace_sigbus_guard(header, size);
     trace_recording.file_limited = size < whole_chunks(limit);
     fill_header(header, size, options);
     header->disabled = disabled > 0;
@@ -566,10 +580,9 @@ static int open_at(const struct place *place,
 static int open_one(const struct place *place,
                     const struct trace_options *options)
 {
-    static bool opening; /* atomic */
     int result = -1;
 
-    if (__atomic_exchange_n(&opening, true, __ATOMIC_ACQUIRE)) {
+    if (__atomic_exchange_n(&changing, true, __ATOMIC_ACQUIRE)) {
         errno = EBUSY;
         return -1;
     }
@@ -577,7 +590,7 @@ static int open_one(const struct place *place,
         errno = EBUSY;
     else
         result = open_at(place, options);
-    __atomic_store_n(&opening, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&changing, false, __ATOMIC_RELEASE);
     return result;
 }
 
@@ -589,17 +602,6 @@ int trace_open(const char *path, const struct trace_options *options)
 int trace_open_file(int file, const struct trace_options *options)
 {
     return open_one(&(struct place){NULL, file}, options);
-}
-
-void trace_cut(void)
-{
-    struct trace_header *header = trace_recording.header;
-    uint64_t end = trace_chunks_end(header);
-
-    __atomic_store_n(&header->used, end, __ATOMIC_SEQ_CST);
-    end = trace_chunks_end(header); /* taken before that */
-    if (trace_recording.file && !ftruncate(trace_recording.file, (off_t)end))
-        trace_unmap_unused();
 }
 
 struct trace_reader *trace_reader_open_own(void)
@@ -621,7 +623,7 @@ void trace_close(void)
 {
     struct trace_header *header = trace_recording.header;
 
-    if (!trace_is_recording() || (uint32_t)getpid() != header->pid)
+    if (!trace_is_recording() || (uint32_t)getpid() != trace_recording.owner)
         return;
     trace_device_flush(true);
     trace_annotation_note();
@@ -631,6 +633,34 @@ void trace_close(void)
     pthread_mutex_unlock(&switching);
     header->end = trace_anchor_now();
     __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
+}
+
+/* Ends the file with its last chunk, and gives back the address space behind
+ * it. If somebody else truncated it, it is unknown which chunks threads have.
+ */
+static void cut(void)
+{
+    struct trace_header *header = trace_recording.header;
+    const struct trace_descriptor *file = &trace_recording.file;
+    uint64_t end = trace_chunks_end(header);
+
+    if (header->magic != TRACE_MAGIC)
+        return;
+    __atomic_store_n(&header->used, end, __ATOMIC_SEQ_CST);
+    end = trace_chunks_end(header); /* taken before that */
+    if (trace_descriptor_is_ours(file) && !ftruncate(file->fd, (off_t)end))
+        trace_unmap_unused();
+}
+
+void trace_close_file(void (*closed)(void))
+{
+    while (__atomic_exchange_n(&changing, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+    trace_close();
+    closed();
+    cut();
+    trace_sigbus_release(trace_recording.header);
+    __atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
 
 /* ---- Joining ---- */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "trace/base/clock.h"
+#include "trace/base/descriptor.h"
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
@@ -37,6 +38,7 @@ struct trace_recording {
     struct trace_header *header; /* atomic; NULL before the first */
     struct trace_forks *forks;
     size_t file_size, map_size;
+    uint32_t owner;      /* the process that began it and ends it */
     uint32_t generation; /* counts recordings and noticed forks */
     uint32_t parent;     /* atomic: the parent's generation; 0: none */
     uint32_t overflows;
@@ -48,9 +50,9 @@ struct trace_recording {
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
     pthread_mutex_t live_lock;
-    bool stored;         /* in a file */
-    int file;            /* the file, if it was given; 0: it has a path */
-    char path[PATH_MAX]; /* "": none */
+    bool stored;                  /* in a file */
+    struct trace_descriptor file; /* the file, if it was given */
+    char path[PATH_MAX];          /* "": none */
 };
 
 /* An enter without its exit. */
@@ -163,9 +165,9 @@ void trace_unmap_unused(void);
  * with errno. */
 int trace_recorder_prepare(void);
 
-/* trace_cut ends the file of a recording that has ended, and was given as a
- * file, with its last chunk, and gives back the address space behind it. */
-void trace_cut(void);
+/* trace_close_file ends a recording in a file that was given, calls `closed`
+ * before another one can begin, and ends the file with its last chunk. */
+void trace_close_file(void (*closed)(void));
 
 bool trace_stack_grow(struct trace_writer *);
 

@@ -45,6 +45,14 @@ void trace_room_unlock_forked(void)
 #    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+static int given_file(void)
+{
+    errno = EBADF;
+    return trace_descriptor_is_ours(&trace_recording.file)
+               ? trace_recording.file.fd
+               : -1;
+}
+
 /* Asks the file system for a range if the kernel cannot populate it. These
  * calls are cancellation points: a thread that ended here would leave locks
  * locked. */
@@ -53,11 +61,11 @@ static int reserve_in_file(size_t offset, size_t size)
     int before, fd, error;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    fd = trace_recording.file
-             ? trace_recording.file
-             : open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    fd = given_file();
+    if (trace_recording.path[0])
+        fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
-    if (fd >= 0 && fd != trace_recording.file)
+    if (fd >= 0 && trace_recording.path[0])
         close(fd);
     pthread_setcancelstate(before, NULL);
     errno = error;

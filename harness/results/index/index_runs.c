@@ -17,33 +17,44 @@
 
 enum { FILE_MOST = 32 << 20 }; /* bytes that are read of a file */
 
+/* Returns the beginning of a file of a run, to be freed; NULL if there is none.
+ * Its lines may be of any length. */
+static char *read_file(int dir, const char *run, const char *file)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t size = 0, most = 0;
+    ssize_t part;
+    struct stat status;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", run, file);
+    fd = trace_beneath(dir, path, O_RDONLY);
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status)) {
+        most = status.st_size < FILE_MOST ? (size_t)status.st_size : FILE_MOST;
+        text = malloc(most + 1);
+    }
+    while (text && (part = read(fd, text + size, most - size)) > 0)
+        size += (size_t)part;
+    if (text)
+        text[size] = '\0';
+    close(fd);
+    return text;
+}
+
 /* Calls `take` with each line of a file of a run, without its newline; false if
  * there is no such file. */
 static bool read_lines(int dir, const char *run, const char *file, void *index,
                        void (*take)(void *index, size_t number, char *line),
                        size_t number)
 {
-    char path[PATH_MAX], *line = NULL;
-    size_t room = 0, read = 0;
-    FILE *stream;
-    ssize_t size;
-    int fd;
+    char *text = read_file(dir, run, file), *rest = text, *line;
 
-    snprintf(path, sizeof(path), "%s/%s", run, file);
-    fd = trace_beneath(dir, path, O_RDONLY);
-    stream = fd < 0 ? NULL : fdopen(fd, "r");
-    if (fd >= 0 && !stream)
-        close(fd);
-    while (stream && read < FILE_MOST &&
-           (size = getline(&line, &room, stream)) > 0) {
-        read += (size_t)size;
-        line[strcspn(line, "\n")] = '\0';
+    while (rest && *rest && (line = strsep(&rest, "\n")))
         take(index, number, line);
-    }
-    free(line);
-    if (stream)
-        fclose(stream);
-    return stream != NULL;
+    free(text);
+    return text != NULL;
 }
 
 /* ---- Tests ---- */

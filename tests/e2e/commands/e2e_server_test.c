@@ -260,6 +260,91 @@ Test(e2e_server, leaves_the_socket_to_the_process_that_made_it)
     e2e_expect_has(result->err, "no program listens there");
 }
 
+/* Captures with the flags, and waits until the program has begun to record. */
+#define BEGIN(flags)                                                           \
+    CAPTURE "--pid=$p --ms=60000 -o one " flags ">out 2>err & c=$!; "          \
+            "until grep -q capturing err; do sleep 0.01; done; sleep 0.1; "
+
+/* The rest of a recording is still there, or nothing. */
+Test(e2e_server, survives_a_recording_that_others_truncate)
+{
+    static const char *const sizes[] = {"0", "20000", "120000"};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        char script[2048];
+        const struct e2e *result;
+
+        snprintf(
+            script, sizeof(script),
+            BEGIN("--trace-limit=8M") "truncate -s %s one/*/*/*/recording; "
+                                      "sleep 0.1; kill -INT $c; wait $c; rm "
+                                      "-rf one; " CAPTURE
+                                      "--pid=$p --ms=50 -o two 2>&1 && rm -rf "
+                                      "two; "
+                                      "until [ $(" THREADS
+                                      ") = 4 ]; do sleep 0.01; done; "
+                                      "kill -0 $p && echo alive; rm -rf x",
+            sizes[i]);
+        result = beside("quick", script);
+        e2e_expect_has(result->out, "two\n");
+        e2e_expect_is(e2e_last(result->out), "alive");
+    }
+}
+
+/* It has opened others with the numbers of the recording and the client. */
+Test(e2e_server, leaves_files_that_took_its_descriptors)
+{
+    const struct e2e *result = beside(
+        "replace",
+        "echo precious >precious; " BEGIN(
+            "") "touch go; while [ -e go ]; do sleep 0.01; done; sleep 0.1; "
+                "kill -INT $c; wait $c; echo $?; "
+                "until [ $(" THREADS ") = 1 ]; do sleep 0.01; done; "
+                "cat precious; ls /proc/$p/fd | wc -l; " TESTLOG
+                " log one | grep -c request >count; kill -0 $p && echo alive");
+
+    e2e_expect_is(result->out, "0\nprecious\n64\nalive\n");
+    cr_expect_gt(atoi(e2e_read("count")), 3);
+}
+
+Test(e2e_server, notices_an_end_that_a_child_outlives)
+{
+    const struct e2e *result = beside(
+        "born",
+        BEGIN("") "touch go; while [ -e go ]; do sleep 0.01; done; sleep 0.1; "
+                  "kill -KILL $p; wait $c; echo $?; cat err");
+
+    e2e_expect_has(result->out, "0\ntestlog: capturing");
+    e2e_expect_has(result->out, " ended after ");
+}
+
+/* Its messages wait for nobody who does not read them. */
+Test(e2e_server, says_that_a_stopped_program_does_not_answer)
+{
+    const struct e2e *result = beside(
+        "serve",
+        BEGIN("") "kill -STOP $p; kill -INT $c; wait $c; echo $?; cat err; "
+                  "kill -CONT $p; " TESTLOG " log one | grep -c request; "
+                  "until [ $(" THREADS ") = 1 ]; do sleep 0.01; done; " CAPTURE
+                  "--pid=$p --ms=50 -o two");
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "does not answer; the run has what it recorded "
+                                "so far\n");
+    e2e_expect_is(e2e_last(result->out), "two");
+}
+
+/* Programs that a signal ended leave their sockets. */
+Test(e2e_server, removes_sockets_of_programs_that_ended)
+{
+    const struct e2e *result =
+        beside("serve", "kill -KILL $p; wait $p 2>/dev/null; ls $s; " CAPTURE
+                        "; ls x/testlog");
+
+    cr_expect_eq(e2e_count(result->out, "\n"), 1, "%s", result->out);
+    e2e_expect_has(result->err, "none listens");
+}
+
 /* With a signal, and with a thread. */
 Test(e2e_server, leaves_descriptors_to_a_program_that_closed_all)
 {

@@ -520,6 +520,13 @@ Test(e2e_view, says_why_nothing_was_captured)
         {"[]", "the request is not one of this page"},
         {"{\"pid\":1,\"x\":1}", "the request is not one of this page"},
         {"{\"pid\":[1]}", "the request is not one of this page"},
+        {"{\"pid\":\"1\"}", "the request is not one of this page"},
+        {"{\"connect\":1}", "the request is not one of this page"},
+        {"{\"pid\":1,\"ms\":\"1\"}", "the request is not one of this page"},
+        {"{\"pid\":1,\"pid\":1}", "the request is not one of this page"},
+        {"{\"pid\":1}x", "the request is not one of this page"},
+        {"{\"pid\":1.5}", "--pid=1.5 is not a number from 1"},
+        {"{\"pid\":1e300}", "--pid=1e+300 is not a number from 1"},
         {"{}", "none listens, start one with TRACE_SERVER=1"},
         {"{\"pid\":4194305}", "there is no such process"},
         {"{\"pid\":1,\"ms\":0}", "--ms=0 is not a number from 1"},
@@ -658,6 +665,8 @@ Test(e2e_view, refuses_bad_arguments)
         {"runs --port=1 --socket=s",
          "testlog: view: --port and --socket exclude each other\n"},
         {"runs more", "testlog: view: one folder is enough; leave out more\n"},
+        {"runs --socket=", "testlog: view: cannot listen on : No such file or "
+                           "directory; name another path\n"},
         {"runs --socket=none/s", "testlog: view: cannot listen on none/s: No "
                                  "such file or directory; name another path\n"},
     };
@@ -701,6 +710,22 @@ Test(e2e_view, opens_the_run_that_is_named)
 }
 
 /* ---- Attacks ---- */
+
+/* A hostile test may have left files of any size. */
+Test(e2e_view, reads_the_beginning_of_a_file_without_lines)
+{
+    char command[128];
+    long kilobytes;
+
+    cr_assert_eq(truncate("runs/" RUN "/results.tsv", 1 << 30), 0);
+    cr_assert_eq(truncate("runs/" RUN "/summary.tsv", 1 << 30), 0);
+    start(NULL);
+    expect_status(with_token("/api/index"), 200);
+    snprintf(command, sizeof(command),
+             "sed -n 's/VmHWM:\\s*//p' /proc/%ld/status", (long)server);
+    kilobytes = atol(e2e_run("%s", command)->out);
+    cr_expect(kilobytes > 1000 && kilobytes < 500000, "%ld", kilobytes);
+}
 
 /* Clients that never finish their request must not keep others waiting, and
  * lose their connection. */
