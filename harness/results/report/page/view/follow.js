@@ -4,6 +4,9 @@ const follow = (() => {
     const state = document.getElementById('state');
     const notices = document.getElementById('notices');
 
+    // Tests may end more often.
+    const PAUSE_MS = 200;
+
     const WHY = {
         403: 'Open the address that testlog view printed: it ends with the ' +
             'token.',
@@ -60,6 +63,7 @@ const follow = (() => {
                 } catch (error) {
                     notice(error.message);
                 }
+                await new Promise((done) => { setTimeout(done, PAUSE_MS); });
             } while (again);
             loading = false;
         }
