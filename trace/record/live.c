@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "trace/read/reader_parts.h"
 #include "write.h"
@@ -173,22 +171,14 @@ static void report(const struct trace_entry *entry)
         trace_subscriber->live(&reader, entry);
 }
 
-/* Returns the current thread; `name` holds its name. Each part costs a system
- * call, so only what may have changed and is wanted is read. */
+/* Returns the current thread; `name` holds the name that it has now. */
 static struct trace_thread current_thread(char name[16])
 {
-    static _Thread_local struct {
-        uint32_t generation, pid, tid;
-    } self;
+    const struct trace_self *self = trace_self(&trace_writer);
 
-    if (self.generation != trace_writer.generation || !self.tid) {
-        self.generation = trace_writer.generation;
-        self.pid = (uint32_t)getpid();
-        self.tid = (uint32_t)syscall(SYS_gettid);
-    }
     if (trace_subscriber && trace_subscriber->names)
         prctl(PR_GET_NAME, name);
-    return (struct trace_thread){self.pid, self.tid,
+    return (struct trace_thread){self->pid, self->tid,
                                  trace_forked_in(&trace_writer), name};
 }
 

@@ -63,6 +63,12 @@ struct trace_entered {
     struct trace_scope own, inside; /* its own, and with those below */
 };
 
+/* Who writes. Asked once: each part costs a system call. */
+struct trace_self {
+    uint32_t pid, tid; /* 0: not asked yet */
+    char name[16];
+};
+
 /* A thread's end of the recording. */
 struct trace_writer {
     struct trace_record *next, *end; /* of its chunk */
@@ -81,6 +87,7 @@ struct trace_writer {
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
     uint32_t returns;     /* trace_room_returns at that time */
     struct trace_losses *losses; /* its counters; NULL: the common ones */
+    struct trace_self self;
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
@@ -168,6 +175,9 @@ int trace_recorder_prepare(void);
 void trace_cut(void);
 
 bool trace_stack_grow(struct trace_writer *);
+
+/* trace_self returns who writes. */
+const struct trace_self *trace_self(struct trace_writer *);
 
 /* trace_forked_in returns the innermost span of the parent in which the child's
  * thread was forked, 0 if there is none. */
