@@ -4,11 +4,16 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "trace/base/clock.h"
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 enum {
     TRACE_FIRST_CHUNKS = 3, /* reserved at first: most tests are short */

@@ -41,10 +41,6 @@ void trace_room_unlock_forked(void)
     lock = (struct trace_lock){0};
 }
 
-#ifndef MADV_POPULATE_WRITE
-#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 /* Asks the file system for a range if the kernel cannot populate it. These
  * calls are cancellation points: a thread that ended here would leave locks
  * locked. */
