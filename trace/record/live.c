@@ -16,21 +16,27 @@ static struct trace_reader reader;
 
 /* ---- The lock ---- */
 
-enum { ASK_EVERY = 200000 /* ns */ };
+enum {
+    WINDOW = 200000, /* ns that an answer is valid */
+    MANY = 28,       /* lines for which asking pays: it takes 55 system calls */
+};
 
-/* Returns whether the program handles signals. Asking takes as long as many
- * lines, blocking signals as long as one. */
-static bool has_handlers(void)
+/* Returns whether the program may handle signals, so that they must be blocked,
+ * which takes two system calls. Only asks after a window with many lines. */
+static bool may_have_handlers(void)
 {
-    static uint64_t asked; /* atomic: ns, the last time */
-    static bool has;       /* atomic */
+    static uint64_t began, lines; /* atomic: the window and its lines */
+    static bool may = true;       /* atomic */
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
 
-    if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) > ASK_EVERY) {
-        __atomic_store_n(&has, trace_has_handlers(), __ATOMIC_RELAXED);
-        __atomic_store_n(&asked, now, __ATOMIC_RELAXED);
+    if (now - __atomic_load_n(&began, __ATOMIC_RELAXED) > WINDOW) {
+        bool many = __atomic_exchange_n(&lines, 0, __ATOMIC_RELAXED) >= MANY;
+
+        __atomic_store_n(&may, !many || trace_has_handlers(), __ATOMIC_RELAXED);
+        __atomic_store_n(&began, now, __ATOMIC_RELAXED);
     }
-    return __atomic_load_n(&has, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&lines, 1, __ATOMIC_RELAXED);
+    return __atomic_load_n(&may, __ATOMIC_RELAXED);
 }
 
 /* The thread's state before it reports. */
@@ -43,7 +49,7 @@ struct reporting {
  * cancellation point. The allocator may be the program's own. */
 static void begin(struct reporting *reporting)
 {
-    if (has_handlers())
+    if (may_have_handlers())
         trace_hold(&reporting->hold);
     else
         trace_hold_cancelling(&reporting->hold);
