@@ -706,7 +706,7 @@ template <size_t N> struct trace_array_ {
                   "write the format as a literal; (\"%s\", text) for a text")
 
 /* TRACE_VALUES_ expands to two arguments: the number of values, and the values.
- */
+ * The array has no element more, because gcc would clear it first. */
 #ifdef __cplusplus
 #    define TRACE_VALUES_(...)                                                 \
         TRACE_COUNT_(__VA_ARGS__),                                             \
@@ -715,9 +715,13 @@ template <size_t N> struct trace_array_ {
                 .begin()
 #else
 #    define TRACE_VALUES_(...)                                                 \
-        TRACE_COUNT_(__VA_ARGS__), (const struct trace_value[])                \
+        TRACE_COUNT_(__VA_ARGS__), TRACE_CAT_(TRACE_ARRAY_, __VA_OPT__(1))(    \
+                                       TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__))
+#    define TRACE_ARRAY_(...) 0
+#    define TRACE_ARRAY_1(...)                                                 \
+        (const struct trace_value[])                                           \
         {                                                                      \
-            TRACE_LIST_(TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__){0})             \
+            __VA_ARGS__                                                        \
         }
 #endif
 

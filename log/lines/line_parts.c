@@ -61,7 +61,7 @@ bool log_time(const struct log_parts *parts, struct trace_text *out)
         trace_text_literal(out, "s");
         return true;
     default:
-        ns += trace_reader_summary(parts->reader).origin.wall;
+        ns += trace_reader_origin(parts->reader).wall;
         trace_text_string(out,
                           date_of(parts->memory, (int64_t)(ns / 1000000000)));
         padded(out, ns % 1000000000 / 1000, 6);

@@ -74,6 +74,7 @@ double bench_load_and_branch(size_t count);
 double bench_floor(size_t count);
 double bench_floor_fresh(size_t count);
 double bench_clock_gettime(size_t count);
+double bench_make_file(size_t count);
 double bench_write_null(size_t count);
 double bench_write_file(size_t count);
 double bench_snprintf_null(size_t count);
@@ -119,6 +120,7 @@ double bench_span_many(size_t count);
 /* ---- live.c ---- */
 
 double bench_live_null(size_t count);
+double bench_live_seldom(size_t count);
 double bench_live_file(size_t count);
 double bench_live_fields(size_t count);
 

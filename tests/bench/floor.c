@@ -1,5 +1,5 @@
 /* floor.c: the lower bounds of recording, and the simplest alternatives. The
- * floor of a span is two reads of the time-stamp counter and two stores of 32
+ * floor of a span is two reads of the recording's clock and two stores of 32
  * bytes into warm shared memory.
  */
 #include <errno.h>
@@ -8,27 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#if defined(__x86_64__) || defined(__i386__)
-#    include <x86intrin.h>
-#endif
 
 #include "bench.h"
 
+#include "trace/base/clock.h"
 #include "trace/format.h"
 #include "trace/record/recorder.h"
-
-#ifndef MADV_POPULATE_WRITE
-#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
-static inline uint64_t ticks(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    return __rdtsc();
-#else
-    return trace_clock_now();
-#endif
-}
 
 /* ---- A call site that is off ---- */
 
@@ -56,8 +41,8 @@ double bench_load_and_branch(size_t count)
 
 /* ---- A span ---- */
 
-/* Maps a shared file like a recording's, with the first part reserved. */
-static void *map_file(size_t size, size_t reserved)
+/* Makes and maps a file like a recording's, with the first part reserved. */
+static void *make_file(size_t size, size_t reserved)
 {
     int fd = open(bench_path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
@@ -70,8 +55,15 @@ static void *map_file(size_t size, size_t reserved)
     if (at == MAP_FAILED)
         bench_stop(bench_path());
     close(fd);
-    unlink(bench_path());
     madvise(at, size, MADV_RANDOM);
+    return at;
+}
+
+static void *map_file(size_t size, size_t reserved)
+{
+    void *at = make_file(size, reserved);
+
+    unlink(bench_path());
     return at;
 }
 
@@ -93,8 +85,8 @@ static inline void store(struct trace_record *to, uint64_t time, uint64_t i)
 void bench_store_spans(struct trace_record *ring, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        store(&ring[2 * i % BENCH_SLOTS], ticks(), i);
-        store(&ring[(2 * i + 1) % BENCH_SLOTS], ticks(), i);
+        store(&ring[2 * i % BENCH_SLOTS], trace_clock_now(), i);
+        store(&ring[(2 * i + 1) % BENCH_SLOTS], trace_clock_now(), i);
     }
 }
 
@@ -143,13 +135,34 @@ double bench_floor_fresh(size_t count)
             madvise(&record[i + TRACE_CHUNK_SLOTS], TRACE_CHUNK_SIZE,
                     MADV_POPULATE_WRITE))
             bench_stop("madvise");
-        store(&record[i], ticks(), 0);
-        record[i].end = ticks();
+        store(&record[i], trace_clock_now(), 0);
+        record[i].end = trace_clock_now();
         keep(record);
     }
     from = (now_ns() - from) / (double)count;
     munmap(file, TRACE_LIMIT_DEFAULT);
     return from;
+}
+
+/* ---- A test's file ---- */
+
+/* Only the system calls, and the first store to its header and to its first
+ * chunk. */
+double bench_make_file(size_t count)
+{
+    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double from = now_ns();
+        char *file = make_file(TRACE_LIMIT_DEFAULT, first);
+
+        file[0] = file[TRACE_HEADER_SIZE] = 1;
+        sum += now_ns() - from;
+        munmap(file, TRACE_LIMIT_DEFAULT);
+        unlink(bench_path());
+    }
+    return sum / (double)count;
 }
 
 /* ---- A line ---- */

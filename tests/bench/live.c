@@ -10,6 +10,8 @@
 
 #include "trace/record/recorder.h"
 
+enum { PAUSE = 300000 /* ns */ };
+
 /* Like the harness: a descriptor number that a test does not take by chance. */
 static int far(int fd)
 {
@@ -39,8 +41,6 @@ static void end(int fd)
 
 static double lines(size_t count)
 {
-    trace_event(INFO, "first");
-
     double from = now_ns();
 
     for (size_t i = 0; i < count; i++)
@@ -49,7 +49,22 @@ static double lines(size_t count)
     return (now_ns() - from) / (double)count;
 }
 
-static double in_spans(int fd, size_t count)
+/* The same with a pause before each line: most programs print few. */
+static double seldom(size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double from = now_ns();
+
+        while (now_ns() - from < PAUSE)
+            ;
+        sum += lines(1);
+    }
+    return sum / (double)count;
+}
+
+static double in_spans(int fd, double print(size_t), size_t count)
 {
     double ns;
 
@@ -57,7 +72,7 @@ static double in_spans(int fd, size_t count)
     {
         trace_span(INFO, "request");
         trace_span(INFO, "parse");
-        ns = lines(count);
+        ns = print(count);
     }
     end(fd);
     return ns;
@@ -65,12 +80,18 @@ static double in_spans(int fd, size_t count)
 
 double bench_live_null(size_t count)
 {
-    return in_spans(far(open("/dev/null", O_WRONLY | O_CLOEXEC)), count);
+    return in_spans(far(open("/dev/null", O_WRONLY | O_CLOEXEC)), lines, count);
+}
+
+double bench_live_seldom(size_t count)
+{
+    return in_spans(far(open("/dev/null", O_WRONLY | O_CLOEXEC)), seldom,
+                    count);
 }
 
 double bench_live_file(size_t count)
 {
-    return in_spans(far(scratch_file()), count);
+    return in_spans(far(scratch_file()), lines, count);
 }
 
 double bench_live_fields(size_t count)

@@ -397,23 +397,21 @@ static bool star_is_width(const struct conversion *c)
     return c->star_width && c->verb == 's' && !c->star_precision;
 }
 
-int trace_args_take(struct trace_site *site, const char *format, va_list *args,
-                    struct trace_value *values, size_t *bytes)
+enum { UNPARSED = 0, PARSED = 1, SLOW = 0xff }; /* states of a format */
+
+/* Parses the format of a call site, for the next calls, too. */
+static __attribute__((noinline)) int parse_and_take(struct trace_site *site,
+                                                    const char *format,
+                                                    va_list *args,
+                                                    struct trace_value *values,
+                                                    size_t *bytes)
 {
-    enum { UNPARSED = 0, PARSED = 1, SLOW = 0xff };
-    uint8_t codes[4 * TRACE_ARGS_MAX];
+    uint8_t codes[4 * TRACE_ARGS_MAX], state = UNPARSED;
 
-    /* args[0] is the state: PARSED if the codes follow it, SLOW if there are
-     * too many codes or another thread is storing them. */
-    uint8_t state = __atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE);
-
-    if (state == PARSED)
-        return args_take(site->args + 1, args, values, bytes);
     if (any_conversion(format, star_is_width) ||
         !args_parse(format, codes, sizeof(codes)))
         return -1;
-    if (state == UNPARSED &&
-        __atomic_compare_exchange_n(&site->args[0], &state, SLOW, false,
+    if (__atomic_compare_exchange_n(&site->args[0], &state, SLOW, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         size_t size = strlen((char *)codes) + 1;
 
@@ -423,6 +421,16 @@ int trace_args_take(struct trace_site *site, const char *format, va_list *args,
         }
     }
     return args_take(codes, args, values, bytes);
+}
+
+int trace_args_take(struct trace_site *site, const char *format, va_list *args,
+                    struct trace_value *values, size_t *bytes)
+{
+    /* args[0] is the state: PARSED if the codes follow it, SLOW if there are
+     * too many codes or another thread is storing them. */
+    if (__atomic_load_n(&site->args[0], __ATOMIC_ACQUIRE) == PARSED)
+        return args_take(site->args + 1, args, values, bytes);
+    return parse_and_take(site, format, args, values, bytes);
 }
 
 /* ---- Formatting recorded arguments ---- */

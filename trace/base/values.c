@@ -1,4 +1,5 @@
 /* values.c: stores and loads values in records. */
+#include <stddef.h>
 #include <string.h>
 
 #include "values.h"
@@ -11,9 +12,15 @@
 const char trace_characters_[256] = {QUARTER(0), QUARTER(64), QUARTER(128),
                                      QUARTER(192)};
 
+/* The beginning of a value, in memory as in a record. */
 struct value_head {
     uint32_t type, size;
 };
+
+_Static_assert(offsetof(struct trace_value, type) == 0 &&
+                   offsetof(struct trace_value, size) ==
+                       offsetof(struct value_head, size),
+               "a value begins with its head");
 
 /* The form of a value's data behind its head. */
 enum layout {
@@ -91,10 +98,9 @@ void trace_values_store(void *to, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct trace_value *value = &values[i];
         enum layout layout = layout_of(value->type);
-        struct value_head head = {value->type, value->size};
 
-        memcpy(at, &head, sizeof(head));
-        at += sizeof(head);
+        memcpy(at, value, sizeof(struct value_head));
+        at += sizeof(struct value_head);
         if (layout == ONE_WORD) {
             memcpy(at, &value->as, TRACE_WORD);
             at += TRACE_WORD;

@@ -9,7 +9,7 @@ void trace_name_thread(struct trace_text *text,
 {
     trace_text_printf(text, "%s %u", thread->name[0] ? thread->name : "thread",
                       thread->tid);
-    if (thread->pid != trace_reader_summary(reader).pid)
+    if (thread->pid != reader->header.pid)
         trace_text_printf(text, " of child %u", thread->pid);
 }
 

@@ -398,6 +398,11 @@ static void count_losses(struct trace_summary *summary,
         summary->dropped += summary->lost[i];
 }
 
+struct trace_anchor trace_reader_origin(const struct trace_reader *reader)
+{
+    return reader->header.origin;
+}
+
 struct trace_summary trace_reader_summary(const struct trace_reader *reader)
 {
     const struct trace_header *header = &reader->header;

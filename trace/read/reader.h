@@ -123,7 +123,10 @@ int trace_reader_look(struct trace_reader *, uint64_t until);
 void trace_reader_skip_spans(struct trace_reader *);
 void trace_reader_sum_spans(struct trace_reader *, uint64_t most);
 
+/* trace_reader_summary adds up the counters of all threads. trace_reader_origin
+ * returns only its `origin`, for callers that need it for each line. */
 struct trace_summary trace_reader_summary(const struct trace_reader *);
+struct trace_anchor trace_reader_origin(const struct trace_reader *);
 
 /* trace_reader_rebase makes times count from another moment, which is `before`
  * ns before the recording's own time zero and has the wall clock's time `wall`,

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "trace/read/reader_parts.h"
 #include "write.h"
@@ -18,21 +16,27 @@ static struct trace_reader reader;
 
 /* ---- The lock ---- */
 
-enum { ASK_EVERY = 200000 /* ns */ };
+enum {
+    WINDOW = 200000, /* ns that an answer is valid */
+    MANY = 28,       /* lines for which asking pays: it takes 55 system calls */
+};
 
-/* Returns whether the program handles signals. Asking takes as long as many
- * lines, blocking signals as long as one. */
-static bool has_handlers(void)
+/* Returns whether the program may handle signals, so that they must be blocked,
+ * which takes two system calls. Only asks after a window with many lines. */
+static bool may_have_handlers(void)
 {
-    static uint64_t asked; /* atomic: ns, the last time */
-    static bool has;       /* atomic */
+    static uint64_t began, lines; /* atomic: the window and its lines */
+    static bool may = true;       /* atomic */
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
 
-    if (now - __atomic_load_n(&asked, __ATOMIC_RELAXED) > ASK_EVERY) {
-        __atomic_store_n(&has, trace_has_handlers(), __ATOMIC_RELAXED);
-        __atomic_store_n(&asked, now, __ATOMIC_RELAXED);
+    if (now - __atomic_load_n(&began, __ATOMIC_RELAXED) > WINDOW) {
+        bool many = __atomic_exchange_n(&lines, 0, __ATOMIC_RELAXED) >= MANY;
+
+        __atomic_store_n(&may, !many || trace_has_handlers(), __ATOMIC_RELAXED);
+        __atomic_store_n(&began, now, __ATOMIC_RELAXED);
     }
-    return __atomic_load_n(&has, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&lines, 1, __ATOMIC_RELAXED);
+    return __atomic_load_n(&may, __ATOMIC_RELAXED);
 }
 
 /* The thread's state before it reports. */
@@ -45,7 +49,7 @@ struct reporting {
  * cancellation point. The allocator may be the program's own. */
 static void begin(struct reporting *reporting)
 {
-    if (has_handlers())
+    if (may_have_handlers())
         trace_hold(&reporting->hold);
     else
         trace_hold_cancelling(&reporting->hold);
@@ -173,22 +177,14 @@ static void report(const struct trace_entry *entry)
         trace_subscriber->live(&reader, entry);
 }
 
-/* Returns the current thread; `name` holds its name. Each part costs a system
- * call, so only what may have changed and is wanted is read. */
+/* Returns the current thread; `name` holds the name that it has now. */
 static struct trace_thread current_thread(char name[16])
 {
-    static _Thread_local struct {
-        uint32_t generation, pid, tid;
-    } self;
+    const struct trace_self *self = trace_self(&trace_writer);
 
-    if (self.generation != trace_writer.generation || !self.tid) {
-        self.generation = trace_writer.generation;
-        self.pid = (uint32_t)getpid();
-        self.tid = (uint32_t)syscall(SYS_gettid);
-    }
     if (trace_subscriber && trace_subscriber->names)
         prctl(PR_GET_NAME, name);
-    return (struct trace_thread){self.pid, self.tid,
+    return (struct trace_thread){self->pid, self->tid,
                                  trace_forked_in(&trace_writer), name};
 }
 

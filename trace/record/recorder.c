@@ -80,6 +80,7 @@ static void inherit(struct trace_writer *writer)
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
     writer->losses = NULL;
+    writer->self.tid = 0;
     writer->refused = 0;
     writer->pieces = 0;
     writer->forked = true;
@@ -262,22 +263,21 @@ struct place {
 };
 
 /* Maps the file, followed by the memory that live threads use once it is full.
- */
+ * Anonymous memory, which may be limited, is used only there, or without a
+ * file. */
 static struct trace_header *map(int fd, size_t file_size, size_t overflow)
 {
+    const int access = PROT_READ | PROT_WRITE;
+    const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     size_t size = file_size + overflow;
-    size_t file = fd >= 0 ? file_size : 0;
     unsigned char *base =
-        mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-             -1, 0);
+        mmap(NULL, size, access, fd >= 0 ? MAP_SHARED : anonymous, fd, 0);
 
     if (base == MAP_FAILED)
         return NULL;
-    /* Anonymous memory, which may be limited, is only used behind the file. */
-    if ((file && mmap(base, file, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) ||
-        (file < size &&
-         mprotect(base + file, size - file, PROT_READ | PROT_WRITE))) {
+    if (fd >= 0 && overflow &&
+        mmap(base + file_size, overflow, access, anonymous | MAP_FIXED, -1,
+             0) == MAP_FAILED) {
         munmap(base, size);
         return NULL;
     }
@@ -325,11 +325,16 @@ static struct trace_header *map_new(int fd, size_t size, size_t overflow)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
     int error = size < first ? EFBIG : posix_fallocate(fd, 0, (off_t)first);
+    struct trace_header *header = NULL;
 
     if (!error && !ftruncate(fd, (off_t)size))
-        return map(fd, size, overflow);
-    errno = error ? error : errno;
-    return NULL;
+        header = map(fd, size, overflow);
+    if (header) /* in one call, because each first access is a fault */
+        madvise(header, TRACE_HEADER_SIZE + TRACE_PIECE_SIZE,
+                MADV_POPULATE_WRITE);
+    else
+        errno = error ? error : errno;
+    return header;
 }
 
 static struct trace_header *make_file(const char *path, size_t size,

@@ -4,12 +4,17 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include "trace/base/clock.h"
 #include "trace/base/descriptor.h"
 #include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
+
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 enum {
     TRACE_FIRST_CHUNKS = 3, /* reserved at first: most tests are short */
@@ -65,6 +70,12 @@ struct trace_entered {
     struct trace_scope own, inside; /* its own, and with those below */
 };
 
+/* Who writes. Asked once: each part costs a system call. */
+struct trace_self {
+    uint32_t pid, tid; /* 0: not asked yet */
+    char name[16];
+};
+
 /* A thread's end of the recording. */
 struct trace_writer {
     struct trace_record *next, *end; /* of its chunk */
@@ -83,6 +94,7 @@ struct trace_writer {
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
     uint32_t returns;     /* trace_room_returns at that time */
     struct trace_losses *losses; /* its counters; NULL: the common ones */
+    struct trace_self self;
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
@@ -170,6 +182,9 @@ int trace_recorder_prepare(void);
 void trace_close_file(void (*closed)(void));
 
 bool trace_stack_grow(struct trace_writer *);
+
+/* trace_self returns who writes. */
+const struct trace_self *trace_self(struct trace_writer *);
 
 /* trace_forked_in returns the innermost span of the parent in which the child's
  * thread was forked, 0 if there is none. */

@@ -41,10 +41,6 @@ void trace_room_unlock_forked(void)
     lock = (struct trace_lock){0};
 }
 
-#ifndef MADV_POPULATE_WRITE
-#    define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 static int given_file(void)
 {
     errno = EBADF;
@@ -309,16 +305,27 @@ uint32_t trace_forked_in(const struct trace_writer *writer)
                : 0;
 }
 
+const struct trace_self *trace_self(struct trace_writer *writer)
+{
+    struct trace_self *self = &writer->self;
+
+    if (!self->tid) {
+        self->pid = (uint32_t)getpid();
+        prctl(PR_GET_NAME, self->name);
+        self->tid = (uint32_t)syscall(SYS_gettid);
+    }
+    return self;
+}
+
 /* Writes the owner of the records that follow. */
 static void put_thread(struct trace_writer *writer)
 {
+    const struct trace_self *self = trace_self(writer);
     struct trace_value values[1 + TRACE_INHERITED_MAX];
-    char name[16] = "";
     size_t count = 1;
     size_t inherited = writer->forked ? writer->inherited : 0;
 
-    prctl(PR_GET_NAME, name);
-    values[0] = trace_text_(name);
+    values[0] = trace_text_(self->name);
     for (size_t i = 0; i < inherited && i < TRACE_INHERITED_MAX; i++)
         values[count++] = trace_u64_(writer->stack[i].span);
 
@@ -327,8 +334,7 @@ static void put_thread(struct trace_writer *writer)
     if (!record)
         return;
     record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
-    record->end =
-        (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+    record->end = (uint64_t)self->pid << 32 | self->tid;
     trace_commit(writer, record);
 }
 

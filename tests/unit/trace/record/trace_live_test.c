@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,51 @@ static void child(void)
 
     record();
     _Exit(calls == before + 8 ? 0 : 1);
+}
+
+/* ---- Signals ---- */
+
+static bool blocked;
+
+static void note_mask(const struct trace_reader *reader,
+                      const struct trace_entry *entry)
+{
+    sigset_t mask;
+
+    (void)reader, (void)entry;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    blocked = sigismember(&mask, SIGUSR1) == 1;
+}
+
+static bool lines_find(bool wanted)
+{
+    for (int i = 0; i < 1000000; i++) {
+        trace_event(INFO, "line");
+        if (blocked == wanted)
+            return true;
+    }
+    return false;
+}
+
+static void ignore_signal(int signal)
+{
+    (void)signal;
+}
+
+/* Asking whether there are handlers takes longer than blocking signals. */
+Test(trace_live, blocks_signals_unless_many_lines_find_no_handler)
+{
+    static const struct trace_subscriber noting = {.live = note_mask};
+    struct trace_options options = {.limit = TRACE_LIMIT_LEAST};
+
+    trace_subscribe(&noting);
+    cr_assert_eq(trace_open(NULL, &options), 0);
+    trace_event(INFO, "first");
+    cr_expect(blocked);
+    cr_expect(lines_find(false));
+    signal(SIGUSR1, ignore_signal);
+    cr_expect(lines_find(true));
+    trace_close();
 }
 
 Test(trace_live, continues_in_a_forked_child)
