@@ -21,8 +21,7 @@
 #    error "TRACING is 0: leave -DTRACING away to compile annotations out"
 #endif
 
-/* The macros use features of C23 and C++20. -Wpedantic would warn at each use.
- */
+/* -Wpedantic would warn at each use of a macro: they need C23 or C++20. */
 #ifdef __clang__
 #    pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #    if __clang_major__ >= 19 && !defined(__cplusplus)
@@ -621,8 +620,7 @@ template <size_t N> struct trace_array_ {
 #define TRACE_SECOND_(...)        TRACE_SECOND2_(__VA_ARGS__)
 #define TRACE_SECOND2_(a, b, ...) b
 
-/* TRACE_ASSERT_ is a declaration; TRACE_CHECKED_ puts some into an expression.
- */
+/* TRACE_ASSERT_ is a declaration; TRACE_CHECKED_ puts it in an expression. */
 #ifdef __cplusplus
 #    define TRACE_ASSERT_(condition, advice) static_assert(condition, advice)
 #else
@@ -718,11 +716,9 @@ template <size_t N> struct trace_array_ {
         TRACE_COUNT_(__VA_ARGS__), TRACE_CAT_(TRACE_ARRAY_, __VA_OPT__(1))(    \
                                        TRACE_EACH_(TRACE_VALUE_, __VA_ARGS__))
 #    define TRACE_ARRAY_(...) 0
-#    define TRACE_ARRAY_1(...)                                                 \
-        (const struct trace_value[])                                           \
-        {                                                                      \
-            __VA_ARGS__                                                        \
-        }
+/* clang-format off */
+#    define TRACE_ARRAY_1(...) (const struct trace_value[]){__VA_ARGS__}
+/* clang-format on */
 #endif
 
 #ifndef LOG_TARGET
