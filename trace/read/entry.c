@@ -197,8 +197,11 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
         .name = "?", .target = "?", .file = "?", .function = "?"};
     const struct trace_record *record = trace_reader_record(reader, place);
     struct trace_values values;
+    uint32_t around;
     bool lasts;
 
+    if (place & TRACE_CALL_NUMBER)
+        return trace_calls_entry(reader, place, thread, entry);
     *entry = (struct trace_entry){0};
     if (!record || !describe(entry, record))
         return false;
@@ -214,7 +217,8 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
         record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
             ? place
             : 0;
-    entry->span = parent_of(reader, record);
+    around = trace_calls_around(reader, place);
+    entry->span = around ? around : parent_of(reader, record);
     entry->site = trace_reader_site(reader, record->site);
     if (!entry->site)
         entry->site = &unknown;

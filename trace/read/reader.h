@@ -28,6 +28,10 @@ enum trace_entry_kind {
     TRACE_ENTRY_DEVICE, /* an activity of a device or its driver */
 };
 
+/* The `id` of a call of a function has this bit; that of another span has it
+ * not. */
+#define TRACE_CALL_ID (UINT32_C(1) << 31)
+
 /* A thread of a recording. */
 struct trace_thread {
     uint32_t pid, tid;
@@ -45,7 +49,7 @@ struct trace_entry {
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
     uint64_t end;  /* SPAN, ENTER, DEVICE: ns; UINT64_MAX = still open */
-    uint32_t id;   /* SPAN, DEVICE: its place */
+    uint32_t id;   /* SPAN, DEVICE: its place; or the number of a call */
     uint32_t span; /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
@@ -222,6 +226,39 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
+
+/* ---- Functions ---- */
+
+/* A program or shared object, as a recording names it. */
+struct trace_module_file {
+    const char *path;
+    const unsigned char *build_id;
+    size_t build_id_size;
+};
+
+/* What is known of a function. The texts stay valid. */
+struct trace_function_name {
+    const char *name; /* NULL: unknown */
+    const char *file; /* NULL: unknown */
+    uint32_t line;
+};
+
+/* Names functions. `address` counts as in the module's file. */
+struct trace_resolver {
+    bool (*function)(const struct trace_module_file *, uint64_t address,
+                     struct trace_function_name *);
+};
+
+/* trace_resolve_with sets the resolver of all readers; without one, a function
+ * is called after its module and its offset there. */
+void trace_resolve_with(const struct trace_resolver *);
+
+/* trace_reader_calls_lost returns how many calls were not recorded, for lack of
+ * space. trace_reader_call_counts visits those by function: start with a cursor
+ * of 0. */
+uint64_t trace_reader_calls_lost(const struct trace_reader *);
+bool trace_reader_call_counts(const struct trace_reader *, size_t *cursor,
+                              const struct trace_site **, uint64_t *count);
 
 /* ---- Names that viewers show ---- */
 
