@@ -4,9 +4,7 @@
 
 #include "load_map.h"
 
-TRACE_API int dlclose(void *handle);
-
-int dlclose(void *handle)
+TRACE_API int dlclose(void *handle)
 {
     static int (*next)(void *); /* atomic */
     int (*found)(void *) = __atomic_load_n(&next, __ATOMIC_RELAXED);

@@ -89,59 +89,6 @@ static bool find_called(struct trace_reader *reader)
     return ok;
 }
 
-/* ---- Calls without space ---- */
-
-/* Steps to the next function whose calls were only counted; NULL at the end. */
-static const struct trace_call_count *next_count(
-    const struct trace_reader *reader, size_t *cursor)
-{
-    uint64_t place = reader->header.calls_counts;
-    const struct trace_record *table =
-        place < trace_place_limit(reader)
-            ? trace_reader_record(reader, (uint32_t)place)
-            : NULL;
-    const struct trace_call_count *counts =
-        (const struct trace_call_count *)(table + 1);
-    size_t size = table && table->kind == TRACE_KIND_CALL_COUNTS
-                      ? ((size_t)table->slots - 1) * 2
-                      : 0;
-
-    while (*cursor < size)
-        if (counts[(*cursor)++].function)
-            return &counts[*cursor - 1];
-    return NULL;
-}
-
-static bool find_counted(struct trace_reader *reader)
-{
-    const struct trace_call_count *count;
-    size_t cursor = 0;
-    bool ok = true;
-
-    while (ok && (count = next_count(reader, &cursor)))
-        ok = trace_functions_add(
-            &reader->calls, count->function & TRACE_CALL_ADDRESS, UINT64_MAX);
-    return ok;
-}
-
-uint64_t trace_reader_calls_lost(const struct trace_reader *reader)
-{
-    return reader->header.version > 3 ? reader->header.calls_lost : 0;
-}
-
-bool trace_reader_call_counts(const struct trace_reader *reader, size_t *cursor,
-                              const struct trace_site **site, uint64_t *count)
-{
-    const struct trace_call_count *next = next_count(reader, cursor);
-
-    if (!next)
-        return false;
-    *site = trace_functions_site(reader, next->function & TRACE_CALL_ADDRESS,
-                                 UINT64_MAX);
-    *count = next->count;
-    return *site != NULL;
-}
-
 /* ---- Opening ---- */
 
 /* The functions have ids behind those of the call sites. */
@@ -160,7 +107,7 @@ bool trace_calls_prepare(struct trace_reader *reader)
 {
     trace_functions_sort(&reader->calls);
     return sort_blocks(&reader->calls) && find_called(reader) &&
-           find_counted(reader) && make_sites(reader) &&
+           trace_lost_calls_add(reader) && make_sites(reader) &&
            trace_calls_nest(reader);
 }
 

@@ -93,6 +93,12 @@ bool trace_calls_entry(const struct trace_reader *, uint32_t number,
  * in, if that is nearer than the span that its record names; or else 0. */
 uint32_t trace_calls_around(const struct trace_reader *, uint32_t place);
 
+/* ---- lost_calls.c ---- */
+
+/* trace_lost_calls_add makes the functions known whose calls were only counted;
+ * false without memory. */
+bool trace_lost_calls_add(struct trace_reader *);
+
 /* ---- call_nest.c ---- */
 
 /* trace_calls_nest fills `around`; false without memory. */

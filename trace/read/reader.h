@@ -140,6 +140,10 @@ bool trace_reader_has_devices(const struct trace_reader *);
  * were. */
 bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
 
+/* trace_reader_all_losses adds calls of functions to these, which nobody else
+ * misses. */
+bool trace_reader_all_losses(struct trace_text *, const struct trace_reader *);
+
 /* trace_seal sets the end of a recording whose process has died without setting
  * it. Spans that were open end there. */
 int trace_seal(const char *path);
