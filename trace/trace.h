@@ -43,7 +43,6 @@ extern "C" {
 #    define TRACE_API __attribute__((visibility("default")))
 #endif
 #define TRACE_PRINTF(fmt, at) __attribute__((format(printf, fmt, at)))
-#define TRACE_INLINE_         static inline __attribute__((no_instrument_function))
 
 /* ---- Levels ---- */
 
@@ -193,6 +192,7 @@ struct trace_scope {
 #else
 #    define TRACE_TLS_ __attribute__((tls_model("initial-exec")))
 #endif
+#define TRACE_INLINE_ static inline __attribute__((no_instrument_function))
 
 /* The scope of the calling thread's spans. */
 TRACE_API extern __thread struct trace_scope trace_scope_ TRACE_TLS_;

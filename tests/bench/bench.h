@@ -54,7 +54,7 @@ extern struct bench_settings {
     bool alone;            /* without peers */
     bool instructions;
     const char *group; /* only groups with this text; NULL: all */
-    size_t events; /* the number of rendered events */
+    size_t events;     /* the number of rendered events */
 } bench_settings;
 
 /* ---- main.c ---- */

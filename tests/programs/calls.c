@@ -2,7 +2,6 @@
  * calls FOLDER */
 #include <testlog/trace.h>
 
-#include <alloca.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ APART static void land(void)
 {
     if (!setjmp(back))
         fall();
-    fill(alloca(1000));
+    fill(__builtin_alloca(1000));
     leaf();
 }
 

@@ -3,17 +3,20 @@
 
 #include "calls.h"
 
+_Thread_local struct trace_calls trace_calls TRACE_TLS_ = {
+    .module = &trace_load_map_none};
+
 enum { SLOTS_NEEDED = 2 }; /* a CALLS record with two calls */
 
 /* Ends the CALLS record behind its last call. */
 static void end_record(struct trace_calls *calls)
 {
     struct trace_record *record = calls->record;
-    size_t count =
-        (size_t)(calls->next - (struct trace_call_entry *)(record + 1));
+    size_t count;
 
     if (!record)
         return;
+    count = (size_t)(calls->next - (struct trace_call_entry *)(record + 1));
     record->slots = (uint32_t)(1 + (count + 1) / 2);
     calls->free = record + record->slots;
     calls->record = NULL;

@@ -1,9 +1,6 @@
 /* hooks.c: what the compiler calls at the beginning and end of functions. */
 #include "calls.h"
 
-_Thread_local struct trace_calls trace_calls TRACE_TLS_ = {
-    .module = &trace_load_map_none};
-
 TRACE_API void __cyg_profile_func_enter(void *function, void *site);
 TRACE_API void __cyg_profile_func_exit(void *function, void *site);
 

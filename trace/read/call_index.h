@@ -69,11 +69,6 @@ struct trace_call_cursor {
 bool trace_calls_add(struct trace_reader *, const struct trace_record *,
                      uint64_t place, uint32_t thread);
 
-/* trace_calls_prepare sorts what was added, finds the functions and what
- * encloses what; false without memory. */
-bool trace_calls_prepare(struct trace_reader *);
-void trace_calls_free(struct trace_reader *);
-
 /* trace_calls_of begins a walk through the calls of a range of blocks.
  * trace_calls_next steps to the next call; false at the end. */
 struct trace_call_cursor trace_calls_of(const struct trace_call_block *,
@@ -93,11 +88,16 @@ bool trace_calls_entry(const struct trace_reader *, uint32_t number,
  * in, if that is nearer than the span that its record names; or else 0. */
 uint32_t trace_calls_around(const struct trace_reader *, uint32_t place);
 
-/* ---- lost_calls.c ---- */
-
 /* trace_lost_calls_add makes the functions known whose calls were only counted;
  * false without memory. */
 bool trace_lost_calls_add(struct trace_reader *);
+
+/* ---- call_prepare.c ---- */
+
+/* trace_calls_prepare sorts what was added, finds the functions and what
+ * encloses what; false without memory. */
+bool trace_calls_prepare(struct trace_reader *);
+void trace_calls_free(struct trace_reader *);
 
 /* ---- call_nest.c ---- */
 

@@ -457,34 +457,6 @@ void trace_reader_rebase(struct trace_reader *reader, uint64_t wall,
     reader->header.origin.monotonic = wall;
 }
 
-bool trace_reader_losses(struct trace_text *out,
-                         const struct trace_reader *reader)
-{
-    static const char *const texts[] = {
-#define TRACE_X(name, word, text) text,
-        TRACE_LOSSES(TRACE_X)
-#undef TRACE_X
-    };
-    struct trace_summary summary = trace_reader_summary(reader);
-    bool some = false;
-
-    if (summary.refused)
-        trace_text_printf(out, "nothing was recorded: %s",
-                          strerror(summary.error));
-    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
-        if (!summary.lost[i])
-            continue;
-        trace_text_printf(out, some ? ", %llu %s" : "%llu records were lost %s",
-                          (unsigned long long)summary.lost[i], texts[i]);
-        if (i == TRACE_LOSS_DISK && summary.error)
-            trace_text_printf(out, " (%s)", strerror(summary.error));
-        some = true;
-    }
-    if (summary.lost[TRACE_LOSS_LIMIT])
-        trace_text_string(out, "; raise --trace-limit");
-    return some || summary.refused;
-}
-
 /* Returns how many of the sorted `places` are below `place`. */
 static size_t below(const uint32_t *places, size_t count, uint64_t place)
 {

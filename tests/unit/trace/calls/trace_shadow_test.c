@@ -5,7 +5,6 @@
 
 #include "trace/calls/calls.h"
 
-#include <alloca.h>
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -131,7 +130,7 @@ static void catch (void)
         fall();
     }
     leaf();
-    use(alloca(2000));
+    use(__builtin_alloca(2000));
 }
 
 Test(trace_shadow, leaves_what_longjmp_left)
@@ -151,7 +150,8 @@ static void catch_above(void)
 {
     if (!setjmp(back))
         fall();
-    use(alloca(2000)); /* its frame is below that of the calls that are left */
+    use(__builtin_alloca(
+        2000)); /* its frame is below that of the calls that are left */
     leaf();
 }
 
