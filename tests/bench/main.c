@@ -4,10 +4,11 @@
  * The rows of a group are measured in turns, so that other work on the machine
  * slows all of them. The result is the median of the ratios.
  *
- *  bench [--quick] [--alone] [--instructions] [--json=FILE] [DIRECTORY]
+ *  bench [--quick] [--alone] [--group=TEXT] [--instructions] [--json=FILE]
+ *        [DIRECTORY]
  *
  * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little
- * work, once; --alone leaves out peers; --instructions counts instructions with
+ * work, once; --alone leaves out peers; --group measures groups with that text; --instructions counts instructions with
  * callgrind.
  *
  *  bench --serve [DIRECTORY]       measures our rows as a peer; see
