@@ -8,8 +8,8 @@
  *        [DIRECTORY]
  *
  * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little
- * work, once; --alone leaves out peers; --group measures groups with that text; --instructions counts instructions with
- * callgrind.
+ * work, once; --alone leaves out peers; --group measures only the groups whose
+ * names have that text; --instructions counts instructions with callgrind.
  *
  *  bench --serve [DIRECTORY]       measures our rows as a peer; see
  * peers/peer.h
