@@ -58,6 +58,8 @@ FAILS    := $(call program,$(FAIL_SRC))
 
 EXAMPLE_OBJ := $(EXAMPLE_LIB:%.c=$(B)/%.o)
 
+$(B)/examples/functions_test.o: private TRACED += $(FUNCTIONS_CFLAGS)
+
 $(filter $(B)/examples/%,$(call program,$(filter %.c,$(DEMO_SRC) $(FAIL_SRC)))): \
 $(B)/examples/%: $(B)/examples/%.o $(EXAMPLE_OBJ) $(LIB)
 	$(call say,LD,$@)

@@ -5,6 +5,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
+#include "harness/symbols/symbols.h"
 #include "harness/version.h"
 #include "runners.h"
 
@@ -58,6 +59,7 @@ static int refuse(const char *word)
 int main(int argc, char **argv)
 {
     test_log_stdio_hold();
+    test_log_name_functions();
     if (argc < 2) {
         usage(stderr);
         return TEST_LOG_USAGE;

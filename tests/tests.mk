@@ -1,7 +1,7 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
-    chrome.c compilers.c page.c view_server.c)
+    calls.c chrome.c compilers.c page.c view_server.c)
 NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
 UNIT_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
 UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
@@ -18,6 +18,8 @@ TEST_OBJ := $(TEST_LIB:%.c=$(L)/%.o)
 ifeq ($(origin CFLAGS),file)
 $(UNIT_SRC:%.c=$(B)/%.o) $(TEST_OBJ): private CFLAGS := -O0 -g
 endif
+
+$(B)/tests/unit/trace/calls/%.o: private TRACED += $(FUNCTIONS_CFLAGS)
 
 # gold links in half the time of the default linker.
 FAST_LD := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)

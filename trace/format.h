@@ -19,6 +19,11 @@
  * skipped; slots 0 marks where writing stopped. Time stamps of a thread
  * strictly increase.
  *
+ * A thread records calls of functions in ranges of their own, so that one range
+ * is in order. A CALLS record takes what is left of the range; behind its first
+ * slot it has struct trace_call_entry, in the order of their starts. If the
+ * record ends early, its `slots` is reduced before the next one is written.
+ *
  * A value is a word (type in the low 32 bits, size in the high 32) and its
  * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not
  * include.
@@ -32,9 +37,9 @@
 #include "recording.h"
 
 enum {
-    /* Version 1 did not share chunks, version 2 counted all losses in `lost`.
-     */
-    TRACE_FORMAT_VERSION = 3,
+    /* Version 1 did not share chunks, version 2 counted all losses in `lost`,
+     * version 3 had no calls. */
+    TRACE_FORMAT_VERSION = 4,
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
     TRACE_PIECE_SIZE = 4096,
@@ -68,7 +73,7 @@ struct trace_header {
     uint32_t clock;             /* enum trace_clock */
     uint32_t pid;               /* of the recorded process */
     uint32_t ended;             /* 1: closed normally */
-    uint64_t limit;             /* the limit on chunks */
+    uint64_t limit;             /* the limit on chunks, with those of calls */
     struct trace_anchor origin; /* time zero of the run */
     struct trace_anchor start;
     struct trace_anchor end; /* ticks 0: not closed */
@@ -87,11 +92,17 @@ struct trace_header {
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
     struct trace_losses losses; /* of threads without counters of their own */
-    uint32_t watched;   /* 1: other processes leave their crashes here */
-    uint32_t stacks;    /* atomic: stacks that they may still leave */
-    uint32_t crashes;   /* atomic: of other processes than the recorded one */
-    uint64_t counting;  /* atomic, bits: which counters a thread has */
-    uint64_t zeros[30]; /* for later versions */
+    uint32_t watched;     /* 1: other processes leave their crashes here */
+    uint32_t stacks;      /* atomic: stacks that they may still leave */
+    uint32_t crashes;     /* atomic: of other processes than the recorded one */
+    uint64_t counting;    /* atomic, bits: which counters a thread has */
+    uint64_t calls_limit; /* chunks that only calls may take */
+    uint64_t calls_chunks; /* atomic: chunks that they have taken */
+    uint64_t calls_shared; /* as `shared`, of these */
+    uint64_t calls_lost;   /* atomic: calls without a record */
+    uint64_t
+        calls_counts; /* atomic: place of the CALL_COUNTS record; 0, 1: none */
+    uint64_t zeros[25]; /* for later versions */
     struct trace_losses counters[TRACE_COUNTERS];
 };
 
@@ -124,7 +135,16 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
     X(SIGNPOST, 10, "-", "span it was set in", "header and message")           \
     X(DEVICE, 11, "ticks of its end", "span that set it off",                  \
       "a struct trace_activity_place, fields of its launch, fields")           \
-    X(CRASH, 12, "-", "-", "a struct trace_crash, a stack, mappings")
+    X(CRASH, 12, "-", "-", "a struct trace_crash, a stack, mappings")          \
+    X(MODULE, 13, "-", "-",                                                    \
+      "path, build-id, its lowest address, its size, what was added to the "   \
+      "addresses in its file")                                                 \
+    X(CALLS, 14, "-", "-", "no values: struct trace_call_entry")               \
+    X(CALL_END, 15, "ticks of its start",                                      \
+      "number of a call that was too "                                         \
+      "long for its entry",                                                    \
+      "-")                                                                     \
+    X(CALL_COUNTS, 16, "-", "-", "no values: struct trace_call_count")
 
 enum trace_kind {
 #define TRACE_X(name, number, end, span, values) TRACE_KIND_##name = number,
@@ -138,7 +158,34 @@ enum trace_flag {
     TRACE_FLAG_MESSAGE = 4,     /* EVENT: the first value is the message */
     TRACE_FLAG_FORKED = 8,      /* THREAD: of a forked child */
     TRACE_FLAG_BESIDE = 16,     /* SPAN: no thread is in it */
+    TRACE_FLAG_CALLS = 32,      /* THREAD: its range has calls */
 };
+
+/* A call of a function. It has no address before it is complete. */
+struct trace_call_entry {
+    uint32_t start;    /* ticks since the time of the CALLS record */
+    uint32_t duration; /* ticks; 0: open; the most: a CALL_END has its end */
+    uint64_t function; /* its address, and enum trace_call_flag above */
+};
+
+enum { TRACE_CALL_ADDRESS_BITS = 48 };
+#define TRACE_CALL_ADDRESS ((UINT64_C(1) << TRACE_CALL_ADDRESS_BITS) - 1)
+
+#define TRACE_CALL_RESUMED                                                     \
+    (UINT64_C(1) << 48) /* the rest of a call that a coroutine had suspended   \
+                         */
+
+/* How many calls of a function had no space. */
+struct trace_call_count {
+    uint64_t function; /* its address; 0: free */
+    uint64_t count;
+};
+
+/* The number of a call: the highest bit, so that it is no place, and where it
+ * is, in units of its size. Readers call this bit TRACE_CALL_ID. */
+#define TRACE_CALL_NUMBER (UINT32_C(1) << 31)
+#define TRACE_CALL_CHUNKS_MOST                                                 \
+    ((TRACE_CALL_NUMBER / 2 - TRACE_FIRST_PLACE) / TRACE_CHUNK_SLOTS)
 
 struct trace_record {
     uint64_t time; /* ticks, stored last; 0 = not finished */
@@ -152,6 +199,8 @@ struct trace_record {
 };
 
 _Static_assert(sizeof(struct trace_record) == TRACE_SLOT_SIZE, "one slot");
+_Static_assert(2 * sizeof(struct trace_call_entry) == TRACE_SLOT_SIZE,
+               "half a slot");
 _Static_assert(offsetof(struct trace_header, counters) == 512, "whole lines");
 _Static_assert(sizeof(struct trace_header) == TRACE_HEADER_SIZE, "one page");
 

@@ -22,13 +22,15 @@ TRACE_API struct trace_anchor trace_anchor_now(void);
 
 struct trace_options {
     uint64_t limit;             /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
+    uint64_t functions_limit;   /* and of calls of functions; 0: none */
     struct trace_anchor origin; /* time zero; ticks 0 = now */
     const char *const *meta;    /* name, value, name, value, ..., NULL */
 };
 
-#define TRACE_LIMIT_DEFAULT (UINT64_C(256) << 20)
-#define TRACE_LIMIT_LEAST   (UINT64_C(256) << 10)
-#define TRACE_LIMIT_MOST    (UINT64_C(64) << 30)
+#define TRACE_LIMIT_DEFAULT  (UINT64_C(256) << 20)
+#define TRACE_LIMIT_LEAST    (UINT64_C(256) << 10)
+#define TRACE_LIMIT_MOST     (UINT64_C(64) << 30)
+#define TRACE_FUNCTIONS_MOST (UINT64_C(16) << 30)
 
 /* trace_open starts a recording in a new file at `path` for the whole process
  * and turns on the sites that the subscriber wants. With a NULL `path` nothing

@@ -46,10 +46,13 @@ static int make_folder(const char *folder)
 }
 
 /* Replaces the recording of an earlier start. */
-static int open_recording(uint64_t limit)
+static int open_recording(const struct trace_profiler *profiler)
 {
     const char *const meta[] = {"program", program_invocation_name, NULL};
-    const struct trace_options options = {.limit = limit, .meta = meta};
+    const struct trace_options options = {.limit = profiler->limit,
+                                          .functions_limit =
+                                              profiler->functions_limit,
+                                          .meta = meta};
     int result = trace_open(recording, &options);
 
     if (result && errno == EEXIST && !unlink(recording))
@@ -71,7 +74,7 @@ int trace_start(const char *folder, const char *text)
         return -1;
     if (profiler.gpu_enable_nvtx_tracking)
         trace_nvtx_send();
-    if (open_recording(profiler.limit)) {
+    if (open_recording(&profiler)) {
         trace_host_level_unset();
         return -1;
     }

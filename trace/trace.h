@@ -191,6 +191,7 @@ struct trace_scope {
 #else
 #    define TRACE_TLS_ __attribute__((tls_model("initial-exec")))
 #endif
+#define TRACE_INLINE_ static inline __attribute__((no_instrument_function))
 
 /* The scope of the calling thread's spans. */
 TRACE_API extern __thread struct trace_scope trace_scope_ TRACE_TLS_;
@@ -200,7 +201,7 @@ TRACE_API extern __thread struct trace_scope trace_scope_ TRACE_TLS_;
  * spans. */
 TRACE_API bool trace_site_ask_(struct trace_site *);
 
-static inline bool trace_site_on_(struct trace_site *site)
+TRACE_INLINE_ bool trace_site_on_(struct trace_site *site)
 {
     uint8_t interest = __atomic_load_n(&site->interest, __ATOMIC_RELAXED);
 
@@ -334,7 +335,7 @@ TRACE_API int trace_server_stop(void);
  * every integer type, float, double, char * (NULL is printed as null), any
  * other pointer as an address, and the results of these functions:
  */
-static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
+TRACE_INLINE_ struct trace_value trace_value_make_(uint32_t type, uint32_t size)
 {
     struct trace_value value = {type, size, {0}, {0}};
 
@@ -344,7 +345,7 @@ static inline struct trace_value trace_value_make_(uint32_t type, uint32_t size)
 /* trace_bool records true or false, for the literals, which are int in C11.
  * trace_errno records an error number, printed as its text and name. */
 #define TRACE_X(make, from, type, member, v)                                   \
-    static inline struct trace_value make(from)                                \
+    TRACE_INLINE_ struct trace_value make(from)                                \
     {                                                                          \
         struct trace_value value = trace_value_make_(TRACE_TYPE_##type, 0);    \
                                                                                \
@@ -362,7 +363,7 @@ TRACE_X(trace_errno, int error, ERRNO, i, error)
 #undef TRACE_X
 
 /* trace_string records `size` bytes of text that need not end in NUL. */
-static inline struct trace_value trace_string(const char *text, size_t size)
+TRACE_INLINE_ struct trace_value trace_string(const char *text, size_t size)
 {
     struct trace_value value =
         trace_value_make_(TRACE_TYPE_STRING, (uint32_t)size);
@@ -374,12 +375,12 @@ static inline struct trace_value trace_string(const char *text, size_t size)
 /* For single characters. */
 TRACE_API extern const char trace_characters_[256];
 
-static inline struct trace_value trace_character_(char character)
+TRACE_INLINE_ struct trace_value trace_character_(char character)
 {
     return trace_string(&trace_characters_[(unsigned char)character], 1);
 }
 
-static inline struct trace_value trace_text_(const char *text)
+TRACE_INLINE_ struct trace_value trace_text_(const char *text)
 {
     if (!text) {
         struct trace_value null = trace_string("null", 4);
@@ -391,7 +392,7 @@ static inline struct trace_value trace_text_(const char *text)
 }
 
 /* trace_bytes records `size` bytes, printed in hexadecimal. */
-static inline struct trace_value trace_bytes(const void *bytes, size_t size)
+TRACE_INLINE_ struct trace_value trace_bytes(const void *bytes, size_t size)
 {
     struct trace_value value =
         trace_value_make_(TRACE_TYPE_BYTES, (uint32_t)size);
@@ -401,14 +402,14 @@ static inline struct trace_value trace_bytes(const void *bytes, size_t size)
 }
 
 /* trace_empty declares a field that trace_record sets later. */
-static inline struct trace_value trace_empty(void)
+TRACE_INLINE_ struct trace_value trace_empty(void)
 {
     return trace_value_make_(TRACE_TYPE_EMPTY, 0);
 }
 
 /* trace_display records a user's own type: `print` formats `object` as text. It
  * is called immediately, and only if the call site is on. */
-static inline struct trace_value trace_display(trace_print *print,
+TRACE_INLINE_ struct trace_value trace_display(trace_print *print,
                                                const void *object)
 {
     struct trace_value value = trace_value_make_(TRACE_TYPE_CALLBACK, 0);
@@ -418,7 +419,7 @@ static inline struct trace_value trace_display(trace_print *print,
     return value;
 }
 
-static inline struct trace_value trace_same_(struct trace_value value)
+TRACE_INLINE_ struct trace_value trace_same_(struct trace_value value)
 {
     return value;
 }
@@ -427,7 +428,7 @@ static inline struct trace_value trace_same_(struct trace_value value)
 __extension__ typedef __int128 trace_i128_t;
 __extension__ typedef unsigned __int128 trace_u128_t;
 
-static inline struct trace_value trace_u128_(trace_u128_t u)
+TRACE_INLINE_ struct trace_value trace_u128_(trace_u128_t u)
 {
     struct trace_value value = trace_value_make_(TRACE_TYPE_U128, 0);
 
@@ -436,7 +437,7 @@ static inline struct trace_value trace_u128_(trace_u128_t u)
     return value;
 }
 
-static inline struct trace_value trace_i128_(trace_i128_t i)
+TRACE_INLINE_ struct trace_value trace_i128_(trace_i128_t i)
 {
     struct trace_value value = trace_u128_((trace_u128_t)i);
 
@@ -476,7 +477,7 @@ static inline struct trace_value trace_i128_(trace_i128_t i)
 #ifdef __cplusplus
 extern "C++" {
 #    define TRACE_X(type, make)                                                \
-        inline struct trace_value trace_value_of(type v)                       \
+        TRACE_INLINE_ struct trace_value trace_value_of(type v)                \
         {                                                                      \
             return make(v);                                                    \
         }
@@ -488,14 +489,14 @@ TRACE_X(decltype(nullptr), trace_pointer_)
 
 /* A function would be converted to bool. */
 template <typename R, typename... A>
-inline struct trace_value trace_value_of(R (*function)(A...))
+TRACE_INLINE_ struct trace_value trace_value_of(R (*function)(A...))
 {
     return trace_pointer_(reinterpret_cast<const volatile void *>(function));
 }
 
 /* std::string, std::string_view and similar types. */
 template <typename T>
-inline auto trace_value_of(const T &text)
+TRACE_INLINE_ auto trace_value_of(const T &text)
     -> decltype(static_cast<const char *>(text.data()), text.size(),
                 trace_empty())
 {
@@ -511,7 +512,7 @@ struct trace_no_value_<T, decltype((void)::trace_value_of(
                               *static_cast<const T *>(nullptr)))> {
 };
 template <typename T, typename trace_no_value_<T>::type = 0>
-inline struct trace_value trace_value_of(const T &)
+TRACE_INLINE_ struct trace_value trace_value_of(const T &)
 {
     static_assert(sizeof(T) == 0, TRACE_NO_VALUE_);
     return trace_empty();
@@ -758,11 +759,10 @@ template <size_t N> struct trace_array_ {
 /* Each file registers the range of its object's C sites when it is loaded, and
  * the levels that it keeps: a few stores. */
 #if TRACE_KEEPS_ERROR
-extern struct trace_site *__start_trace_sites[]
-    __attribute__((weak, visibility("hidden")));
-extern struct trace_site *__stop_trace_sites[]
-    __attribute__((weak, visibility("hidden")));
-__attribute__((weak, visibility("hidden"))) struct trace_module trace_module_;
+#    define TRACE_WEAK_ __attribute__((weak, visibility("hidden")))
+extern TRACE_WEAK_ struct trace_site *__start_trace_sites[];
+extern TRACE_WEAK_ struct trace_site *__stop_trace_sites[];
+TRACE_WEAK_ struct trace_module trace_module_;
 
 __attribute__((constructor)) static void trace_module_enter_(void)
 {
@@ -777,7 +777,7 @@ __attribute__((destructor(101))) static void trace_module_leave_(void)
 }
 #endif
 
-static inline void trace_guard_end_(struct trace_span_ref *span)
+TRACE_INLINE_ void trace_guard_end_(struct trace_span_ref *span)
 {
     if (span->place)
         trace_span_leave_(*span);

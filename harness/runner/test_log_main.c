@@ -31,6 +31,7 @@
 #include "harness/runner/watch/progress.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
+#include "harness/symbols/symbols.h"
 #include "runner.h"
 
 /* ---- The end ---- */
@@ -482,6 +483,7 @@ int test_log_main(int argc, char **argv)
     unsetenv("CRITERION_TEST_PATTERN"); /* read as --filter */
     unsetenv("CRITERION_OUTPUTS");      /* read as --output */
     unsetenv(TRACE_INVITATION);         /* tests have their own recordings */
+    test_log_name_functions();
     set = initialize();
     if (!criterion_handle_args(options.criterion_count, options.criterion,
                                false) ||

@@ -69,12 +69,13 @@ static void record(const struct test_log_session *session, const char *folder,
                                 "runner",
                                 session->runner,
                                 NULL};
+    struct trace_profiler profiler = trace_profiler_of(session->profiler);
     struct trace_options options = {
         .limit = strtoull(session->limit, NULL, 10),
+        .functions_limit = profiler.functions_limit,
         .origin = test_log_anchor_of(session->origin),
         .meta = meta,
     };
-    struct trace_profiler profiler = trace_profiler_of(session->profiler);
     char path[PATH_MAX];
     bool opened = false;
 

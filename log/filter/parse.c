@@ -325,6 +325,12 @@ static bool of_device(const struct log_directive *directive)
     return is_within(directive, "gpu");
 }
 
+/* Functions have no call sites before they are called. */
+static bool of_function(const struct log_directive *directive)
+{
+    return is_within(directive, "fn");
+}
+
 /* Those of NVTX exist once a program annotates with it. */
 static bool of_nvtx(const struct log_directive *directive)
 {
@@ -361,7 +367,7 @@ const char *log_filter_unmatched(const struct log_filter *filter, size_t *from)
 
         if (!directive->seen && is_particular(directive) &&
             !of_device(directive) && !of_nvtx(directive) &&
-            !is_repeated(filter, i))
+            !of_function(directive) && !is_repeated(filter, i))
             return directive->text;
     }
     return NULL;

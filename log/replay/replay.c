@@ -34,8 +34,10 @@ struct log_replay {
     struct thread *threads;
     size_t thread_count, thread_capacity;
     struct trace_table thread_table; /* pid << 32 | tid */
-    unsigned char *hidden;           /* a bit per record of a span */
-    size_t hidden_size;
+    struct hidden {
+        unsigned char *bits; /* by the place of a span's record */
+        size_t size;
+    } spans, calls; /* of functions, whose numbers are not places */
     struct log_memory memory;
 };
 
@@ -75,7 +77,8 @@ void log_replay_free(struct log_replay *replay)
     free(replay->verdicts);
     free(replay->threads);
     trace_table_free(&replay->thread_table);
-    free(replay->hidden);
+    free(replay->spans.bits);
+    free(replay->calls.bits);
     log_tracked_free(&replay->memory.span_times);
     trace_text_free(&replay->memory.message);
     free(replay);
@@ -123,24 +126,34 @@ static const struct log_verdict *verdict_of(struct log_replay *replay,
 
 /* ---- Hidden spans ---- */
 
-static void set_hidden(struct log_replay *replay, uint32_t place, bool hidden)
+/* Returns the bits that a span or call has one of, and its number there. */
+static struct hidden *hidden_of(struct log_replay *replay, uint32_t *place)
 {
-    size_t byte = place / 8;
+    bool call = *place & TRACE_CALL_ID;
 
-    if (byte >= replay->hidden_size &&
-        (!hidden ||
-         !TRACE_ARRAY_RESERVE(replay->hidden, replay->hidden_size, byte + 1)))
-        return;
-    if (hidden)
-        replay->hidden[byte] |= (unsigned char)(1 << place % 8);
-    else
-        replay->hidden[byte] &= (unsigned char)~(1 << place % 8);
+    *place &= ~TRACE_CALL_ID;
+    return call ? &replay->calls : &replay->spans;
 }
 
-static bool is_hidden(const struct log_replay *replay, uint32_t place)
+static void set_hidden(struct log_replay *replay, uint32_t place, bool hidden)
 {
-    return place / 8 < replay->hidden_size &&
-           replay->hidden[place / 8] >> place % 8 & 1;
+    struct hidden *of = hidden_of(replay, &place);
+    size_t byte = place / 8;
+
+    if (byte >= of->size &&
+        (!hidden || !TRACE_ARRAY_RESERVE(of->bits, of->size, byte + 1)))
+        return;
+    if (hidden)
+        of->bits[byte] |= (unsigned char)(1 << place % 8);
+    else
+        of->bits[byte] &= (unsigned char)~(1 << place % 8);
+}
+
+static bool is_hidden(struct log_replay *replay, uint32_t place)
+{
+    const struct hidden *of = hidden_of(replay, &place);
+
+    return place / 8 < of->size && of->bits[place / 8] >> place % 8 & 1;
 }
 
 bool log_replay_shows(struct log_replay *replay, const struct trace_entry *span)

@@ -298,7 +298,7 @@ static void add_losses(struct trace_text *text,
     struct test_log_gpu gpu;
     uint64_t dropped;
 
-    trace_reader_losses(text, reader);
+    trace_reader_all_losses(text, reader);
     if (!test_log_gpu_read(&gpu, reader)) {
         test_log_gpu_free(&gpu);
         return;

@@ -9,7 +9,7 @@ void runners_losses_note(struct losses *losses,
 {
     struct trace_text text = {0};
 
-    if (trace_reader_losses(&text, reader) && !losses->count++)
+    if (trace_reader_all_losses(&text, reader) && !losses->count++)
         trace_text_printf(&losses->first, "%s: %s", recording->test,
                           text.data ? text.data : "");
     trace_text_free(&text);

@@ -53,7 +53,8 @@ extern struct bench_settings {
     bool quick;            /* little work, once */
     bool alone;            /* without peers */
     bool instructions;
-    size_t events; /* the number of rendered events */
+    const char *group; /* only groups with this text; NULL: all */
+    size_t events;     /* the number of rendered events */
 } bench_settings;
 
 /* ---- main.c ---- */
@@ -73,6 +74,7 @@ void bench_pin(bool one);
 double bench_load_and_branch(size_t count);
 double bench_floor(size_t count);
 double bench_floor_fresh(size_t count);
+double bench_two_fresh(size_t count);
 double bench_clock_gettime(size_t count);
 double bench_make_file(size_t count);
 double bench_write_null(size_t count);
@@ -100,6 +102,14 @@ double bench_span_fresh(size_t count);
 double bench_start_and_end(size_t count);
 double bench_no_gpu(size_t count);
 double bench_set_filter(size_t count);
+
+double bench_call(size_t count);
+double bench_call_fresh(size_t count);
+double bench_call_off(size_t count);
+double bench_call_lost(size_t count);
+
+/* bench_calls calls an empty function that is recorded. */
+double bench_calls(size_t count);
 
 /* bench_begin begins a recording; bench_begin_warm begins one whose chunks have
  * been touched, as bench_warm_up does. Both use the subscriber that wants

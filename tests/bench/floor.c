@@ -120,27 +120,58 @@ double bench_clock_gettime(size_t count)
     return (now_ns() - from) / (double)count;
 }
 
-/* The bare loop: one record, whose end is stored in place; space is reserved as
- * the recorder does. */
-double bench_floor_fresh(size_t count)
+/* Returns a new file's records; space is reserved as the recorder does. */
+static struct trace_record *fresh_records(void)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
     char *file = map_file(TRACE_LIMIT_DEFAULT, first);
-    struct trace_record *record = (void *)(file + TRACE_HEADER_SIZE);
+
+    return (void *)(file + TRACE_HEADER_SIZE);
+}
+
+static inline void reserve_at(struct trace_record *record, size_t i)
+{
+    if (i % TRACE_CHUNK_SLOTS == 0 &&
+        i / TRACE_CHUNK_SLOTS + 1 >= TRACE_FIRST_CHUNKS &&
+        madvise(&record[i + TRACE_CHUNK_SLOTS], TRACE_CHUNK_SIZE,
+                MADV_POPULATE_WRITE))
+        bench_stop("madvise");
+}
+
+static void free_records(struct trace_record *record)
+{
+    munmap((char *)record - TRACE_HEADER_SIZE, TRACE_LIMIT_DEFAULT);
+}
+
+/* The bare loop: one record, whose end is stored in place. */
+double bench_floor_fresh(size_t count)
+{
+    struct trace_record *record = fresh_records();
     double from = now_ns();
 
     for (size_t i = 0; i < count; i++) {
-        if (i % TRACE_CHUNK_SLOTS == 0 &&
-            i / TRACE_CHUNK_SLOTS + 1 >= TRACE_FIRST_CHUNKS &&
-            madvise(&record[i + TRACE_CHUNK_SLOTS], TRACE_CHUNK_SIZE,
-                    MADV_POPULATE_WRITE))
-            bench_stop("madvise");
+        reserve_at(record, i);
         store(&record[i], trace_clock_now(), 0);
         record[i].end = trace_clock_now();
         keep(record);
     }
     from = (now_ns() - from) / (double)count;
-    munmap(file, TRACE_LIMIT_DEFAULT);
+    free_records(record);
+    return from;
+}
+
+/* A record at the beginning of a call, and one at its end. */
+double bench_two_fresh(size_t count)
+{
+    struct trace_record *record = fresh_records();
+    double from = now_ns();
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        reserve_at(record, i);
+        store(&record[i], trace_clock_now(), i);
+    }
+    from = (now_ns() - from) / (double)count;
+    free_records(record);
     return from;
 }
 

@@ -4,11 +4,12 @@
  * The rows of a group are measured in turns, so that other work on the machine
  * slows all of them. The result is the median of the ratios.
  *
- *  bench [--quick] [--alone] [--instructions] [--json=FILE] [DIRECTORY]
+ *  bench [--quick] [--alone] [--group=TEXT] [--instructions] [--json=FILE]
+ *        [DIRECTORY]
  *
  * Its files go to DIRECTORY: TMPDIR or /tmp by default. --quick does little
- * work, once; --alone leaves out peers; --instructions counts instructions with
- * callgrind.
+ * work, once; --alone leaves out peers; --group measures only the groups whose
+ * names have that text; --instructions counts instructions with callgrind.
  *
  *  bench --serve [DIRECTORY]       measures our rows as a peer; see
  * peers/peer.h
@@ -139,6 +140,11 @@ static void measure(const struct bench_row *rows, struct bench_result *results,
     }
 }
 
+static bool is_wanted(const char *group)
+{
+    return !bench_settings.group || strstr(group, bench_settings.group);
+}
+
 static void measure_all(void)
 {
     static struct bench_result results[ROWS_MAX];
@@ -152,11 +158,13 @@ static void measure_all(void)
         while (next < bench_row_count &&
                !strcmp(bench_rows[next].group, bench_rows[at].group))
             next++;
-        measure(&bench_rows[at], &results[at], next - at);
+        if (is_wanted(bench_rows[at].group))
+            measure(&bench_rows[at], &results[at], next - at);
         at = next;
     }
-    puts("-- sizes");
-    size_count = bench_measure_sizes(sizes);
+    if (is_wanted("sizes"))
+        puts("-- sizes");
+    size_count = is_wanted("sizes") ? bench_measure_sizes(sizes) : 0;
     for (size_t i = 0; i < size_count; i++)
         bench_print_size(&sizes[i]);
     bench_free_events();
@@ -224,6 +232,8 @@ int main(int argc, char **argv)
             bench_settings.alone = true;
         else if (!strcmp(argv[i], "--serve"))
             serves = true;
+        else if (!strncmp(argv[i], "--group=", 8))
+            bench_settings.group = argv[i] + 8;
         else if (!strncmp(argv[i], "--json=", 7))
             json = argv[i] + 7;
         else

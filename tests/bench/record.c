@@ -26,11 +26,14 @@ static unsigned interest(struct trace_site *site)
     return site->level < TRACE_LEVEL_TRACE ? TRACE_ALWAYS : 0;
 }
 
+static uint64_t functions_limit;
+
 static void open_recording(uint64_t limit)
 {
     static const char *const meta[] = {"test",  "suite/test", "filter", "trace",
                                        "shown", "info",       NULL};
-    struct trace_options options = {.limit = limit, .meta = meta};
+    struct trace_options options = {
+        .limit = limit, .functions_limit = functions_limit, .meta = meta};
 
     if (trace_open(bench_path(), &options))
         bench_stop(bench_path());
@@ -205,6 +208,46 @@ double bench_span_fresh(size_t count)
     from = (now_ns() - from) / (double)count;
     bench_end();
     return from;
+}
+
+/* ---- Calls of functions ---- */
+
+/* Records calls within the limit, the first ones in memory that has been
+ * touched. */
+static double time_calls(uint64_t limit, size_t chunks, size_t before,
+                         size_t count)
+{
+    double ns;
+
+    functions_limit = limit;
+    bench_begin_warm(chunks);
+    bench_calls(before);
+    ns = bench_calls(count);
+    bench_end();
+    functions_limit = 0;
+    return ns;
+}
+
+double bench_call(size_t count)
+{
+    return time_calls(TRACE_LIMIT_DEFAULT, BENCH_CHUNKS, 1, count);
+}
+
+double bench_call_fresh(size_t count)
+{
+    return time_calls(TRACE_LIMIT_DEFAULT, TRACE_FIRST_CHUNKS, 1, count);
+}
+
+double bench_call_off(size_t count)
+{
+    return time_calls(0, TRACE_FIRST_CHUNKS, 1, count);
+}
+
+double bench_call_lost(size_t count)
+{
+    const size_t fit = TRACE_LIMIT_LEAST / sizeof(struct trace_call_entry);
+
+    return time_calls(TRACE_LIMIT_LEAST, TRACE_FIRST_CHUNKS, fit, count);
 }
 
 /* ---- Once a test ---- */

@@ -1,5 +1,9 @@
-/* strings.c: decodes UTF-8 (Unicode 15, table 3-7). */
+/* strings.c: decodes UTF-8 (Unicode 15, table 3-7), and names targets. */
 #include "strings.h"
+
+#include <string.h>
+
+#include <testlog/trace.h>
 
 size_t trace_utf8_decode(const char *text, size_t size, uint32_t *character)
 {
@@ -33,4 +37,34 @@ size_t trace_utf8_boundary(const char *text, size_t at)
     while (begin && at - begin < 3 && trace_utf8_continues(text[begin]))
         begin--;
     return trace_utf8_continues(text[begin]) ? at : begin;
+}
+
+size_t trace_target(const char *file, char *target, size_t size)
+{
+    const char *end = strrchr(file, '.'), *slash = strrchr(file, '/');
+    size_t length = 0;
+
+    if (file[0] == '/' && slash > file) {
+        const char *from = slash;
+
+        while (from > file && from[-1] != '/')
+            from--;
+        file = from;
+    }
+    file += file[0] == '/';
+    while (!strncmp(file, "./", 2) || !strncmp(file, "../", 3))
+        file = strchr(file, '/') + 1;
+    if (!end || end <= file || (slash && end < slash))
+        end = file + strlen(file);
+    for (; file < end && length + 3 < size; file++) {
+        if (*file != '/') {
+            target[length++] = *file;
+        } else {
+            target[length++] = ':';
+            target[length++] = ':';
+        }
+    }
+    if (size)
+        target[length] = '\0';
+    return length;
 }

@@ -6,81 +6,6 @@
 #include "trace/base/values.h"
 #include "trace/format.h"
 
-const struct trace_record *trace_reader_record(
-    const struct trace_reader *reader, uint32_t place)
-{
-    const struct trace_record *record = trace_reader_bounded(reader, place);
-
-    if (!record || !__atomic_load_n(&record->time, __ATOMIC_ACQUIRE))
-        return NULL;
-    return record;
-}
-
-/* ---- Time ---- */
-
-enum { SCALE = 56 }; /* fractional bits of a reader's `scale` */
-
-#define TIME_MAX UINT64_C(9000000000000000000)
-
-static bool plausible(const struct trace_anchor *a,
-                      const struct trace_anchor *b)
-{
-    return b->ticks > a->ticks && b->monotonic > a->monotonic &&
-           b->monotonic - a->monotonic < UINT64_C(1) << 56;
-}
-
-void trace_reader_set_end(struct trace_reader *reader, struct trace_anchor end)
-{
-    struct trace_header *header = &reader->header;
-    const struct trace_anchor *from = &header->origin;
-
-    header->end = end;
-    reader->rate = 0;
-    reader->scale = 0;
-    if (header->clock != TRACE_CLOCK_MONOTONIC && plausible(from, &end))
-        reader->rate = (long double)(end.monotonic - from->monotonic) /
-                       (long double)(end.ticks - from->ticks);
-#ifdef __SIZEOF_INT128__
-    if (reader->rate > 0.01L && reader->rate < 128)
-        reader->scale = (uint64_t)(reader->rate * (UINT64_C(1) << SCALE));
-#endif
-}
-
-#ifdef __SIZEOF_INT128__
-
-/* Without floating point, which would take most of the time of reading. */
-static uint64_t scaled(uint64_t ticks, uint64_t scale)
-{
-    trace_u128_t time = (trace_u128_t)ticks * scale >> SCALE;
-
-    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
-}
-
-#else
-#    define scaled(ticks, scale) 0
-#endif
-
-static uint64_t since_origin(const struct trace_reader *reader, uint64_t ticks)
-{
-    uint64_t origin = reader->header.origin.ticks;
-    uint64_t since = ticks > origin ? ticks - origin : 0;
-    long double time;
-
-    if (reader->scale)
-        return scaled(since, reader->scale);
-    if (reader->rate == 0)
-        return since;
-    time = (long double)since * reader->rate;
-    return time < TIME_MAX ? (uint64_t)time : TIME_MAX;
-}
-
-uint64_t trace_reader_time(const struct trace_reader *reader, uint64_t ticks)
-{
-    uint64_t time = since_origin(reader, ticks);
-
-    return time < TIME_MAX - reader->before ? time + reader->before : TIME_MAX;
-}
-
 /* ---- Entries ---- */
 
 bool trace_reader_find_thread(const struct trace_reader *reader, uint32_t pid,
@@ -197,8 +122,11 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
         .name = "?", .target = "?", .file = "?", .function = "?"};
     const struct trace_record *record = trace_reader_record(reader, place);
     struct trace_values values;
+    uint32_t around;
     bool lasts;
 
+    if (place & TRACE_CALL_NUMBER)
+        return trace_calls_entry(reader, place, thread, entry);
     *entry = (struct trace_entry){0};
     if (!record || !describe(entry, record))
         return false;
@@ -215,7 +143,8 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
         record->kind == TRACE_KIND_SPAN || record->kind == TRACE_KIND_DEVICE
             ? place
             : 0;
-    entry->span = parent_of(reader, record);
+    around = trace_calls_around(reader, place);
+    entry->span = around ? around : parent_of(reader, record);
     entry->site = trace_reader_site(reader, record->site);
     if (!entry->site)
         entry->site = &unknown;

@@ -18,7 +18,11 @@ struct exit_to_come {
 struct track {
     const struct trace_segment *segment, *last; /* of this thread */
     uint32_t place;                             /* the next record */
-    struct exit_to_come *exits;                 /* a heap, the earliest first */
+    uint32_t thread;                            /* index */
+    struct trace_call_cursor calls;
+    struct trace_seen_call call; /* the next one, */
+    bool has_call;               /* if there is one */
+    struct exit_to_come *exits;  /* a heap, the earliest first */
     size_t exit_count, exit_capacity;
     uint64_t turn; /* ticks of the next entry */
 };
@@ -72,6 +76,11 @@ static struct exit_to_come pop_exit(struct track *track)
 
 /* ---- A thread's turn ---- */
 
+static void next_call(const struct trace_reader *reader, struct track *track)
+{
+    track->has_call = trace_calls_next(reader, &track->calls, &track->call);
+}
+
 /* Steps to the next finished record; NULL at the thread's end. */
 static const struct trace_record *peek(const struct trace_reader *reader,
                                        struct track *track)
@@ -103,6 +112,8 @@ static uint64_t turn_of(const struct trace_reader *reader, struct track *track)
     const struct trace_record *record = peek(reader, track);
     uint64_t turn = record ? record->time : UINT64_MAX;
 
+    if (track->has_call && track->call.start < turn)
+        turn = track->call.start;
     if (track->exit_count && track->exits[0].ticks < turn)
         turn = track->exits[0].ticks;
     return turn;
@@ -133,29 +144,37 @@ static void sink(struct trace_merge *merge, size_t i)
     merge->heap[i] = moving;
 }
 
-static void make_tracks(struct trace_merge *merge,
-                        const struct trace_part *part)
+/* Makes the track of the thread that comes first in a part, and takes what it
+ * has there from the part. */
+static void make_track(struct trace_merge *merge, struct trace_part *part)
 {
     const struct trace_reader *reader = merge->reader;
-    const struct trace_segment *segment = part->segments;
-    const struct trace_segment *end = segment;
+    struct track *track = &merge->tracks[merge->count];
+    const struct trace_call_block *block = part->blocks;
 
-    if (part->segment_count) /* otherwise there is no array */
-        end += part->segment_count;
-    while (segment < end) {
-        struct track *track = &merge->tracks[merge->count];
-        const struct trace_segment *last = segment;
+    track->thread = part->segment_count ? part->segments->thread : UINT32_MAX;
+    if (part->block_count && block->thread < track->thread)
+        track->thread = block->thread;
+    track->segment = track->last = part->segments;
+    for (; part->segment_count && part->segments->thread == track->thread;
+         part->segment_count--)
+        track->last = ++part->segments;
+    for (; part->block_count && part->blocks->thread == track->thread;
+         part->block_count--)
+        part->blocks++;
+    if (track->segment < track->last)
+        track->place = track->segment->place;
+    track->calls = trace_calls_of(block, (size_t)(part->blocks - block));
+    next_call(reader, track);
+    track->turn = turn_of(reader, track);
+    merge->heap[merge->count] = merge->count;
+    merge->count++;
+}
 
-        while (last < end && last->thread == segment->thread)
-            last++;
-        track->segment = segment;
-        track->last = last;
-        track->place = segment->place;
-        track->turn = turn_of(reader, track);
-        merge->heap[merge->count] = merge->count;
-        merge->count++;
-        segment = last;
-    }
+static void make_tracks(struct trace_merge *merge, struct trace_part part)
+{
+    while (part.segment_count || part.block_count)
+        make_track(merge, &part);
     merge->waiting = merge->count;
     for (size_t i = merge->waiting / 2; i-- > 0;)
         sink(merge, i);
@@ -163,8 +182,9 @@ static void make_tracks(struct trace_merge *merge,
 
 struct trace_merge *trace_merge_new(const struct trace_reader *reader)
 {
-    const struct trace_part all = {reader->segments, reader->segment_count,
-                                   reader->devices, reader->device_count};
+    const struct trace_part all = {
+        reader->segments,          reader->segment_count, reader->calls.blocks,
+        reader->calls.block_count, reader->devices,       reader->device_count};
 
     return trace_merge_part(reader, &all);
 }
@@ -173,9 +193,9 @@ struct trace_merge *trace_merge_part(const struct trace_reader *reader,
                                      const struct trace_part *part)
 {
     struct trace_merge *merge = calloc(1, sizeof(*merge));
-    size_t threads = part->segment_count < reader->thread_count
-                         ? part->segment_count + 1
-                         : reader->thread_count + 1;
+    size_t ranges = part->segment_count + part->block_count;
+    size_t threads =
+        1 + (ranges < reader->thread_count ? ranges : reader->thread_count);
 
     if (!merge)
         return NULL;
@@ -188,7 +208,7 @@ struct trace_merge *trace_merge_part(const struct trace_reader *reader,
         trace_merge_free(merge);
         return NULL;
     }
-    make_tracks(merge, part);
+    make_tracks(merge, *part);
     return merge;
 }
 
@@ -254,6 +274,36 @@ static bool take_record(struct trace_merge *merge, struct track *track,
            trace_reader_entry(merge->reader, place, thread, entry);
 }
 
+static bool take_call(struct trace_merge *merge, struct track *track,
+                      const struct trace_thread *thread,
+                      struct trace_entry *entry)
+{
+    const struct trace_seen_call call = track->call;
+
+    next_call(merge->reader, track);
+    if (call.end > call.start)
+        push_exit(track, call.end, call.number);
+    return trace_calls_describe(merge->reader, &call, thread, entry);
+}
+
+/* Takes what is next of a thread; false if that is no entry. */
+static bool take_next(struct trace_merge *merge, struct track *track,
+                      const struct trace_record *record,
+                      struct trace_entry *entry)
+{
+    const struct trace_thread *thread = &merge->reader->threads[track->thread];
+    uint64_t time = record ? record->time : UINT64_MAX;
+    bool calls = track->has_call && track->call.start < time;
+
+    if (calls)
+        time = track->call.start;
+    if (track->exit_count &&
+        (track->exits[0].ticks < time || (!record && !track->has_call)))
+        return take_exit(merge, track, thread, entry);
+    return calls ? take_call(merge, track, thread, entry)
+                 : take_record(merge, track, record, thread, entry);
+}
+
 bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
 {
     const struct trace_reader *reader = merge->reader;
@@ -267,20 +317,14 @@ bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
 
         struct track *track = &merge->tracks[merge->heap[0]];
         const struct trace_record *record = peek(reader, track);
-        const struct trace_thread *thread =
-            &reader->threads[track->last[-1].thread];
 
-        if (!record && !track->exit_count) {
+        if (!record && !track->has_call && !track->exit_count) {
             merge->heap[0] = merge->heap[--merge->waiting];
             if (merge->waiting)
                 sink(merge, 0);
             continue;
         }
-        if (!record ||
-            (track->exit_count && track->exits[0].ticks < record->time))
-            found = take_exit(merge, track, thread, entry);
-        else
-            found = take_record(merge, track, record, thread, entry);
+        found = take_next(merge, track, record, entry);
         track->turn = turn_of(reader, track);
         sink(merge, 0);
     }

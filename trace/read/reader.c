@@ -32,7 +32,11 @@ static bool add_segment(struct trace_reader *reader,
                         const struct trace_record *record, uint64_t place)
 {
     struct trace_segment segment = {
-        .place = (uint32_t)place, .end = (uint32_t)place, .time = record->time};
+        .place = (uint32_t)place,
+        .end = (uint32_t)place,
+        .time = record->time,
+        .calls = record->flags & TRACE_FLAG_CALLS,
+    };
 
     if (!TRACE_ARRAY_RESERVE(reader->segments, reader->segment_capacity,
                              reader->segment_count + 1) ||
@@ -40,6 +44,12 @@ static bool add_segment(struct trace_reader *reader,
         return false;
     reader->segments[reader->segment_count++] = segment;
     return true;
+}
+
+static const struct trace_segment *last_segment(
+    const struct trace_reader *reader)
+{
+    return &reader->segments[reader->segment_count - 1];
 }
 
 static bool add_device(struct trace_reader *reader,
@@ -54,8 +64,7 @@ static bool add_device(struct trace_reader *reader,
                              reader->device_count + 1))
         return false;
     reader->devices[reader->device_count++] = (struct trace_begun){
-        at.begin, (uint32_t)place,
-        reader->segments[reader->segment_count - 1].thread};
+        at.begin, (uint32_t)place, last_segment(reader)->thread};
     return true;
 }
 
@@ -100,6 +109,11 @@ static bool index_record(struct trace_reader *reader,
         return first || add_device(reader, record, place);
     case TRACE_KIND_CRASH:
         return first || add_crash(reader, place);
+    case TRACE_KIND_CALLS:
+    case TRACE_KIND_CALL_END:
+    case TRACE_KIND_MODULE:
+        return first || trace_calls_add(reader, record, place,
+                                        last_segment(reader)->thread);
     default:
         return true;
     }
@@ -227,8 +241,20 @@ static int by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Ranges of calls have no other entries. */
+static void drop_call_segments(struct trace_reader *reader)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < reader->segment_count; i++)
+        if (!reader->segments[i].calls)
+            reader->segments[kept++] = reader->segments[i];
+    reader->segment_count = kept;
+}
+
 static void sort_all(struct trace_reader *reader)
 {
+    drop_call_segments(reader);
     if (reader->segment_count)
         qsort(reader->segments, reader->segment_count,
               sizeof(*reader->segments), by_thread);
@@ -242,8 +268,6 @@ static void sort_all(struct trace_reader *reader)
         qsort(reader->later, reader->later_count, sizeof(*reader->later),
               by_place);
 }
-
-/* ---- Names of threads ---- */
 
 /* ---- Opening ---- */
 
@@ -285,6 +309,8 @@ static bool read_all(struct trace_reader *reader)
         !trace_reader_sort_late(reader, 0))
         return false;
     sort_all(reader);
+    if (!trace_calls_prepare(reader))
+        return false;
     trace_reader_rename_threads(reader);
     trace_fields_prepare(reader);
     reader->merge = trace_merge_new(reader);
@@ -366,6 +392,7 @@ void trace_reader_close(struct trace_reader *reader)
     trace_table_free(&reader->meta_table);
     free(reader->later);
     trace_fields_free(reader);
+    trace_calls_free(reader);
     trace_merge_free(reader->merge);
     trace_follow_free(reader);
     free(reader);
@@ -433,34 +460,6 @@ void trace_reader_rebase(struct trace_reader *reader, uint64_t wall,
     reader->before = before < most ? before : most;
     reader->header.origin.wall = wall;
     reader->header.origin.monotonic = wall;
-}
-
-bool trace_reader_losses(struct trace_text *out,
-                         const struct trace_reader *reader)
-{
-    static const char *const texts[] = {
-#define TRACE_X(name, word, text) text,
-        TRACE_LOSSES(TRACE_X)
-#undef TRACE_X
-    };
-    struct trace_summary summary = trace_reader_summary(reader);
-    bool some = false;
-
-    if (summary.refused)
-        trace_text_printf(out, "nothing was recorded: %s",
-                          strerror(summary.error));
-    for (int i = 0; i < TRACE_LOSS_COUNT; i++) {
-        if (!summary.lost[i])
-            continue;
-        trace_text_printf(out, some ? ", %llu %s" : "%llu records were lost %s",
-                          (unsigned long long)summary.lost[i], texts[i]);
-        if (i == TRACE_LOSS_DISK && summary.error)
-            trace_text_printf(out, " (%s)", strerror(summary.error));
-        some = true;
-    }
-    if (summary.lost[TRACE_LOSS_LIMIT])
-        trace_text_string(out, "; raise --trace-limit");
-    return some || summary.refused;
 }
 
 /* Returns how many of the sorted `places` are below `place`. */

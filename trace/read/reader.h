@@ -29,6 +29,10 @@ enum trace_entry_kind {
     TRACE_ENTRY_SUM,    /* short spans, see trace_reader_sum_spans */
 };
 
+/* The `id` of a call of a function has this bit; that of another span has it
+ * not. */
+#define TRACE_CALL_ID (UINT32_C(1) << 31)
+
 /* A thread of a recording. */
 struct trace_thread {
     uint32_t pid, tid;
@@ -48,7 +52,7 @@ struct trace_entry {
     uint64_t end;  /* SPAN, ENTER, DEVICE, SUM: ns; UINT64_MAX = still open */
     uint64_t count; /* SUM: of spans */
     uint32_t place; /* of its record; EXIT: of the one that entered */
-    uint32_t id;    /* SPAN, DEVICE: its place */
+    uint32_t id;    /* SPAN, DEVICE: its place; or the number of a call */
     uint32_t span;  /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
@@ -146,6 +150,10 @@ bool trace_reader_has_devices(const struct trace_reader *);
  * were. */
 bool trace_reader_losses(struct trace_text *, const struct trace_reader *);
 
+/* trace_reader_all_losses adds calls of functions to these, which nobody else
+ * misses. */
+bool trace_reader_all_losses(struct trace_text *, const struct trace_reader *);
+
 /* trace_seal sets the end of a recording whose process has died without setting
  * it. Spans that were open end there. */
 int trace_seal(const char *path);
@@ -232,6 +240,39 @@ static inline uint64_t trace_between(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
+
+/* ---- Functions ---- */
+
+/* A program or shared object, as a recording names it. */
+struct trace_module_file {
+    const char *path;
+    const unsigned char *build_id;
+    size_t build_id_size;
+};
+
+/* What is known of a function. The texts stay valid. */
+struct trace_function_name {
+    const char *name; /* NULL: unknown */
+    const char *file; /* NULL: unknown */
+    uint32_t line;
+};
+
+/* Names functions. `address` counts as in the module's file. */
+struct trace_resolver {
+    bool (*function)(const struct trace_module_file *, uint64_t address,
+                     struct trace_function_name *);
+};
+
+/* trace_resolve_with sets the resolver of all readers; without one, a function
+ * is called after its module and its offset there. */
+void trace_resolve_with(const struct trace_resolver *);
+
+/* trace_reader_calls_lost returns how many calls were not recorded, for lack of
+ * space. trace_reader_call_counts visits those by function: start with a cursor
+ * of 0. */
+uint64_t trace_reader_calls_lost(const struct trace_reader *);
+bool trace_reader_call_counts(const struct trace_reader *, size_t *cursor,
+                              const struct trace_site **, uint64_t *count);
 
 /* ---- Names that viewers show ---- */
 

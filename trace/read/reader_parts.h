@@ -2,6 +2,7 @@
 #ifndef TRACE_READER_PARTS_H
 #define TRACE_READER_PARTS_H
 
+#include "call_index.h"
 #include "reader.h"
 #include "trace/format.h"
 
@@ -23,6 +24,7 @@ struct trace_segment {
     uint32_t thread; /* index in `threads` */
     uint32_t place, end;
     uint64_t time; /* ticks of its first record */
+    bool calls;    /* it has calls of functions */
 };
 
 struct trace_reader {
@@ -47,7 +49,8 @@ struct trace_reader {
     size_t meta_count, meta_capacity;
     struct trace_table meta_table;      /* the last of each name, by name_key */
     uint64_t phases[TRACE_PHASE_COUNT]; /* ticks; 0: unknown */
-    uint32_t *crashes;                  /* places */
+    struct trace_call_index calls;
+    uint32_t *crashes; /* places */
     size_t crash_count, crash_capacity;
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
     size_t later_count, later_capacity;
@@ -208,10 +211,12 @@ void trace_fields_free(struct trace_reader *);
 
 /* ---- merge_threads.c ---- */
 
-/* Segments by thread, then time, and activities in order. */
+/* Segments and calls by thread, then time, and activities in order. */
 struct trace_part {
     const struct trace_segment *segments;
     size_t segment_count;
+    const struct trace_call_block *blocks;
+    size_t block_count;
     const struct trace_begun *devices;
     size_t device_count;
 };

@@ -31,7 +31,7 @@ static bool add_track(struct splitting *splitting, struct trace_track track,
 static bool add_threads(struct splitting *splitting)
 {
     const struct trace_reader *reader = splitting->reader;
-    size_t segment = 0;
+    size_t segment = 0, block = 0;
 
     for (size_t i = 0; i < reader->thread_count; i++) {
         struct trace_track track = {.thread = &reader->threads[i]};
@@ -42,6 +42,12 @@ static bool add_threads(struct splitting *splitting)
                reader->segments[segment].thread == i;
              segment++)
             track.part.segment_count++;
+        if (block < reader->calls.block_count)
+            track.part.blocks = reader->calls.blocks + block;
+        for (; block < reader->calls.block_count &&
+               reader->calls.blocks[block].thread == i;
+             block++)
+            track.part.block_count++;
         if (!add_track(splitting, track, trace_thread_track_key(track.thread)))
             return false;
     }

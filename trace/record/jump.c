@@ -47,6 +47,11 @@ static struct stack alternate_stack(void)
     return (struct stack){(uintptr_t)stack.ss_sp, stack.ss_size};
 }
 
+bool trace_on_own_stack(uintptr_t frame)
+{
+    return within(own_stack(), frame);
+}
+
 bool trace_has_left(uintptr_t inner, uintptr_t frame)
 {
     struct stack alternate = alternate_stack();

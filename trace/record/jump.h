@@ -34,6 +34,10 @@ static inline __attribute__((no_sanitize("address"))) uintptr_t trace_return_of(
  * function whose frame was `inner`. */
 bool trace_has_left(uintptr_t inner, uintptr_t frame);
 
+/* trace_on_own_stack returns whether a frame is on the stack that the thread
+ * was created with. */
+bool trace_on_own_stack(uintptr_t frame);
+
 /* trace_is_replaced returns whether `frame` belongs to another function than
  * the one that was at `outer` and returned to `back`. */
 bool trace_is_replaced(uintptr_t outer, uintptr_t back, uintptr_t frame);

@@ -48,7 +48,9 @@ static int record_in(const char *folder)
     const char *const meta[] = {
         "test", name, "program", program_invocation_name, log ? "log" : NULL,
         log,    NULL};
-    struct trace_options options = {.limit = profiler.limit, .meta = meta};
+    struct trace_options options = {.limit = profiler.limit,
+                                    .functions_limit = profiler.functions_limit,
+                                    .meta = meta};
 
     snprintf(name, sizeof(name), "process/%ld", (long)getpid());
     if ((size_t)snprintf(path, sizeof(path), "%s/process.%ld/recording", folder,

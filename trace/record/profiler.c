@@ -63,6 +63,30 @@ static const char *words_of(const struct trace_profiler_option *option)
 
 /* ---- Values ---- */
 
+/* Writes bytes as trace_parse_size parses them, "256M". */
+static int put_size(char *text, size_t room, uint64_t bytes)
+{
+    static const char units[] = "GMK";
+    int shift = 30;
+
+    for (const char *unit = units; *unit; unit++, shift -= 10)
+        if (bytes && bytes % (UINT64_C(1) << shift) == 0)
+            return snprintf(text, room, "%llu%c",
+                            (unsigned long long)(bytes >> shift), *unit);
+    return snprintf(text, room, "%llu", (unsigned long long)bytes);
+}
+
+static void put_sizes(const struct trace_profiler_option *option,
+                      char text[TRACE_PROFILER_VALUE_SIZE])
+{
+    char most[TRACE_PROFILER_VALUE_SIZE / 2];
+    char least[TRACE_PROFILER_VALUE_SIZE / 2 - 2];
+
+    put_size(least, sizeof(least), option->least);
+    put_size(most, sizeof(most), option->most);
+    snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s..%s", least, most);
+}
+
 void trace_profiler_values(const struct trace_profiler_option *option,
                            char text[TRACE_PROFILER_VALUE_SIZE])
 {
@@ -71,6 +95,8 @@ void trace_profiler_values(const struct trace_profiler_option *option,
     if (option->type == TRACE_PROFILER_NUMBER)
         snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%llu%s%llu", least,
                  most - least == 1 ? "|" : "..", most);
+    else if (option->type == TRACE_PROFILER_SIZE)
+        put_sizes(option, text);
     else if (words_of(option))
         snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s", words_of(option));
     else
@@ -89,6 +115,8 @@ void trace_profiler_value(const struct trace_profiler_option *option,
                  (int)strcspn(word, "|"), word);
     else if (option->type == TRACE_PROFILER_TEXT)
         text[0] = '\0'; /* only the empty text is accepted */
+    else if (option->type == TRACE_PROFILER_SIZE)
+        put_size(text, TRACE_PROFILER_VALUE_SIZE, value);
     else
         snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%llu",
                  (unsigned long long)value);
@@ -158,7 +186,7 @@ static int refuse_value(const struct trace_profiler_option *option,
     put_choice(&choice, values);
     snprintf(error->why, sizeof(error->why),
              "%s: unknown value \"%.64s\"; write %s", option->key, value,
-             choice.data ? choice.data : "bytes, as in 64M");
+             choice.data ? choice.data : "another one");
     trace_text_free(&choice);
     return -1;
 }

@@ -46,6 +46,9 @@
     X(compress, true, .type = TRACE_PROFILER_SWITCH,                           \
       .only = TRACE_PROFILER_OF_TESTS,                                         \
       .help = "compresses large recordings when a run ends")                   \
+    X(functions_limit, TRACE_LIMIT_DEFAULT, .type = TRACE_PROFILER_SIZE,       \
+      .least = TRACE_LIMIT_LEAST, .most = TRACE_FUNCTIONS_MOST,                \
+      .help = "records up to N bytes of calls of functions")                   \
     X(limit, TRACE_LIMIT_DEFAULT, .type = TRACE_PROFILER_SIZE,                 \
       .least = TRACE_LIMIT_LEAST, .most = TRACE_LIMIT_MOST,                    \
       .only = TRACE_PROFILER_OF_START)

@@ -29,6 +29,7 @@ _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;
 const struct trace_sender *trace_sender;
+TRACE_UNTRACKED const struct trace_call_hooks *trace_call_hooks;
 
 static pthread_key_t thread_end;
 static bool prepared;
@@ -44,9 +45,14 @@ static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
  * been truncated since. */
 static void leave_recording(struct trace_writer *writer)
 {
-    if (!trace_is_recording())
+    bool recording = trace_is_recording();
+
+    if (recording) /* pthread_exit left them open */
+        trace_unwind(0);
+    if (trace_call_hooks_now())
+        trace_call_hooks->end(writer);
+    if (!recording)
         return;
-    trace_unwind(0); /* pthread_exit left them open */
     if (trace_is_current(writer) && writer->next != NULL && !writer->overflow)
         trace_give_room(writer);
     if (trace_is_current(writer))
@@ -98,6 +104,16 @@ static bool is_parents(const struct trace_writer *writer)
 static void set_open(bool open)
 {
     __atomic_store_n(&trace_recording.open, open, __ATOMIC_RELAXED);
+}
+
+/* Turns call sites on or off, and calls of functions with them. */
+static void enable(bool on)
+{
+    const struct trace_header *header = trace_recording.header;
+    bool calls = on && header && header->calls_limit;
+
+    trace_sites_enable(on);
+    __atomic_store_n(&trace_recording.calls, calls, __ATOMIC_RELAXED);
 }
 
 static void set_generation(uint32_t parent)
@@ -376,7 +392,14 @@ void trace_refuse(const char *path, int error)
     close(fd);
 }
 
-static void fill_header(struct trace_header *header, size_t size,
+/* The sizes of the parts of a recording, in bytes. */
+struct sizes {
+    size_t file;     /* the header and whole chunks */
+    size_t calls;    /* of these, only for calls */
+    size_t overflow; /* the memory behind them */
+};
+
+static void fill_header(struct trace_header *header, const struct sizes *sizes,
                         const struct trace_options *options)
 {
     header->version = TRACE_FORMAT_VERSION;
@@ -384,7 +407,8 @@ static void fill_header(struct trace_header *header, size_t size,
     header->chunk_size = TRACE_CHUNK_SIZE;
     header->clock = trace_clock_choose();
     header->pid = (uint32_t)getpid();
-    header->limit = (size - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    header->limit = (sizes->file - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    header->calls_limit = sizes->calls / TRACE_CHUNK_SIZE;
     header->reserved = TRACE_FIRST_CHUNKS;
     header->start = trace_anchor_now();
     header->origin = options->origin.ticks ? options->origin : header->start;
@@ -537,24 +561,62 @@ static size_t whole_chunks(uint64_t limit)
     return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
 }
 
-static struct trace_header *make(const struct place *place, size_t size,
-                                 size_t overflow)
+static struct trace_header *make(const struct place *place,
+                                 const struct sizes *sizes)
 {
     if (place->file)
-        return map_new(place->file, size, overflow);
-    return place->path ? make_file(place->path, size, overflow)
-                       : map(-1, size, overflow);
+        return map_new(place->file, sizes->file, sizes->overflow);
+    return place->path ? make_file(place->path, sizes->file, sizes->overflow)
+                       : map(-1, sizes->file, sizes->overflow);
+}
+
+/* Makes it without space for calls if the process may not have so much. */
+static struct trace_header *make_fitting(const struct place *place,
+                                         struct sizes *sizes)
+{
+    struct trace_header *header = make(place, sizes);
+
+    if (header || !sizes->calls)
+        return header;
+    sizes->file -= sizes->calls;
+    sizes->calls = 0;
+    return make(place, sizes);
+}
+
+/* The bytes of whole chunks for calls. Places must remain smaller than the
+ * numbers of calls. */
+static size_t call_chunks(const struct trace_options *options, uint64_t limit)
+{
+    uint64_t most = TRACE_LIMIT_MOST - limit;
+    uint64_t bytes =
+        options->functions_limit < most ? options->functions_limit : most;
+
+    return (size_t)(bytes / TRACE_CHUNK_SIZE * TRACE_CHUNK_SIZE);
+}
+
+static struct sizes sizes_for(const struct trace_options *options,
+                              uint64_t limit, bool stored)
+{
+    bool live = trace_subscriber && trace_subscriber->live;
+    uint64_t most = stored ? cut_to_file_limit(limit) : limit;
+    struct sizes sizes = {.file = whole_chunks(most)};
+
+    if (stored && most == limit)
+        sizes.calls = call_chunks(options, limit);
+    if (sizes.calls &&
+        cut_to_file_limit(sizes.file + sizes.calls) < sizes.file + sizes.calls)
+        sizes.calls = 0;
+    sizes.file += sizes.calls;
+    sizes.overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
+    return sizes;
 }
 
 static int open_at(const struct place *place,
                    const struct trace_options *options)
 {
     uint64_t limit = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
-    bool live = trace_subscriber && trace_subscriber->live;
-    bool stored = place->path || place->file;
-    size_t overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
     struct trace_header *header;
-    size_t size;
+    struct sizes sizes;
 
     if (limit < TRACE_LIMIT_LEAST || limit > TRACE_LIMIT_MOST) {
         errno = EINVAL;
@@ -562,21 +624,22 @@ static int open_at(const struct place *place,
     }
     if (trace_recorder_prepare())
         return -1;
-    size = whole_chunks(stored ? cut_to_file_limit(limit) : limit);
-    header = make(place, size, overflow);
+    sizes = sizes_for(options, limit, place->path || place->file);
+    header = make_fitting(place, &sizes);
     if (!header)
         return -1;
     if (place->file) /* others can truncate it */
-        trace_sigbus_guard(header, size);
-    trace_recording.file_limited = size < whole_chunks(limit);
-    fill_header(header, size, options);
+        trace_sigbus_guard(header, sizes.file);
+    trace_recording.file_limited =
+        sizes.file - sizes.calls < whole_chunks(limit);
+    fill_header(header, &sizes, options);
     header->disabled = disabled > 0;
     trace_device_resume();
-    begin(header, place, size, overflow);
+    begin(header, place, sizes.file, sizes.overflow);
     put_meta(options->meta);
     trace_device_note_again();
     lock_switching();
-    trace_sites_enable(!disabled);
+    enable(!disabled);
     pthread_mutex_unlock(&switching);
     return 0;
 }
@@ -634,7 +697,7 @@ void trace_close(void)
     trace_annotation_note();
     lock_switching();
     set_open(false);
-    trace_sites_enable(false);
+    enable(false);
     pthread_mutex_unlock(&switching);
     header->end = trace_anchor_now();
     __atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
@@ -734,7 +797,7 @@ int trace_join(const char *path)
     begin(header, &(struct place){path, 0}, size, 0);
     trace_recording.yields = true;
     lock_switching();
-    trace_sites_enable(!disabled);
+    enable(!disabled);
     pthread_mutex_unlock(&switching);
     watch_joined(header);
     return 0;
@@ -756,7 +819,7 @@ void trace_disable(void)
         __atomic_store_n(&trace_recording.header->disabled, 1,
                          __ATOMIC_RELAXED);
     if (!disabled++)
-        trace_sites_enable(false);
+        enable(false);
     pthread_mutex_unlock(&switching);
 }
 
@@ -764,6 +827,6 @@ void trace_enable(void)
 {
     lock_switching();
     if (disabled && !--disabled)
-        trace_sites_enable(trace_is_recording());
+        enable(trace_is_recording());
     pthread_mutex_unlock(&switching);
 }

@@ -48,6 +48,7 @@ struct trace_recording {
     uint32_t parent;     /* atomic: the parent's generation; 0: none */
     uint32_t overflows;
     bool open;   /* atomic */
+    bool calls;  /* atomic: calls of functions are recorded */
     bool yields; /* to one that the program opens: it was begun unasked */
     bool live;
     bool reported;      /* atomic: records are reported as they are made */
@@ -85,6 +86,7 @@ struct trace_writer {
     uint32_t depth, capacity;
     uint32_t inherited;  /* the parent's, at the bottom */
     uint32_t pieces;     /* pieces that it took when it last needed space */
+    bool of_calls;       /* its space is for calls, for the moment */
     uint32_t generation; /* of the recording; 0 = none yet */
     uintptr_t busy;      /* the frame of the record being written; 0: none */
     uintptr_t back;      /* the return address of that frame */
@@ -152,6 +154,9 @@ enum trace_loss trace_why_no_room(size_t slots);
 bool trace_has_run_short(void); /* only errors find space from now on */
 struct trace_record *trace_spare_room(struct trace_writer *, size_t slots);
 
+/* trace_room_for_counts takes the last chunk of calls; NULL without space. */
+struct trace_record *trace_room_for_counts(struct trace_header *);
+
 /* trace_take_counters gives a writer counters for its losses, if some are left;
  * trace_give_counters returns them. */
 void trace_take_counters(struct trace_writer *);
@@ -210,6 +215,29 @@ void trace_device_forget(void);
 void trace_device_lock(void);
 void trace_device_unlock(void);
 void trace_device_unlock_forked(void);
+
+/* ---- Calls of functions ---- */
+
+/* What the recorder tells trace/calls/ about the calling thread. */
+struct trace_call_hooks {
+    /* end ends its open calls and returns its space. */
+    void (*end)(struct trace_writer *);
+    /* unwind ends calls that a jump to `frame` has left. */
+    void (*unwind)(struct trace_writer *, uintptr_t frame);
+    /* saved returns the number of bytes that save needs. save suspends the open
+     * calls of a coroutine, restore resumes them. */
+    size_t (*saved)(const struct trace_writer *);
+    void (*save)(struct trace_writer *, void *);
+    void (*restore)(struct trace_writer *, const void *, size_t size);
+};
+
+/* trace_call_hooks is set when the first call is recorded. */
+extern const struct trace_call_hooks *trace_call_hooks; /* atomic */
+
+static inline const struct trace_call_hooks *trace_call_hooks_now(void)
+{
+    return __atomic_load_n(&trace_call_hooks, __ATOMIC_ACQUIRE);
+}
 
 /* ---- Senders ---- */
 

@@ -15,7 +15,7 @@
 /* Holes that ended threads left, by the logarithm of their size in slots. Each
  * has the place of the next one in its `span`. */
 enum { TAIL_SIZES = 16 };
-static TRACE_UNTRACKED uint32_t tails[TAIL_SIZES];
+static TRACE_UNTRACKED uint32_t tails[2][TAIL_SIZES]; /* of records, of calls */
 
 TRACE_UNTRACKED uint32_t trace_room_returns;
 
@@ -112,6 +112,16 @@ static void run_short(uint64_t kept, int error)
                                     false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Returns whether the records before chunk `next` need more than their part of
+ * the limit. Calls note the chunks that they take before they take them. */
+static bool is_beyond(const struct trace_header *header, uint64_t next)
+{
+    uint64_t calls = __atomic_load_n(&header->calls_chunks, __ATOMIC_RELAXED);
+
+    calls = calls < header->calls_limit ? calls : header->calls_limit;
+    return next - calls >= header->limit - header->calls_limit;
+}
+
 /* Takes `count` consecutive chunks, NULL if there is no space. The chunk behind
  * them is reserved, too, so that one is left for errors at the end. */
 static struct trace_record *take_chunks(uint64_t count)
@@ -124,7 +134,7 @@ static struct trace_record *take_chunks(uint64_t count)
     uint64_t first =
         __atomic_fetch_add(&header->chunks, count, __ATOMIC_SEQ_CST);
     uint64_t next = first + count;
-    bool limited = next >= header->limit;
+    bool limited = is_beyond(header, next) || next >= header->limit;
 
     /* A store beyond the end raises SIGBUS. A process that truncates the file
      * sets `used` before it reads `chunks`. */
@@ -137,6 +147,56 @@ static struct trace_record *take_chunks(uint64_t count)
     }
     return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
                                    first * TRACE_CHUNK_SIZE);
+}
+
+/* Notes that calls take a chunk; false if they have `most` already. */
+static bool note_call_chunk(struct trace_header *header, uint64_t most)
+{
+    uint64_t *taken = &header->calls_chunks;
+    uint64_t before = __atomic_load_n(taken, __ATOMIC_RELAXED);
+
+    do {
+        if (before >= most)
+            return false;
+    } while (!__atomic_compare_exchange_n(taken, &before, before + 1, true,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    return true;
+}
+
+/* Takes one of `most` chunks for calls, NULL if there is none left, or the disk
+ * is full. Other records still find space. */
+static struct trace_record *take_call_chunk(struct trace_header *header,
+                                            uint64_t most)
+{
+    uint64_t first;
+
+    if (__atomic_load_n(&header->error, __ATOMIC_RELAXED) ||
+        !note_call_chunk(header, most))
+        return NULL;
+    first = __atomic_fetch_add(&header->chunks, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
+        first >= header->limit || first >= TRACE_CALL_CHUNKS_MOST)
+        return NULL;
+    if (reserve(first + 1 < header->limit ? first + 1 : first)) {
+        run_short(first, errno);
+        return NULL;
+    }
+    return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
+                                   first * TRACE_CHUNK_SIZE);
+}
+
+/* One is for those without space. */
+static struct trace_record *take_chunk_for(const struct trace_writer *writer)
+{
+    struct trace_header *header = trace_header_now();
+
+    return writer->of_calls ? take_call_chunk(header, header->calls_limit - 1)
+                            : take_chunks(1);
+}
+
+struct trace_record *trace_room_for_counts(struct trace_header *header)
+{
+    return take_call_chunk(header, header->calls_limit);
 }
 
 /* A thread that began its record before the recording did must not write to
@@ -162,12 +222,14 @@ static unsigned log_of(size_t slots)
 static struct trace_record *unlink_tail(const struct trace_writer *writer,
                                         size_t slots)
 {
-    for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
-        struct trace_record *tail = trace_record_at(writer, tails[i]);
+    uint32_t *own = tails[writer->of_calls];
 
-        if (!tails[i] || tail->slots < slots)
+    for (unsigned i = log_of(slots); i < TAIL_SIZES; i++) {
+        struct trace_record *tail = trace_record_at(writer, own[i]);
+
+        if (!own[i] || tail->slots < slots)
             continue;
-        tails[i] = tail->span;
+        own[i] = tail->span;
         return tail;
     }
     return NULL;
@@ -188,6 +250,7 @@ void trace_give_room(struct trace_writer *writer)
 {
     struct trace_record *tail = writer->next;
     size_t slots = (size_t)(writer->end - tail);
+    uint32_t *own = tails[writer->of_calls];
     unsigned log;
 
     writer->next = writer->end = NULL;
@@ -196,9 +259,9 @@ void trace_give_room(struct trace_writer *writer)
     log = log_of(slots);
     trace_lock(&lock);
     if (!is_late(writer)) {
-        tail->span = tails[log];
+        tail->span = own[log];
         tail->slots = (uint32_t)slots;
-        tails[log] = trace_place_of(writer, tail);
+        own[log] = trace_place_of(writer, tail);
         __atomic_fetch_add(&trace_room_returns, 1, __ATOMIC_RELAXED);
     }
     trace_unlock(&lock);
@@ -206,11 +269,19 @@ void trace_give_room(struct trace_writer *writer)
 
 /* ---- Pieces of a chunk that threads share ---- */
 
+/* The next free piece of the chunk that records, or calls, share. */
+static uint64_t *shared_of(const struct trace_writer *writer)
+{
+    struct trace_header *header = trace_header_now();
+
+    return writer->of_calls ? &header->calls_shared : &header->shared;
+}
+
 /* Takes as many free pieces as are wanted, or all if there are at least as many
  * as are needed; 0: there are too few. */
-static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
+static uint64_t take_free(uint64_t *shared, uint64_t needed, uint64_t wanted,
+                          uint64_t *first)
 {
-    uint64_t *shared = &trace_header_now()->shared;
     uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED), count;
 
     do {
@@ -232,8 +303,8 @@ static uint64_t take_free(uint64_t needed, uint64_t wanted, uint64_t *first)
 static uint64_t take_and_share(const struct trace_writer *writer,
                                uint64_t wanted, uint64_t *first)
 {
-    uint64_t *shared = &trace_header_now()->shared;
-    struct trace_record *chunk = take_chunks(1);
+    uint64_t *shared = shared_of(writer);
+    struct trace_record *chunk = take_chunk_for(writer);
     uint64_t next = __atomic_load_n(shared, __ATOMIC_RELAXED);
 
     if (!chunk)
@@ -252,7 +323,7 @@ static bool take_pieces(struct trace_writer *writer, uint64_t needed,
 {
     uint64_t first, count;
 
-    count = take_free(needed, wanted, &first);
+    count = take_free(shared_of(writer), needed, wanted, &first);
     if (!count)
         count = take_and_share(writer, wanted, &first);
     if (!count)
@@ -333,7 +404,8 @@ static void put_thread(struct trace_writer *writer)
         writer, TRACE_KIND_THREAD, trace_forked_in(writer), count, values);
     if (!record)
         return;
-    record->flags = writer->forked ? TRACE_FLAG_FORKED : 0;
+    record->flags = (writer->forked ? TRACE_FLAG_FORKED : 0) |
+                    (writer->of_calls ? TRACE_FLAG_CALLS : 0);
     record->end = (uint64_t)self->pid << 32 | self->tid;
     trace_commit(writer, record);
 }
@@ -344,7 +416,7 @@ static bool take_overflow(struct trace_writer *writer)
 {
     size_t size = TRACE_CHUNK_SIZE;
 
-    if (!trace_recording.live)
+    if (!trace_recording.live || writer->of_calls)
         return false;
     if (!writer->overflow) {
         uint32_t n =
@@ -374,6 +446,14 @@ static size_t thread_slots(const struct trace_writer *writer)
     return 2 + (spans + 1) / 2;
 }
 
+/* The slots that records may have. */
+static uint64_t records_limit(void)
+{
+    const struct trace_header *header = trace_header_now();
+
+    return (header->limit - header->calls_limit) * TRACE_CHUNK_SLOTS;
+}
+
 /* Takes consecutive chunks; for more than one, an eighth is added for what
  * follows the record. */
 static bool take_whole(struct trace_writer *writer, size_t slots)
@@ -383,9 +463,9 @@ static bool take_whole(struct trace_writer *writer, size_t slots)
     uint64_t count = (needed + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
     struct trace_record *chunk;
 
-    if (slots > trace_header_now()->limit * TRACE_CHUNK_SLOTS)
+    if (slots > records_limit())
         return false;
-    chunk = take_chunks(count);
+    chunk = count == 1 ? take_chunk_for(writer) : take_chunks(count);
     if (!chunk)
         return false;
     writer->next = chunk;
@@ -436,7 +516,7 @@ enum trace_loss trace_why_no_room(size_t slots)
 
     if (__atomic_load_n(&header->used, __ATOMIC_RELAXED))
         return TRACE_LOSS_END;
-    if (!error || slots > header->limit * TRACE_CHUNK_SLOTS)
+    if (!error || slots > records_limit())
         return trace_recording.file_limited ? TRACE_LOSS_FILE_SIZE
                                             : TRACE_LOSS_LIMIT;
     return error == ENOMEM ? TRACE_LOSS_MEMORY : TRACE_LOSS_DISK;

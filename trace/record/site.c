@@ -53,36 +53,6 @@ void trace_sites_unlock_forked(void)
     lock = (struct trace_lock){0};
 }
 
-size_t trace_target(const char *file, char *target, size_t size)
-{
-    const char *end = strrchr(file, '.'), *slash = strrchr(file, '/');
-    size_t length = 0;
-
-    if (file[0] == '/' && slash > file) {
-        const char *from = slash;
-
-        while (from > file && from[-1] != '/')
-            from--;
-        file = from;
-    }
-    file += file[0] == '/';
-    while (!strncmp(file, "./", 2) || !strncmp(file, "../", 3))
-        file = strchr(file, '/') + 1;
-    if (!end || end <= file || (slash && end < slash))
-        end = file + strlen(file);
-    for (; file < end && length + 3 < size; file++) {
-        if (*file != '/') {
-            target[length++] = *file;
-        } else {
-            target[length++] = ':';
-            target[length++] = ':';
-        }
-    }
-    if (size)
-        target[length] = '\0';
-    return length;
-}
-
 /* Default targets. They are never freed: an object that is loaded again needs
  * the same ones, and readers may have one of an object that is gone. */
 struct target {

@@ -93,4 +93,6 @@ void trace_unwind(size_t depth)
     }
     if (writer->inherited > writer->depth)
         writer->inherited = writer->depth;
+    if (trace_call_hooks_now())
+        trace_call_hooks->unwind(writer, trace_frame());
 }

@@ -6,21 +6,25 @@
 
 struct trace_stack {
     uint32_t generation;
-    size_t count;
+    size_t count, calls; /* spans; bytes of suspended calls behind them */
     struct trace_entered entered[];
 };
 
-/* Removes the thread's spans from its stack, innermost first. */
-static struct trace_stack *take(struct trace_writer *writer)
+/* Removes the thread's spans from its stack, innermost first, and suspends its
+ * calls. */
+static struct trace_stack *take(struct trace_writer *writer, size_t calls)
 {
     size_t count = writer->depth - writer->inherited;
     struct trace_stack *stack =
-        malloc(sizeof(*stack) + count * sizeof(*stack->entered));
+        malloc(sizeof(*stack) + count * sizeof(*stack->entered) + calls);
 
     if (!stack)
         return NULL;
     stack->generation = writer->generation;
     stack->count = count;
+    stack->calls = calls;
+    if (calls)
+        trace_call_hooks->save(writer, stack->entered + count);
     while (count-- > 0) {
         stack->entered[count] = writer->stack[writer->depth - 1];
         trace_patch(writer, stack->entered[count].record);
@@ -29,10 +33,18 @@ static struct trace_stack *take(struct trace_writer *writer)
     return stack;
 }
 
+static size_t size_of_calls(const struct trace_writer *writer)
+{
+    const struct trace_call_hooks *hooks = trace_call_hooks_now();
+
+    return hooks ? hooks->saved(writer) : 0;
+}
+
 struct trace_stack *trace_stack_save(void)
 {
     int error = errno;
     struct trace_stack *stack = NULL;
+    size_t calls;
     struct trace_writer *writer =
         trace_is_recording() && !trace_is_busy(&trace_writer) ? trace_enter()
                                                               : NULL;
@@ -40,13 +52,14 @@ struct trace_stack *trace_stack_save(void)
     if (!writer)
         return NULL;
     trace_settle(writer);
-    if (writer->depth > writer->inherited) {
+    calls = size_of_calls(writer);
+    if (writer->depth > writer->inherited || calls) {
         struct trace_hold hold;
         uintptr_t busy;
 
         trace_hold(&hold);
         busy = trace_ours_begin(writer);
-        stack = take(writer);
+        stack = take(writer, calls);
         trace_ours_end(writer, busy);
         trace_release(&hold);
     }
@@ -65,8 +78,11 @@ static void put_back(struct trace_writer *writer,
                         : trace_enter_again(writer, *entered);
 
         if (!done)
-            return;
+            break;
     }
+    if (stack->calls)
+        trace_call_hooks->restore(writer, stack->entered + stack->count,
+                                  stack->calls);
 }
 
 void trace_stack_restore(struct trace_stack *stack)

@@ -122,10 +122,11 @@ __attribute__((noinline)) uint32_t trace_site_id(struct trace_writer *writer,
 /* ---- Space and values ---- */
 
 /* Returns whether a record may use the reserved space once there is no other:
- * a crash, an error, or our own message. */
+ * a crash, an error, a module, or our own message. */
 static bool spared(enum trace_kind kind, const struct trace_site *site)
 {
-    if (kind == TRACE_KIND_META || kind == TRACE_KIND_CRASH)
+    if (kind == TRACE_KIND_META || kind == TRACE_KIND_CRASH ||
+        kind == TRACE_KIND_MODULE)
         return true;
     return kind == TRACE_KIND_EVENT && (site->level == TRACE_LEVEL_ERROR ||
                                         (site->function && !site->function[0]));

@@ -23,7 +23,7 @@ static int write_trace(const struct test_log_run *run,
                        struct trace_reader *reader)
 {
     struct trace_text lost = {0};
-    const bool losses = trace_reader_losses(&lost, reader);
+    const bool losses = trace_reader_all_losses(&lost, reader);
     const char *const metadata[] = {"test",
                                     test_log_name(result),
                                     "program",
@@ -135,7 +135,7 @@ static void report_losses(const struct test_log_run *run,
     if (summary.refused)
         print_missing(run, result, summary.error);
     else if (!test_log_outcome_bad(result->outcome) &&
-             trace_reader_losses(&text, reader))
+             trace_reader_all_losses(&text, reader))
         test_log_notice("%s: %s", test_log_name(result), text.data);
     trace_text_free(&text);
 }

@@ -352,7 +352,7 @@ static void put_losses(struct block *block, const struct trace_reader *reader)
 {
     struct trace_text text = {0};
 
-    if (trace_reader_losses(&text, reader)) {
+    if (trace_reader_all_losses(&text, reader)) {
         begin_block(block);
         fprintf(test_log_stream(), "... %s\n", text.data);
     }

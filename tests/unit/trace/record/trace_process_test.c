@@ -78,7 +78,8 @@ static void record_levels(void)
 {
     setenv("TESTLOG_RECORD_OPTIONS", "host_tracer_level=1,limit=1M", 1);
     if (trace_process_record() ||
-        trace_recording.header->limit != ((1 << 20) - 4096) / (64 << 10))
+        trace_recording.header->limit - trace_recording.header->calls_limit !=
+            ((1 << 20) - 4096) / (64 << 10))
         _exit(1);
     trace_event(INFO, "recorded");
     trace_event(DEBUG, "too detailed");

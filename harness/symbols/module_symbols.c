@@ -1,0 +1,174 @@
+/* module_symbols.c: reads the symbols of a file with libdwfl, which is opened
+ * at run time.
+ *
+ * The functions are those of elfutils' libdwfl.h and libdw.h.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+
+typedef struct dwfl Dwfl;
+typedef struct dwfl_module Dwfl_Module;
+typedef struct dwarf_die Dwarf_Die;
+typedef struct dwarf_line Dwarf_Line;
+
+/* A Dwfl_Callbacks. */
+struct callbacks {
+    void *find_elf, *find_debuginfo, *section_address;
+    char **debuginfo_path;
+};
+
+/* X(result, name, arguments) */
+#define FUNCTIONS(X)                                                           \
+    X(Dwfl *, dwfl_begin, (const struct callbacks *))                          \
+    X(void, dwfl_end, (Dwfl *))                                                \
+    X(Dwfl_Module *, dwfl_report_elf,                                          \
+      (Dwfl *, const char *name, const char *path, int fd, uint64_t base,      \
+       bool add_address))                                                      \
+    X(int, dwfl_report_end, (Dwfl *, void *removed, void *argument))           \
+    X(int, dwfl_standard_find_debuginfo, (void))                               \
+    X(int, dwfl_module_build_id,                                               \
+      (Dwfl_Module *, const unsigned char **bits, uint64_t *address))          \
+    X(const char *, dwfl_module_addrinfo,                                      \
+      (Dwfl_Module *, uint64_t address, uint64_t * offset, Elf64_Sym *,        \
+       unsigned *section, void **elf, uint64_t *bias))                         \
+    X(Dwarf_Die *, dwfl_module_addrdie,                                        \
+      (Dwfl_Module *, uint64_t address, uint64_t * bias))                      \
+    X(Dwarf_Die *, dwfl_module_nextcu,                                         \
+      (Dwfl_Module *, Dwarf_Die * last, uint64_t * bias))                      \
+    X(int, dwarf_haspc, (Dwarf_Die *, uint64_t address))                       \
+    X(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, uint64_t address))         \
+    X(const char *, dwarf_linesrc,                                             \
+      (Dwarf_Line *, uint64_t * time, uint64_t * size))                        \
+    X(int, dwarf_lineno, (Dwarf_Line *, int *line))                            \
+    X(const char *, dwarf_diename, (Dwarf_Die *))
+
+static struct {
+#define X(result, name, arguments) result(*name) arguments;
+    FUNCTIONS(X)
+#undef X
+} dw;
+
+static bool found_library(void)
+{
+    static bool tried, found;
+    void *library;
+
+    if (tried)
+        return found;
+    tried = true;
+    library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+    found = library;
+#define X(result, name, arguments)                                             \
+    if (found)                                                                 \
+        found = (*(void **)&dw.name = dlsym(library, #name));
+    FUNCTIONS(X)
+#undef X
+    return found;
+}
+
+/* ---- A file ---- */
+
+struct test_log_module {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+};
+
+static bool is_same(Dwfl_Module *module, const struct trace_module_file *file)
+{
+    const unsigned char *id = NULL;
+    uint64_t address;
+    int size = dw.dwfl_module_build_id(module, &id, &address);
+
+    return !file->build_id_size ||
+           (size >= 0 && (size_t)size == file->build_id_size &&
+            !memcmp(id, file->build_id, file->build_id_size));
+}
+
+struct test_log_module *test_log_module_open(
+    const struct trace_module_file *file)
+{
+    static struct callbacks callbacks;
+    struct test_log_module *module = calloc(1, sizeof(*module));
+
+    if (!module || !found_library())
+        return free(module), NULL;
+    *(void **)&callbacks.find_debuginfo =
+        *(void **)&dw.dwfl_standard_find_debuginfo;
+    module->dwfl = dw.dwfl_begin(&callbacks);
+    if (module->dwfl)
+        module->module = dw.dwfl_report_elf(module->dwfl, file->path,
+                                            file->path, -1, 0, true);
+    if (module->module && !dw.dwfl_report_end(module->dwfl, NULL, NULL) &&
+        is_same(module->module, file))
+        return module;
+    test_log_module_close(module);
+    return NULL;
+}
+
+void test_log_module_close(struct test_log_module *module)
+{
+    if (!module)
+        return;
+    if (module->dwfl)
+        dw.dwfl_end(module->dwfl);
+    free(module);
+}
+
+/* ---- Functions ---- */
+
+/* clang writes no table of the addresses of units, so that all are searched. */
+static Dwarf_Die *find_unit(Dwfl_Module *module, uint64_t address,
+                            uint64_t *bias)
+{
+    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, address, bias);
+
+    if (unit)
+        return unit;
+    while ((unit = dw.dwfl_module_nextcu(module, unit, bias)))
+        if (dw.dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
+/* Returns the part of a path that the compiler was given, as in __FILE__. */
+static const char *as_compiled(const char *path, const char *given)
+{
+    size_t size = strlen(path), end = given ? strlen(given) : size;
+
+    return end < size && !strcmp(path + size - end, given) ? given : path;
+}
+
+static void find_place(Dwfl_Module *module, uint64_t address,
+                       struct test_log_symbol *symbol)
+{
+    uint64_t bias = 0;
+    Dwarf_Die *unit = find_unit(module, address, &bias);
+    Dwarf_Line *place = unit ? dw.dwarf_getsrc_die(unit, address - bias) : NULL;
+    const char *path = place ? dw.dwarf_linesrc(place, NULL, NULL) : NULL;
+    int line = 0;
+
+    if (!path)
+        return;
+    dw.dwarf_lineno(place, &line);
+    symbol->file = as_compiled(path, dw.dwarf_diename(unit));
+    symbol->line = (uint32_t)line;
+}
+
+bool test_log_module_function(struct test_log_module *module, uint64_t address,
+                              struct test_log_symbol *symbol)
+{
+    uint64_t offset = 0;
+    Elf64_Sym unused;
+
+    *symbol = (struct test_log_symbol){
+        .symbol = dw.dwfl_module_addrinfo(module->module, address, &offset,
+                                          &unused, NULL, NULL, NULL)};
+    if (!symbol->symbol || offset)
+        return false;
+    find_place(module->module, address, symbol);
+    return true;
+}

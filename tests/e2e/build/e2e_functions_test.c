@@ -1,0 +1,206 @@
+/* e2e_functions_test.c: calls of functions in code without annotations, built
+ * in the ways that the manual describes. */
+#include "tests/support/e2e.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_functions, .init = e2e_begin, .timeout = 180);
+
+#define PROGRAMS "'" TESTS_DIR "/programs'"
+#define FLAGS                                                                  \
+    "-g -D_GNU_SOURCE -DTRACING -I '" BUILD_DIR "/include' " SANITIZE_FLAGS    \
+    " -fno-omit-frame-pointer -fno-optimize-sibling-calls "
+#define STATIC " -L '" BUILD_DIR "' -ltestlog -lcriterion -lpcre2-8 -lpthread"
+#define SHARED                                                                 \
+    " -L '" BUILD_DIR "/shared' -Wl,-rpath,'" BUILD_DIR                        \
+    "/shared' -ltestlog -lcriterion -lpcre2-8 -lpthread"
+
+#define GCC "gcc -finstrument-functions "
+#define GXX                                                                    \
+    "g++ -finstrument-functions "                                              \
+    "-finstrument-functions-exclude-file-list=/usr/include "
+#define CLANG   "clang -finstrument-functions-after-inlining "
+#define CLANGXX "clang++ -finstrument-functions-after-inlining "
+
+static void need(const char *tool)
+{
+    if (e2e_run("command -v %s", tool)->code)
+        cr_skip_test("%s is not installed", tool);
+}
+
+static void expect_success(const struct e2e *result)
+{
+    cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
+}
+
+/* Returns the stacks below main, without times, each once. */
+static const char *stacks(const char *folder)
+{
+    return e2e_run("'" BUILD_DIR "/testlog' export --folded %s | sed -n "
+                   "'s/^[^;]*;work//; T; s/ [0-9]*$//; /^$/d; /std::/d; "
+                   "/Store::~*Store/d; p' | "
+                   "LC_ALL=C sort -u",
+                   folder)
+        ->out;
+}
+
+/* X(name, compiler, tool, optimization) */
+#define WAYS_OF_C(X)                                                           \
+    X(gcc_0, GCC, "gcc", "-O0")                                                \
+    X(gcc_2, GCC, "gcc", "-O2")                                                \
+    X(gcc_3, GCC, "gcc", "-O3")                                                \
+    X(clang_0, CLANG, "clang", "-O0")                                          \
+    X(clang_2, CLANG, "clang", "-O2")
+
+#define WAYS_OF_CXX(X)                                                         \
+    X(gxx_0, GXX, "g++", "-O0")                                                \
+    X(gxx_2, GXX, "g++", "-O2")                                                \
+    X(clangxx_0, CLANGXX, "clang++", "-O0")                                    \
+    X(clangxx_2, CLANGXX, "clang++", "-O2")
+
+static void build(const char *compiler, const char *optimization,
+                  const char *source, const char *program)
+{
+    expect_success(e2e_run("%s " FLAGS "%s " PROGRAMS "/%s -o %s" STATIC,
+                           compiler, optimization, source, program));
+}
+
+/* Every function takes some time of its own. */
+#define C_STACKS                                                               \
+    ";descend\n"                                                               \
+    ";descend;descend\n"                                                       \
+    ";descend;descend;descend\n"                                               \
+    ";descend;descend;descend;leaf\n"                                          \
+    ";land\n"                                                                  \
+    ";land;fall\n"                                                             \
+    ";land;fall;jump\n"                                                        \
+    ";land;fall;jump;leaf\n"                                                   \
+    ";land;fill\n"                                                             \
+    ";land;leaf\n"                                                             \
+    ";listen\n"                                                                \
+    ";listen;interrupt\n"                                                      \
+    ";listen;interrupt;handle\n"                                               \
+    ";listen;interrupt;handle;leaf\n"                                          \
+    ";listen;interrupt;leaf\n"                                                 \
+    ";listen;leaf\n"                                                           \
+    ";sort\n"                                                                  \
+    ";sort;compare\n"                                                          \
+    ";sort;compare;leaf\n"                                                     \
+    ";sort;leaf\n"
+
+#define CXX_STACKS                                                             \
+    ";fill\n"                                                                  \
+    ";fill;kv::Store::put\n"                                                   \
+    ";kv::Store::operator()\n"                                                 \
+    ";kv::Store::operator();kv::twice<int>\n"                                  \
+    ";leaf\n"
+
+#define TEST_C(name, compiler, tool, optimization)                             \
+    Test(e2e_functions, records_c_calls_of_##name)                             \
+    {                                                                          \
+        need(tool);                                                            \
+        build(compiler, optimization, "calls.c", "calls");                     \
+        expect_success(e2e_run("./calls out"));                                \
+        e2e_expect_is(stacks("out"), C_STACKS);                                \
+    }
+
+WAYS_OF_C(TEST_C)
+#undef TEST_C
+
+#define TEST_CXX(name, compiler, tool, optimization)                           \
+    Test(e2e_functions, records_calls_that_exceptions_leave_in_##name)         \
+    {                                                                          \
+        need(tool);                                                            \
+        build(compiler, optimization, "calls_cxx.cpp", "calls");               \
+        expect_success(e2e_run("./calls out"));                                \
+        e2e_expect_is(stacks("out"), CXX_STACKS);                              \
+    }
+
+WAYS_OF_CXX(TEST_CXX)
+#undef TEST_CXX
+
+/* ---- Modules ---- */
+
+static void build_plugin(const char *name)
+{
+    expect_success(e2e_run(GCC FLAGS "-shared -fPIC -DNAME=%s " PROGRAMS
+                                     "/calls_plugin.c -o %s.so" SHARED,
+                           name, name));
+}
+
+/* Objects of one size take each other's addresses. */
+Test(e2e_functions, names_functions_of_objects_at_one_address)
+{
+    const struct e2e *run;
+    const char *out;
+
+    need("gcc");
+    build_plugin("one");
+    build_plugin("two");
+    expect_success(
+        e2e_run("gcc " FLAGS PROGRAMS "/calls_loading.c -o loading" SHARED));
+    run = e2e_run("./loading out ./one.so ./two.so ./one.so");
+    expect_success(run);
+    if (e2e_run("./loading out2 ./one.so ./two.so | uniq | wc -l")->out[0] !=
+        '1')
+        cr_skip_test("the objects were loaded at different addresses");
+    out = e2e_run("'" BUILD_DIR "/testlog' stat out")->out;
+    e2e_expect_has(e2e_line(out, "plugin_one"), "    2 ");
+    e2e_expect_has(e2e_line(out, "plugin_two"), "    1 ");
+    e2e_expect_has(e2e_line(out, "  run"), "    3 ");
+}
+
+Test(e2e_functions, names_functions_by_their_offsets_without_symbols)
+{
+    need("gcc");
+    build(GCC, "-O0", "calls.c", "calls");
+    expect_success(e2e_run("./calls out && strip calls"));
+    e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' stat out")->out,
+                   "  calls+0x");
+    /* Another program took its place. */
+    build(GCC, "-O1", "calls.c", "calls");
+    e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' stat out")->out,
+                   "  calls+0x");
+}
+
+/* ---- Filters ---- */
+
+Test(e2e_functions, shows_functions_at_level_trace_in_chains_only)
+{
+    const char *hidden, *shown;
+
+    need("gcc");
+    expect_success(
+        e2e_run(GCC FLAGS PROGRAMS "/calls_test.c -o calls_test" STATIC));
+    hidden = e2e_run("./calls_test --log=info --log-time=none")->err;
+    shown = e2e_run("./calls_test --log=trace --log-time=none")->err;
+    e2e_expect_has(hidden, " INFO request:");
+    e2e_expect_lacks(hidden, "look_up");
+    e2e_expect_has(shown, "serve:request:look_up: ");
+    e2e_expect_has(
+        e2e_run("./calls_test --log=info,fn=trace --log-time=none")->err,
+        "serve:request:look_up: ");
+    e2e_expect_lacks(e2e_run("./calls_test --log=fn=trace 2>&1")->out,
+                     "matches no");
+}
+
+/* ---- Limits ---- */
+
+Test(e2e_functions, counts_calls_beyond_the_limit)
+{
+    need("gcc");
+    expect_success(
+        e2e_run(GCC FLAGS PROGRAMS "/calls_test.c -o calls_test" STATIC));
+    e2e_expect_has(e2e_run("CALLS=100000 ./calls_test "
+                           "--trace-options=functions_limit=256K")
+                       ->err,
+                   "calls of functions were only counted after "
+                   "functions_limit was reached: step ");
+    e2e_expect_has(
+        e2e_run("./calls_test --trace-options=functions_limit=1")->err,
+        "functions_limit");
+}

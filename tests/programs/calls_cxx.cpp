@@ -1,0 +1,72 @@
+/* calls_cxx.cpp: functions that exceptions leave, recorded without annotations.
+ * calls_cxx FOLDER */
+#include <testlog/trace.h>
+
+#include <stdexcept>
+#include <vector>
+
+#define APART __attribute__((noinline))
+
+static volatile int sink;
+
+namespace kv
+{
+
+template <typename T> APART T twice(T value)
+{
+    return value + value;
+}
+
+class Store
+{
+    std::vector<int> values;
+
+  public:
+    APART void put(int value)
+    {
+        values.push_back(value);
+        if (value == 1)
+            throw std::runtime_error("one");
+        sink = sink + 1;
+    }
+
+    APART int operator()(int value)
+    {
+        return twice(value) + sink;
+    }
+};
+
+} // namespace kv
+
+APART static void leaf()
+{
+    sink = sink + 1;
+}
+
+APART static void fill(kv::Store &store)
+{
+    store.put(0);
+    store.put(1);
+    leaf();
+}
+
+APART static void work()
+{
+    kv::Store store;
+
+    try {
+        fill(store);
+    } catch (const std::exception &) {
+        leaf();
+    }
+    leaf();
+    sink = store(2);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || trace_start(argv[1], nullptr))
+        return 1;
+    work();
+    return trace_stop();
+}

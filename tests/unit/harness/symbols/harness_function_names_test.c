@@ -1,0 +1,76 @@
+/* harness_function_names_test.c: functions of this program, by their addresses.
+ */
+#include "tests/support/support.h"
+
+#include "harness/symbols/symbols.h"
+
+#include <criterion/criterion.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[4096];
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+    (void)size;
+    *(uint64_t *)bias = info->dlpi_addr;
+    return 1; /* the program is the first one */
+}
+
+static uint64_t own_address(void)
+{
+    uint64_t bias = 0;
+
+    dl_iterate_phdr(find_bias, &bias);
+    return (uint64_t)(uintptr_t)find_bias - bias;
+}
+
+static struct trace_module_file own_file(void)
+{
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    cr_assert_gt(size, 0);
+    path[size] = '\0';
+    return (struct trace_module_file){.path = path};
+}
+
+Test(harness_function_names, finds_name_file_and_line)
+{
+    struct trace_module_file file = own_file();
+    struct test_log_module *module = test_log_module_open(&file);
+    struct test_log_symbol symbol;
+
+    cr_assert_not_null(module);
+    cr_assert(test_log_module_function(module, own_address(), &symbol));
+    cr_expect_str_eq(symbol.symbol, "find_bias");
+    cr_assert_not_null(symbol.file);
+    cr_expect_not_null(strstr(symbol.file, "harness_function_names_test.c"));
+    cr_expect_gt(symbol.line, 10);
+    test_log_module_close(module);
+}
+
+Test(harness_function_names, names_only_the_beginning_of_a_function)
+{
+    struct trace_module_file file = own_file();
+    struct test_log_module *module = test_log_module_open(&file);
+    struct test_log_symbol symbol;
+
+    cr_assert_not_null(module);
+    cr_expect_not(test_log_module_function(module, own_address() + 1, &symbol));
+    cr_expect_not(test_log_module_function(module, UINT64_MAX, &symbol));
+    test_log_module_close(module);
+}
+
+Test(harness_function_names, refuses_a_file_with_another_build_id)
+{
+    struct trace_module_file file = own_file();
+
+    file.build_id = (const unsigned char *)"other";
+    file.build_id_size = 5;
+    cr_expect_null(test_log_module_open(&file));
+    file = (struct trace_module_file){.path = "/dev/null"};
+    cr_expect_null(test_log_module_open(&file));
+    file.path = "missing";
+    cr_expect_null(test_log_module_open(&file));
+}

@@ -1,0 +1,128 @@
+/* calls.h: records calls of functions in code that was built with
+ * -finstrument-functions. Private.
+ *
+ * The compiler calls a hook at the beginning and at the end of each function. A
+ * shadow stack has the open calls of a thread. An enter first removes the calls
+ * that their functions have left without an exit: by longjmp, by an exception,
+ * or out of a signal handler.
+ */
+#ifndef TRACE_CALLS_H
+#define TRACE_CALLS_H
+
+#include "load_map.h"
+#include "trace/record/write.h"
+
+/* A function that was entered. */
+struct trace_frame {
+    uintptr_t frame;    /* its frame's address, which inlined functions share */
+    uintptr_t site;     /* where it returns to */
+    uintptr_t back;     /* where in the function the hook was called */
+    uintptr_t function; /* its address */
+    uint64_t start;
+    struct trace_call_entry *call; /* its entry; NULL: it is not recorded */
+};
+
+/* A thread's calls. */
+struct trace_calls {
+    struct trace_call_entry *next, *end; /* of the current CALLS record */
+    uint64_t base;                       /* the record's time */
+    struct trace_frame *top;             /* the innermost open call */
+    struct trace_frame *last;            /* of the shadow stack's memory */
+    struct trace_frame *bottom;          /* its first, which is no call */
+    const struct trace_loaded *module;   /* of the last call */
+    struct trace_record *record; /* the current CALLS record; NULL: none */
+    struct trace_record *free, *room_end; /* without one: its range's rest */
+    uint32_t pieces;                      /* of the last range */
+    uint32_t generation;                  /* of the recording; 0: none yet */
+    uint32_t returns; /* trace_room_returns when there was no space */
+    bool full;        /* there was no space */
+};
+
+extern _Thread_local struct trace_calls trace_calls TRACE_TLS_;
+
+/* ---- shadow.c: the shadow stack ---- */
+
+/* trace_calls_begin makes a thread ready for a recording; false without
+ * memory. */
+bool trace_calls_begin(struct trace_writer *);
+
+/* trace_calls_grow makes room for another open call. */
+bool trace_calls_grow(void);
+
+/* trace_calls_repair removes calls that have been left when a function enters:
+ * its frame, its return address, and where it called the hook. */
+void trace_calls_repair(struct trace_writer *, uintptr_t frame, uintptr_t site,
+                        uintptr_t back);
+
+/* trace_calls_leave ends a call that is not the innermost one, and those within
+ * it; none if it is not open. */
+void trace_calls_leave(struct trace_writer *, uintptr_t frame,
+                       uintptr_t function);
+
+/* ---- call_room.c: entries ---- */
+
+/* trace_call_find_room begins a CALLS record at `now`; without space it counts
+ * a call of the function and returns false. */
+bool trace_call_find_room(struct trace_writer *, uint64_t now,
+                          uintptr_t function);
+
+/* trace_call_end_long records the end of a call that is too long for its entry.
+ */
+void trace_call_end_long(struct trace_writer *, const struct trace_frame *,
+                         uint64_t now);
+
+/* trace_call_give_room returns the space of an ending thread. */
+void trace_call_give_room(struct trace_writer *);
+
+/* ---- call_counts.c ---- */
+
+/* trace_call_count counts a call that has no space. */
+void trace_call_count(struct trace_writer *, uintptr_t function);
+
+/* ---- Inline ---- */
+
+/* trace_call_open begins the entry of a call; NULL without space. */
+static inline struct trace_call_entry *trace_call_open(
+    struct trace_writer *writer, uint64_t now, uintptr_t function,
+    uint64_t flags)
+{
+    struct trace_calls *calls = &trace_calls;
+
+    if (unlikely(calls->next == calls->end || now - calls->base > UINT32_MAX) &&
+        !trace_call_find_room(writer, now, function))
+        return NULL;
+
+    struct trace_call_entry *call = calls->next;
+
+    calls->next = call + 1;
+    call->start = (uint32_t)(now - calls->base);
+    call->duration = 0;
+    __atomic_store_n(&call->function, (function & TRACE_CALL_ADDRESS) | flags,
+                     __ATOMIC_RELEASE);
+    return call;
+}
+
+/* trace_call_close ends the entry of a call. */
+static inline void trace_call_close(struct trace_writer *writer,
+                                    const struct trace_frame *frame)
+{
+    if (unlikely(!frame->call))
+        return;
+
+    uint64_t now = trace_stamp(writer), duration = now - frame->start;
+
+    if (likely(duration < UINT32_MAX))
+        __atomic_store_n(&frame->call->duration, (uint32_t)duration,
+                         __ATOMIC_RELEASE);
+    else
+        trace_call_end_long(writer, frame, now);
+}
+
+/* trace_frame_outer returns the address of the frame that called one. */
+static inline __attribute__((no_sanitize("address"))) uintptr_t
+trace_frame_outer(uintptr_t frame)
+{
+    return *(volatile uintptr_t *)frame;
+}
+
+#endif

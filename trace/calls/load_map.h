@@ -1,0 +1,42 @@
+/* load_map.h: the modules of the process, which the recording needs to name
+ * addresses: the program and its shared objects. Private.
+ *
+ * A module is recorded when the first address in it is. An address belongs to
+ * the module that was recorded last before the address was, because another
+ * object may have taken the place of one that was unloaded.
+ */
+#ifndef TRACE_LOAD_MAP_H
+#define TRACE_LOAD_MAP_H
+
+#include "trace/record/recorder.h"
+
+/* A range of addresses. */
+struct trace_loaded {
+    uintptr_t low;
+    size_t size;                 /* atomic; 0: it was unloaded */
+    const unsigned char *wanted; /* see TRACE_WANTED_SHIFT; NULL: all are */
+};
+
+/* A module may have a byte for each 16 of its own, which is not zero if the
+ * function that begins there is recorded: with two hooks, none is smaller. */
+enum { TRACE_WANTED_SHIFT = 4 };
+
+/* trace_load_map_none is a module without addresses. */
+extern const struct trace_loaded trace_load_map_none;
+
+static inline bool trace_is_loaded_at(const struct trace_loaded *module,
+                                      uintptr_t address)
+{
+    return address - module->low <
+           __atomic_load_n(&module->size, __ATOMIC_RELAXED);
+}
+
+/* trace_load_map_find returns the module of an address, and records it before
+ * its first address. Without one, it returns trace_load_map_none. */
+const struct trace_loaded *trace_load_map_find(struct trace_writer *,
+                                               uintptr_t address);
+
+/* trace_load_map_unload forgets modules that are loaded no more. */
+void trace_load_map_unload(void);
+
+#endif

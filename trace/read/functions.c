@@ -1,0 +1,252 @@
+/* functions.c: the functions that were called, and the call sites that stand
+ * for them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call_index.h"
+#include "reader_parts.h"
+
+static const struct trace_resolver *resolver;
+
+void trace_resolve_with(const struct trace_resolver *new)
+{
+    resolver = new;
+}
+
+/* ---- Modules ---- */
+
+static bool next_number(struct trace_values *values, uint64_t *number)
+{
+    struct trace_value value;
+
+    if (!trace_values_next(values, &value) || value.type != TRACE_TYPE_U64)
+        return false;
+    *number = value.as.u;
+    return true;
+}
+
+static bool read_module(const struct trace_record *record,
+                        struct trace_seen_module *module)
+{
+    struct trace_values values = trace_values_in(record);
+    struct trace_value path, id;
+
+    if (!trace_values_next(&values, &path) || path.type != TRACE_TYPE_STRING ||
+        !trace_values_next(&values, &id) || id.type != TRACE_TYPE_BYTES)
+        return false;
+    module->time = record->time;
+    module->file =
+        (struct trace_module_file){path.as.text, id.as.bytes, id.size};
+    return next_number(&values, &module->low) &&
+           next_number(&values, &module->size) &&
+           next_number(&values, &module->bias);
+}
+
+bool trace_functions_module(struct trace_call_index *calls,
+                            const struct trace_record *record)
+{
+    struct trace_seen_module module = {0};
+
+    if (!read_module(record, &module))
+        return true;
+    if (!TRACE_ARRAY_RESERVE(calls->modules, calls->module_capacity,
+                             calls->module_count + 1))
+        return false;
+    calls->modules[calls->module_count++] = module;
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct trace_seen_module *x = a, *y = b;
+
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static bool overlap(const struct trace_seen_module *a,
+                    const struct trace_seen_module *b)
+{
+    return a->low - b->low < b->size || b->low - a->low < a->size;
+}
+
+void trace_functions_sort(struct trace_call_index *calls)
+{
+    struct trace_seen_module *modules = calls->modules;
+
+    if (!calls->module_count)
+        return;
+    qsort(modules, calls->module_count, sizeof(*modules), by_time);
+    for (size_t i = 0; i < calls->module_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (overlap(&modules[i], &modules[j]))
+                modules[i].shares = modules[j].shares = true;
+}
+
+static bool has(const struct trace_seen_module *module, uint64_t address)
+{
+    return address - module->low < module->size;
+}
+
+/* Returns the module that was at an address: the last one that was recorded
+ * there before. */
+static const struct trace_seen_module *module_of(
+    const struct trace_call_index *calls, uint64_t address, uint64_t time)
+{
+    const struct trace_seen_module *modules = calls->modules, *found = NULL;
+
+    for (size_t i = 0; i < calls->module_count; i++) {
+        if (!has(&modules[i], address))
+            continue;
+        if (!modules[i].shares)
+            return &modules[i];
+        if (!found || modules[i].time <= time)
+            found = &modules[i];
+    }
+    return found;
+}
+
+/* ---- Functions ---- */
+
+/* Two functions with one key would be one; there are 2^16 modules at most. */
+static uint64_t key_of(const struct trace_call_index *calls, uint64_t address,
+                       const struct trace_seen_module *module)
+{
+    uint64_t number = module ? (uint64_t)(module - calls->modules) + 1 : 0;
+
+    return address | number << TRACE_CALL_ADDRESS_BITS;
+}
+
+bool trace_functions_add(struct trace_call_index *calls, uint64_t address,
+                         uint64_t time)
+{
+    const struct trace_seen_module *module = module_of(calls, address, time);
+    uint64_t key = key_of(calls, address, module);
+    uintptr_t number;
+
+    if (trace_table_find(&calls->by_address, key, &number))
+        return true;
+    if (!TRACE_ARRAY_RESERVE(calls->functions, calls->function_capacity,
+                             calls->function_count + 1) ||
+        !trace_table_set(&calls->by_address, key, calls->function_count))
+        return false;
+    calls->functions[calls->function_count++] =
+        (struct trace_called){address, module, NULL};
+    return true;
+}
+
+/* ---- Names ---- */
+
+/* A call site with its own texts. */
+struct function_site {
+    struct trace_site site;
+    char texts[];
+};
+
+static const char *module_name(const struct trace_called *function)
+{
+    return function->module ? trace_base_name(function->module->file.path)
+                            : "?";
+}
+
+/* Names a function by its module and its offset there. */
+static void name_offset(struct trace_text *text,
+                        const struct trace_called *function)
+{
+    trace_text_printf(text, "%s+0x%" PRIx64, module_name(function),
+                      function->module
+                          ? function->address - function->module->bias
+                          : function->address);
+}
+
+static void name_target(struct trace_text *text, const char *file,
+                        const struct trace_called *function)
+{
+    char target[256];
+
+    if (file)
+        trace_target(file, target, sizeof(target));
+    trace_text_printf(text, "fn::%s", file ? target : module_name(function));
+}
+
+/* Returns the place behind a text's end. */
+static char *put(char *to, const char **text, const char *from)
+{
+    size_t size = strlen(from) + 1;
+
+    *text = memcpy(to, from, size);
+    return to + size;
+}
+
+static struct trace_site *make_site(const char *name, const char *target,
+                                    const char *file, uint32_t line)
+{
+    struct function_site *function =
+        calloc(1, sizeof(*function) + 2 * strlen(name) + strlen(target) +
+                      strlen(file) + 4);
+    char *to;
+
+    if (!function)
+        return NULL;
+    to = put(function->texts, &function->site.name, name);
+    to = put(to, &function->site.target, target);
+    to = put(to, &function->site.file, file);
+    put(to, &function->site.function, name);
+    function->site.line = line;
+    function->site.level = TRACE_LEVEL_TRACE;
+    function->site.kind = TRACE_SITE_SPAN;
+    return &function->site;
+}
+
+static struct trace_site *name_function(const struct trace_called *function)
+{
+    struct trace_function_name found = {0};
+    struct trace_text name = {0}, target = {0};
+    struct trace_site *site = NULL;
+
+    if (!resolver || !function->module ||
+        !resolver->function(&function->module->file,
+                            function->address - function->module->bias, &found))
+        found = (struct trace_function_name){0};
+    if (found.name)
+        trace_text_string(&name, found.name);
+    else
+        name_offset(&name, function);
+    name_target(&target, found.file, function);
+    if (!name.failed && !target.failed)
+        site = make_site(name.data, target.data,
+                         found.file ? found.file : module_name(function),
+                         found.line);
+    trace_text_free(&name);
+    trace_text_free(&target);
+    return site;
+}
+
+const struct trace_site *trace_functions_site(const struct trace_reader *reader,
+                                              uint64_t address, uint64_t time)
+{
+    const struct trace_call_index *calls = &reader->calls;
+    struct trace_called *function;
+    uintptr_t number;
+
+    if (!trace_table_find(
+            &calls->by_address,
+            key_of(calls, address, module_of(calls, address, time)), &number))
+        return NULL;
+    function = &calls->functions[number];
+    if (!function->site) {
+        function->site = name_function(function);
+        if (function->site)
+            function->site->id = calls->first_site + (uint32_t)number;
+        reader->sites[calls->first_site + number] = function->site;
+    }
+    return function->site;
+}
+
+void trace_functions_free(struct trace_call_index *calls)
+{
+    free(calls->functions);
+    free(calls->modules);
+    trace_table_free(&calls->by_address);
+}
