@@ -719,10 +719,10 @@ Test(e2e_view, reads_the_beginning_of_a_file_without_lines)
 
     cr_assert_eq(truncate("runs/" RUN "/results.tsv", 1 << 30), 0);
     cr_assert_eq(truncate("runs/" RUN "/summary.tsv", 1 << 30), 0);
-    start(NULL);
-    expect_status(with_token("/api/index"), 200);
+    server_start(NULL);
+    server_expect(server_get("/api/index"), 200);
     snprintf(command, sizeof(command),
-             "sed -n 's/VmHWM:\\s*//p' /proc/%ld/status", (long)server);
+             "sed -n 's/VmHWM:\\s*//p' /proc/%ld/status", (long)server_pid);
     kilobytes = atol(e2e_run("%s", command)->out);
     cr_expect(kilobytes > 1000 && kilobytes < 500000, "%ld", kilobytes);
 }
