@@ -55,8 +55,9 @@ static int hang(const struct view *view, const void *context, FILE *out)
     (void)view;
     (void)context;
     (void)out;
-    for (;;)
-        pause();
+    while (pause())
+        continue;
+    return 0;
 }
 
 static int put_too_much(const struct view *view, const void *context, FILE *out)
