@@ -26,7 +26,7 @@
 
 #include "trace/record/recorder.h"
 
-enum { ROWS_MAX = 64, QUICK = 16 };
+enum { ROWS_MAX = 96, QUICK = 16 };
 
 struct bench_settings bench_settings = {.events = 1000000};
 

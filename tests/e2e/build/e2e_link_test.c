@@ -291,7 +291,8 @@ Test(e2e_link, exports_no_other_names)
                           "grep -vE '^(trace|log|test_log|criterion)_|^main$|"
                           "^cr_log$|^cri_assert_node_send$|"
                           "^git_(libgit2_(init|shutdown)|diff_buffers)$|"
-                          "^nn_bind$|^waitid$|"
+                          "^nn_bind$|^waitid$|^dlclose$|"
+                          "^__cyg_profile_func_(enter|exit)$|"
                           "^__(start|stop)_trace_untracked$|" /* ld's */
                           "^(nvrtc[A-Z]|nvvm[A-Z]|(__)?nvJitLink[A-Z])|"
                           "^__(ubsan|lsan|"
