@@ -175,7 +175,7 @@ Test(e2e_functions, shows_functions_at_level_trace_in_chains_only)
 
     need("gcc");
     expect_success(
-        e2e_run(GCC FLAGS PROGRAMS "/calls_test.c -o calls_test" STATIC));
+        e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     hidden = e2e_run("./calls_test --log=info --log-time=none")->err;
     shown = e2e_run("./calls_test --log=trace --log-time=none")->err;
     e2e_expect_has(hidden, " INFO request:");
@@ -194,7 +194,7 @@ Test(e2e_functions, counts_calls_beyond_the_limit)
 {
     need("gcc");
     expect_success(
-        e2e_run(GCC FLAGS PROGRAMS "/calls_test.c -o calls_test" STATIC));
+        e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     e2e_expect_has(e2e_run("CALLS=100000 ./calls_test "
                            "--trace-options=functions_limit=256K")
                        ->err,

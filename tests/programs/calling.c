@@ -1,4 +1,4 @@
-/* calls_test.c: a test whose functions have no annotations, but for a span and
+/* calling.c: a test whose functions have no annotations, but for a span and
  * a line. CALLS is how often it calls one. */
 #include <testlog/test_log.h>
 
