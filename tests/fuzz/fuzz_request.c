@@ -135,6 +135,12 @@ view_result view_render(const struct view_request *request,
     return view_answer(request, MHD_HTTP_OK, source->type, "", 0);
 }
 
+view_result view_send_live(const struct view_request *request,
+                           const struct view_source *source)
+{
+    return view_answer(request, MHD_HTTP_OK, source->type, "", 0);
+}
+
 view_result view_send_events(const struct view_request *request)
 {
     return view_answer(request, MHD_HTTP_OK, "text/event-stream", "", 0);
