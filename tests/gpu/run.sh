@@ -107,12 +107,14 @@ verdict() {
 }
 
 # step NAME SECONDS COMMAND...: runs a step with a time limit, within that of all
-# steps. The last 20 seconds are kept for the summary.
+# steps. A longer --limit gives each step more. The last 20 seconds are kept for the
+# summary.
 kept=20
 step() {
     local name=$1 seconds=$2 log code left=$((limit - kept - SECONDS))
     log=$out/log/$(tr -c 'a-zA-Z0-9\n' _ <<<"$1").txt
     shift 2
+    [ $limit -le 540 ] || seconds=$((seconds * limit / 540))
     if [ $left -lt 5 ]; then
         verdict step "$name" skip "no time is left of $limit s"
         return 125

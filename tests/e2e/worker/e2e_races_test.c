@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_races, .init = e2e_begin, .timeout = 300);
+TestSuite(e2e_races, .init = e2e_begin, .timeout = 600);
 
 static void need_valgrind(void)
 {
@@ -14,6 +14,7 @@ static void need_valgrind(void)
         cr_skip_test("valgrind cannot run a sanitized program");
     if (e2e_run("command -v valgrind")->code)
         cr_skip_test("valgrind is not installed");
+    e2e_allow(250);
 }
 
 /* Expects that only the planted race is found. */
