@@ -208,8 +208,8 @@ Test(trace_profiler, says_why_a_text_is_refused)
                          error.why);
     }
     cr_expect_eq(parse_for(TRACE_PROFILER_OF_START, "limit=1"), -1);
-    cr_expect_str_eq(error.why, "limit: unknown value \"1\"; write bytes, as "
-                                "in 64M");
+    cr_expect_str_eq(error.why, "limit: unknown value \"1\"; write 256K to "
+                                "64G");
 }
 
 Test(trace_profiler, changes_nothing_if_a_later_option_is_refused)
