@@ -5,8 +5,11 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "symbols.h"
 
@@ -29,7 +32,7 @@ struct callbacks {
       (Dwfl *, const char *name, const char *path, int fd, uint64_t base,      \
        bool add_address))                                                      \
     X(int, dwfl_report_end, (Dwfl *, void *removed, void *argument))           \
-    X(int, dwfl_standard_find_debuginfo, (void))                               \
+    X(int, dwfl_build_id_find_debuginfo, (void))                               \
     X(int, dwfl_module_build_id,                                               \
       (Dwfl_Module *, const unsigned char **bits, uint64_t *address))          \
     X(const char *, dwfl_module_addrinfo,                                      \
@@ -88,6 +91,32 @@ static bool is_same(Dwfl_Module *module, const struct trace_module_file *file)
             !memcmp(id, file->build_id, file->build_id_size));
 }
 
+/* A recording may come from elsewhere and name anything, such as a FIFO. */
+static int open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* libdwfl owns the file of a module that it knows. */
+static Dwfl_Module *report(Dwfl *dwfl, const char *path)
+{
+    int fd = open_file(path);
+    Dwfl_Module *module =
+        fd < 0 ? NULL : dw.dwfl_report_elf(dwfl, path, path, fd, 0, true);
+
+    if (fd >= 0 && !module)
+        close(fd);
+    return module;
+}
+
+/* Debug information is looked for on this machine only: the standard way asks
+ * servers. */
 struct test_log_module *test_log_module_open(
     const struct trace_module_file *file)
 {
@@ -97,11 +126,10 @@ struct test_log_module *test_log_module_open(
     if (!module || !found_library())
         return free(module), NULL;
     *(void **)&callbacks.find_debuginfo =
-        *(void **)&dw.dwfl_standard_find_debuginfo;
+        *(void **)&dw.dwfl_build_id_find_debuginfo;
     module->dwfl = dw.dwfl_begin(&callbacks);
     if (module->dwfl)
-        module->module = dw.dwfl_report_elf(module->dwfl, file->path,
-                                            file->path, -1, 0, true);
+        module->module = report(module->dwfl, file->path);
     if (module->module && !dw.dwfl_report_end(module->dwfl, NULL, NULL) &&
         is_same(module->module, file))
         return module;

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <link.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char path[4096];
@@ -73,4 +74,21 @@ Test(harness_function_names, refuses_a_file_with_another_build_id)
     cr_expect_null(test_log_module_open(&file));
     file.path = "missing";
     cr_expect_null(test_log_module_open(&file));
+}
+
+/* A recording names the file. */
+Test(harness_function_names, opens_only_files_of_programs, .timeout = 30)
+{
+    static const char *const names[] = {"fifo",    "/dev/zero", ".",
+                                        "missing", "text",      ""};
+
+    test_folder();
+    cr_assert_eq(mkfifo(test_path("fifo"), 0600), 0);
+    test_save(test_path("text"), "#!/bin/sh\n", 10);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct trace_module_file file = {
+            .path = names[i][0] == '/' ? names[i] : test_path(names[i])};
+
+        cr_expect_null(test_log_module_open(&file), "%s", names[i]);
+    }
 }
