@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +36,8 @@ static struct view_live *find(const struct view *view,
 
 static void suspend(struct view_live *live)
 {
-    view_watch(live->view, live->pipe, POLLIN);
-    view_watch(live->view, view_socket_of(live->connection), POLLRDHUP);
+    view_watch(live->view, live->pipe, EPOLLIN);
+    view_watch(live->view, view_socket_of(live->connection), EPOLLRDHUP);
     MHD_suspend_connection(live->connection);
     live->suspended = true;
 }

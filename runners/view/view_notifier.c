@@ -4,6 +4,7 @@
  * tests make folders when they begin, and lines of results.jsonl when they end.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +12,22 @@
 #include <unistd.h>
 
 #include "harness/results/folder/list_runs.h"
+#include "harness/results/folder/scratch.h"
 #include "view.h"
 
 enum { RUNS_WATCHED = 8 /* the latest of those that go on */ };
 
-/* Watches a folder, if it is not watched yet. */
-static void add(struct view *view, const char *path, uint32_t events)
+/* Watches a folder; false if there is none. */
+static bool add(struct view *view, const char *path, uint32_t events)
 {
     int number = inotify_add_watch(view->notifier, path,
                                    events | IN_ONLYDIR | IN_DONT_FOLLOW);
 
-    if (number <= view->watched)
-        return;
-    view->watched = number;
-    view_changed(view); /* something may have come before */
+    if (number > view->watched) {
+        view->watched = number;
+        view_changed(view); /* something may have come before */
+    }
+    return number >= 0;
 }
 
 static int is_program(const struct dirent *entry)
@@ -53,18 +56,29 @@ static void watch_run(struct view *view, const char *run)
     char path[PATH_MAX];
 
     add(view, run, IN_CREATE | IN_MODIFY | IN_MOVED_TO);
-    if (snprintf(path, sizeof(path), "%s/tests", run) >= PATH_MAX)
-        return;
-    add(view, path, IN_CREATE);
-    watch_programs(view, path);
+    if (snprintf(path, sizeof(path), "%s/tests", run) < PATH_MAX &&
+        add(view, path, IN_CREATE))
+        watch_programs(view, path);
 }
 
-static bool has_ended(const struct view *view, const char *run)
+/* Finds the folder in which a run is recorded; false if it has ended or is
+ * recorded elsewhere. It prints nothing, because it looks each second. */
+static bool is_recorded_in(const struct view *view, const char *name,
+                           char path[PATH_MAX])
 {
-    char path[PATH_MAX];
+    char scratch[TEST_LOG_SCRATCH_SIZE];
+    enum test_log_scratch_place place = TEST_LOG_SCRATCH_GONE;
+    int run = openat(view->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
-    return snprintf(path, sizeof(path), "%s/run.json", run) >= PATH_MAX ||
-           !faccessat(view->dir, path, F_OK, 0);
+    if (run < 0)
+        return false;
+    if (faccessat(run, "run.json", F_OK, AT_SYMLINK_NOFOLLOW))
+        place = test_log_scratch_of(run, scratch);
+    close(run);
+    if (place == TEST_LOG_SCRATCH_NONE)
+        return snprintf(path, PATH_MAX, "%s/%s", view->folder, name) < PATH_MAX;
+    return place == TEST_LOG_SCRATCH_HERE &&
+           snprintf(path, PATH_MAX, "%s", scratch) < PATH_MAX;
 }
 
 void view_watch_runs(struct view *view)
@@ -74,7 +88,7 @@ void view_watch_runs(struct view *view)
     char path[PATH_MAX];
 
     for (size_t i = 0; i < count && watched < RUNS_WATCHED; i++)
-        if (!has_ended(view, names[i]) && view_find_run(view, names[i], path)) {
+        if (is_recorded_in(view, names[i], path)) {
             watch_run(view, path);
             watched++;
         }

@@ -584,19 +584,57 @@ static void wait_for(int fd, const char *text)
     cr_assert(strstr(got, text), "%s", got);
 }
 
-Test(e2e_view, says_that_a_run_has_ended)
+static int listen_to_events(void)
 {
     char request[512];
-    int fd;
+    int fd = server_connect();
 
-    server_start(NULL);
-    fd = server_connect();
     snprintf(request, sizeof(request),
              "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
              "Authorization: Bearer %s\r\n\r\n",
              server_port, server_token);
     send(fd, request, strlen(request), MSG_NOSIGNAL);
     wait_for(fd, "text/event-stream");
+    return fd;
+}
+
+#define GOES_ON "runs/2026-11-21T10-00-00.000002"
+
+Test(e2e_view, says_that_a_test_has_begun_or_ended)
+{
+    static const char *const changes[] = {
+        "mkdir -p " GOES_ON "/tests", "mkdir " GOES_ON "/tests/p",
+        "mkdir " GOES_ON "/tests/p/s.t", "echo >>" GOES_ON "/results.jsonl"};
+
+    server_start(NULL);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+        int fd = listen_to_events();
+
+        e2e_run("%s", changes[i]);
+        wait_for(fd, "data: ");
+        close(fd);
+    }
+    cr_expect_eq(server_stop(SIGTERM), 0);
+}
+
+/* The server looks at such a run each second. */
+Test(e2e_view, prints_nothing_about_a_scratch_folder_that_is_gone)
+{
+    const struct e2e *result;
+
+    e2e_run("mkdir -p " GOES_ON "/tests && ln -s /nowhere " GOES_ON
+            "/tests/link && printf /nowhere/testlog-scratch-x/run >" GOES_ON
+            "/scratch");
+    result = e2e_run("timeout -s TERM 3 " TESTLOG " view runs");
+    e2e_expect_is(result->err, "");
+}
+
+Test(e2e_view, says_that_a_run_has_ended)
+{
+    int fd;
+
+    server_start(NULL);
+    fd = listen_to_events();
     e2e_run("TRACE_DIR=runs %s -q --filter '*/passes'",
             e2e_program("small", E2E_TRACED));
     wait_for(fd, "data: ");
