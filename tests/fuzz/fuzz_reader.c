@@ -213,6 +213,8 @@ static void walk_followed(const char *path, int fd, const void *data,
 
     if (!reader)
         return;
+    if (size % 2)
+        trace_reader_sum_spans(reader, 100);
     read_new(reader);
     if (pwrite(fd, data, half, at) == (ssize_t)half)
         read_new(reader);

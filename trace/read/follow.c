@@ -160,14 +160,14 @@ static void count_entry(struct short_spans *shorts)
 /* Adapts to what the last look has found, and to the time since. */
 static void look_again(struct short_spans *shorts)
 {
+    const uint64_t least = SECOND / 100, longest = SECOND / 10;
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
-    uint64_t most = shorts->most, room = most * (now - shorts->looked) / SECOND;
+    uint64_t since = now - shorts->looked;
 
+    since = since < least ? least : since > longest ? longest : since;
     if (shorts->entries < shorts->room / 4)
         shorts->width = shorts->width > WIDTH_LEAST ? shorts->width / 2 : 0;
-    shorts->room = room < most / 100  ? most / 100
-                   : room > most / 10 ? most / 10
-                                      : room;
+    shorts->room = shorts->most * since / SECOND;
     shorts->allowed = shorts->room;
     shorts->entries = 0;
     shorts->looked = now;

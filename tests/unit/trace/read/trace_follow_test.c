@@ -544,6 +544,8 @@ static void read_damaged(const char *bytes, size_t size)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
     reader = trace_reader_follow(path);
+    if (reader && test_below(2))
+        trace_reader_sum_spans(reader, 100);
     for (int i = 0; reader && i < 20; i++) {
         uint32_t noise = test_random() >> test_below(32);
         off_t at = (off_t)test_below((uint32_t)size) & ~INT64_C(3);
