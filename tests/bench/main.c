@@ -151,6 +151,8 @@ static void measure_all(void)
     struct bench_size sizes[BENCH_SIZES_MAX];
     size_t at = 0, size_count;
 
+    if (bench_row_count > ROWS_MAX)
+        bench_stop("ROWS_MAX");
     bench_print_head();
     while (at < bench_row_count) {
         size_t next = at;

@@ -61,6 +61,19 @@ async function search(page, text) {
     return page.locator('#finding-state').innerText();
 }
 
+// openTest() adds runs and opens the page of a test that has all outcomes.
+async function openTest(open, folder, address, runs) {
+    addRuns(runs);
+    const page = await openPage(open, folder, address);
+
+    await ready(page);
+    await page.locator('#tests tr', { hasText: 'ring_test' })
+        .getByRole('link').first().click();
+    await page.waitForURL('**/test#*');
+    await ready(page);
+    return page;
+}
+
 module.exports = {
     async lead_from_a_test_to_its_runs_and_back(open, folder) {
         await serve(folder, 'lead', async (address, runs) => {
@@ -99,14 +112,8 @@ module.exports = {
 
     async tell_outcomes_apart_by_shape_and_color(open, folder) {
         await serve(folder, 'shapes', async (address, runs) => {
-            addRuns(runs);
-            const page = await openPage(open, folder, address);
+            const page = await openTest(open, folder, address, runs);
 
-            await ready(page);
-            await page.locator('#tests tr', { hasText: 'ring_test' })
-                .getByRole('link').first().click();
-            await page.waitForURL('**/test#*');
-            await ready(page);
             const drawn = await page.locator('.durations .mark').evaluateAll(
                 (all) => all.map((mark) => ({
                     shape: mark.getAttribute('d'), kind: mark.classList[1],
@@ -133,14 +140,8 @@ module.exports = {
 
     async say_when_a_test_changed(open, folder) {
         await serve(folder, 'changed', async (address, runs) => {
-            addRuns(runs);
-            const page = await openPage(open, folder, address);
+            const page = await openTest(open, folder, address, runs);
 
-            await ready(page);
-            await page.locator('#tests tr', { hasText: 'ring_test' })
-                .getByRole('link').first().click();
-            await page.waitForURL('**/test#*');
-            await ready(page);
             assert.deepStrictEqual(
                 await page.locator('.changes li').allInnerTexts(), [
                     `First failed in ${nameOf(9)}, commit abc9`,

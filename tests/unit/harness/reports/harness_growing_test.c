@@ -4,8 +4,11 @@
 #include "harness/results/report/growing.h"
 #include "harness/results/report/recorded.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -169,7 +172,7 @@ Test(harness_growing, loses_no_span_and_no_line_that_it_does_not_count)
     end();
 }
 
-/* What was recorded in many steps is what the whole recording has. */
+/* The blocks have the same rows as the whole recording. */
 Test(harness_growing, adds_up_to_the_whole_recording)
 {
     enum { BLOCKS = 40 };
@@ -210,6 +213,47 @@ Test(harness_growing, adds_up_to_the_whole_recording)
         cr_expect_leq(llabs(slice(&whole, "start", row) - seen[row].start),
                       100000, "clocks are measured anew");
     }
+}
+
+/* Makes blocks of a recording that changes at random places meanwhile. */
+static void grow_damaged(const char *bytes, size_t size)
+{
+    int fd = memfd_create("damaged", MFD_CLOEXEC);
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
+    reader = trace_reader_follow(path);
+    growing = reader ? test_log_growing_new(reader, "info") : NULL;
+    for (int i = 0; growing && i < 10; i++) {
+        uint32_t noise = test_random() >> test_below(32);
+        off_t at = (off_t)test_below((uint32_t)size) & ~INT64_C(3);
+        struct trace_text text = {0};
+
+        cr_assert_eq(pwrite(fd, &noise, sizeof(noise), at), sizeof(noise));
+        if (trace_reader_look(reader, UINT64_MAX) >= 0)
+            test_log_growing_add(growing);
+        test_log_growing_put(&text, "", growing);
+        trace_text_free(&text);
+    }
+    close(fd);
+    test_log_growing_free(growing);
+    trace_reader_close(reader);
+}
+
+Test(harness_growing, survives_any_bytes)
+{
+    size_t size;
+    char *bytes;
+
+    test_record();
+    test_rich();
+    trace_close();
+    bytes = test_load(test_path("recording"), &size);
+    test_seed(11);
+    for (int i = 0; i < 300; i++)
+        grow_damaged(bytes, size);
+    free(bytes);
 }
 
 Test(harness_growing, survives_a_lack_of_memory)

@@ -160,6 +160,28 @@ Test(harness_index, counts_the_tests_of_a_run_without_a_summary)
     test_log_index_free(&index);
 }
 
+/* A test that failed and was tried again counts once. */
+Test(harness_index, counts_the_tests_of_a_run_that_goes_on)
+{
+    struct test_log_index index;
+
+    add_run(1, NULL, NULL);
+    save(1, "results.jsonl",
+         "{\"name\":\"a/b\",\"outcome\":\"passed\",\"tries\":1}\n"
+         "{\"name\":\"a/c\",\"outcome\":\"failed\",\"tries\":1}\n"
+         "{\"name\":\"a/c\",\"outcome\":\"passed\",\"tries\":2}\n"
+         "{\"name\":\",\\\"outcome\\\":\\\"failed\",\"outcome\":\"crashed\""
+         ",\"tries\":1}\n"
+         "{\"name\":\"a/d\",\"outcome\":\"skipped\",\"tries\":1}\n"
+         "{\"name\":\"a/e\",\"outco");
+    index = read_index();
+    cr_expect_eq(index.runs[0].passed, 2);
+    cr_expect_eq(index.runs[0].failed, 1);
+    cr_expect_eq(index.runs[0].skipped, 1);
+    cr_expect_eq(index.runs[0].state, TEST_LOG_INDEX_UNFINISHED);
+    test_log_index_free(&index);
+}
+
 Test(harness_index, links_to_reports_that_exist)
 {
     add_run(1, "failed\t0\n", NULL);
