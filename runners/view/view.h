@@ -218,7 +218,7 @@ view_result view_send_trend(const struct view_request *);
 
 /* ---- view_search.c ---- */
 
-/* What is searched for in a run, and how long. */
+/* A search in a run. */
 struct view_wanted {
     char *run, *text;
     size_t most; /* tests and lines */

@@ -114,7 +114,7 @@ static bool map_stack(struct trace_calls *calls)
     return true;
 }
 
-/* What an earlier recording had, or a fork's parent, is not ours to end. */
+/* Calls of an earlier recording, or of a fork's parent, are not ended. */
 bool trace_calls_begin(struct trace_writer *writer)
 {
     struct trace_calls *calls = &trace_calls;

@@ -43,8 +43,8 @@ struct trace_call_index {
     size_t function_count, function_capacity;
     struct trace_table by_address; /* indexes of `functions` */
     uint32_t first_site;           /* the id of the first function */
-    /* What encloses a call, a span or an event, for each half slot: the number
-     * of a call, the place of a span, or 0. NULL without memory for it. */
+    /* The call or span around a call, a span or an event, for each half slot:
+     * a call's number, a span's place, or 0. NULL without memory for it. */
     uint32_t *around;
 };
 

@@ -250,7 +250,7 @@ struct trace_module_file {
     size_t build_id_size;
 };
 
-/* What is known of a function. The texts stay valid. */
+/* A function. The texts stay valid. */
 struct trace_function_name {
     const char *name; /* NULL: unknown */
     const char *file; /* NULL: unknown */

@@ -41,8 +41,8 @@ static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Threads and forks ---- */
 
-/* What it has of a recording that has ended stays as it is: the file may have
- * been truncated since. */
+/* Leaves a recording that has ended as it is: its file may have been truncated
+ * since. */
 static void leave_recording(struct trace_writer *writer)
 {
     bool recording = trace_is_recording();

@@ -71,7 +71,7 @@ struct trace_entered {
     struct trace_scope own, inside; /* its own, and with those below */
 };
 
-/* Who writes. Asked once: each part costs a system call. */
+/* The process and thread that write. Asked once: each costs a system call. */
 struct trace_self {
     uint32_t pid, tid; /* 0: not asked yet */
     char name[16];
@@ -218,7 +218,7 @@ void trace_device_unlock_forked(void);
 
 /* ---- Calls of functions ---- */
 
-/* What the recorder tells trace/calls/ about the calling thread. */
+/* The recorder calls these for the calling thread; trace/calls/ sets them. */
 struct trace_call_hooks {
     /* end ends its open calls and returns its space. */
     void (*end)(struct trace_writer *);

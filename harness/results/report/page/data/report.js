@@ -4,7 +4,7 @@ const report = (() => {
     const KEPT = 8;
     const opened = new Map();
     const run = { tests: [], cut: false, includeAll: '' };
-    // What can follow a test that runs: {has(test), recording(test)}.
+    // Follows tests that run: {has(test), recording(test)}.
     let live = { has: () => false };
 
     function isBad(test) {

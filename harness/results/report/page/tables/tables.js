@@ -134,7 +134,7 @@ const tables = (() => {
         leftOut.box(sums.without)];
     }
 
-    // What is on the screen stays there until that of later has been read.
+    // show() keeps the old tables until new ones are ready if it is `later`.
     async function show(later) {
         const mine = ++turn;
         const test = report.find(state.get('test'));
