@@ -45,7 +45,7 @@ TEST_LOG(survivors, none)
 
 TEST_LOG(survivors, soon)
 {
-    leave_behind(50000, 1, 20000);
+    leave_behind(50000, 1, 2000);
 }
 
 TEST_LOG(survivors, late)

@@ -77,7 +77,8 @@ static void expect_rows(const struct e2e *run, bool deaf)
 Test(e2e_passing, reports_every_row)
 {
     const struct e2e *run =
-        e2e_run("%s -j8 --timeout 1", e2e_program("passing", E2E_ALL));
+        e2e_run("%s -j8 --timeout %d", e2e_program("passing", E2E_ALL),
+                e2e_sanitized() ? 10 : 2);
 
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "8 passed, 16 failed, 2 skipped");

@@ -36,7 +36,7 @@ Test(e2e_survivors, waits_for_children_that_end_soon)
         e2e_run("%s --filter 'survivors/soon' --render=all", program());
 
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
-    cr_expect_eq(e2e_count(log_of("soon"), " of the survivor"), 20000);
+    cr_expect_eq(e2e_count(log_of("soon"), " of the survivor"), 2000);
     cr_expect_eq(e2e_number(result_of("survivors/soon"), "dropped"), 0);
     e2e_expect_lacks(run->err, "left processes behind");
 }
@@ -59,15 +59,29 @@ Test(e2e_survivors, does_not_wait_for_children_of_a_test_that_timed_out)
     }
 }
 
+/* Runs until the child has recorded between the end of its test and that of the
+ * run, for which it needs a processor. */
+static const struct e2e *run_late(const cJSON **late)
+{
+    for (int tries = 10;; tries--) {
+        const struct e2e *run = e2e_run(
+            "%s --filter 'survivors/[lz]*' -j4 --render=all", program());
+
+        e2e_expect_closing(run, "4 passed, 0 failed, 0 skipped");
+        *late = result_of("survivors/late");
+        if (tries == 1 ||
+            cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(*late, "lost"),
+                                "end"))
+            return run;
+    }
+}
+
 Test(e2e_survivors, names_surviving_processes_and_their_lost_records)
 {
-    const struct e2e *run =
-        e2e_run("%s --filter 'survivors/[lz]*' -j4 --render=all", program());
     const cJSON *late;
+    const struct e2e *run = run_late(&late);
     const char *line;
 
-    e2e_expect_closing(run, "4 passed, 0 failed, 0 skipped");
-    late = result_of("survivors/late");
     e2e_expect_has(e2e_text(late, "survivors"), " (");
     cr_expect_gt(
         e2e_number(cJSON_GetObjectItemCaseSensitive(late, "lost"), "end"), 0);

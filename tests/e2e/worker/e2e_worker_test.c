@@ -237,6 +237,7 @@ Test(e2e_worker, runs_many_tests_under_a_file_size_limit)
     char command[PATH_MAX];
     const struct e2e *result;
 
+    e2e_allow(240);
     snprintf(command, sizeof(command), "%s --repeat 400 --filter limited/fails",
              e2e_program("limited", E2E_TRACED));
     result = run_limited(command, 300);

@@ -533,18 +533,18 @@ static void export_many(uint32_t count, void (*put_one)(struct trace_record *,
     trace_reader_close(reader);
 }
 
-Test(trace_reader, reads_many_threads_in_linear_time, .timeout = 40)
+Test(trace_reader, reads_many_threads_in_linear_time, .timeout = 150)
 {
     export_many(250000, put_thread);
 }
 
-Test(trace_reader, reads_much_metadata_in_linear_time, .timeout = 40)
+Test(trace_reader, reads_much_metadata_in_linear_time, .timeout = 150)
 {
     export_many(120000, put_meta);
 }
 
 Test(trace_reader, links_many_calls_of_one_correlation_in_linear_time,
-     .timeout = 40)
+     .timeout = 150)
 {
     export_many(250000, put_call);
 }
