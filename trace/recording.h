@@ -20,9 +20,30 @@ struct trace_anchor {
 /* trace_anchor_now reads the three clocks in quick succession. */
 TRACE_API struct trace_anchor trace_anchor_now(void);
 
+/* Which calls of functions are recorded. It lies in memory that processes
+ * share, so that it has no pointers: places are bytes from its beginning. */
+struct trace_function_filter {
+    uint64_t least;  /* ticks of a call that calls nothing; 0: any */
+    uint32_t depth;  /* most open calls of a thread; 0: any number */
+    uint32_t others; /* 1: also those of modules that are not listed */
+    uint64_t module_count;
+    struct trace_filtered_module {
+        uint64_t path;   /* its hash, as trace_hash_string makes it */
+        uint64_t size;   /* bytes of its addresses */
+        uint64_t wanted; /* place of a byte for each 16 of them, which is not 0
+                          * if the function that begins there is recorded */
+    } modules[];
+};
+
+/* Of the addresses that a byte is for; with two hooks no function is smaller.
+ */
+enum { TRACE_WANTED_SHIFT = 4 };
+
 struct trace_options {
-    uint64_t limit;             /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
-    uint64_t functions_limit;   /* and of calls of functions; 0: none */
+    uint64_t limit;           /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
+    uint64_t functions_limit; /* and of calls of functions; 0: none */
+    /* NULL: all calls. It stays mapped as long as the process. */
+    const struct trace_function_filter *functions;
     struct trace_anchor origin; /* time zero; ticks 0 = now */
     const char *const *meta;    /* name, value, name, value, ..., NULL */
 };
@@ -88,6 +109,10 @@ TRACE_API void trace_phase_begin(enum trace_phase);
  * variable. */
 #define TRACE_INVITATION "TESTLOG_RECORDING"
 void trace_invite(void);
+
+/* trace_parse_time parses "250us" or "1.2ms": a number and ns, us, ms or s; or
+ * "0". It returns ns; UINT64_MAX if it is none, or more than ten days. */
+TRACE_API uint64_t trace_parse_time(const char *text);
 
 /* trace_parse_size parses "64M": digits and an optional K, M or G. Returns
  * false for anything else. */

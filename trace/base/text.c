@@ -144,26 +144,6 @@ void trace_text_free(struct trace_text *text)
     *text = (struct trace_text){.ceiling = text->ceiling};
 }
 
-bool trace_parse_size(const char *text, uint64_t *bytes)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-
-    errno = 0;
-
-    unsigned long long number = strtoull(text, &end, 10);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-
-    if (shift)
-        end++;
-    if (errno || *end || number > UINT64_MAX >> shift)
-        return false;
-    *bytes = (uint64_t)number << shift;
-    return true;
-}
-
 void trace_text_moment(struct trace_text *text, uint64_t wall)
 {
     time_t seconds = (time_t)(wall / 1000000000);
