@@ -43,7 +43,8 @@
     X(record_origin)                                                           \
     X(folder)                                                                  \
     X(limit)                                                                   \
-    X(profiler) /* as trace_profiler_text writes it */                         \
+    X(profiler)  /* as trace_profiler_text writes it */                        \
+    X(functions) /* "": all; "none"; or the id of a filter's memory */         \
     X(live)                                                                    \
     X(format)                                                                  \
     X(time)                                                                    \

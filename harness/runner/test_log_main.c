@@ -282,6 +282,7 @@ static int run_watched(struct criterion_test_set *set,
     matched = runner->matched;
     if (run->count && run->annotated)
         test_log_filters_find_unmatched(&filters, run);
+    test_log_functions_find_unmatched(run, options);
     write_run(run, options);
     test_log_reports_write(run, &options->output);
     if (end_scratch(run, options) && !run->foreign)

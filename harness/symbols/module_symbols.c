@@ -38,6 +38,10 @@ struct callbacks {
     X(const char *, dwfl_module_addrinfo,                                      \
       (Dwfl_Module *, uint64_t address, uint64_t * offset, Elf64_Sym *,        \
        unsigned *section, void **elf, uint64_t *bias))                         \
+    X(int, dwfl_module_getsymtab, (Dwfl_Module *))                             \
+    X(const char *, dwfl_module_getsym_info,                                   \
+      (Dwfl_Module *, int index, Elf64_Sym *, uint64_t *address,               \
+       unsigned *section, void **elf, uint64_t *bias))                         \
     X(Dwarf_Die *, dwfl_module_addrdie,                                        \
       (Dwfl_Module *, uint64_t address, uint64_t * bias))                      \
     X(Dwarf_Die *, dwfl_module_nextcu,                                         \
@@ -71,6 +75,11 @@ static bool found_library(void)
     FUNCTIONS(X)
 #undef X
     return found;
+}
+
+bool test_log_symbols_readable(void)
+{
+    return found_library();
 }
 
 /* ---- A file ---- */
@@ -199,4 +208,22 @@ bool test_log_module_function(struct test_log_module *module, uint64_t address,
         return false;
     find_place(module->module, address, symbol);
     return true;
+}
+
+/* A function of another file may have no type. */
+void test_log_module_each(struct test_log_module *module,
+                          test_log_visit_symbol *visit, void *context)
+{
+    int count = dw.dwfl_module_getsymtab(module->module);
+
+    for (int i = 1; i < count; i++) {
+        Elf64_Sym symbol;
+        uint64_t address = 0;
+        const char *name = dw.dwfl_module_getsym_info(
+            module->module, i, &symbol, &address, NULL, NULL, NULL);
+        bool defined = symbol.st_shndx != SHN_UNDEF;
+
+        if (name && (!defined || ELF64_ST_TYPE(symbol.st_info) == STT_FUNC))
+            visit(context, name, address, defined);
+    }
 }

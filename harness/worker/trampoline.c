@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,14 @@ static bool is_folder(const char *path)
     return !lstat(path, &status) && S_ISDIR(status.st_mode);
 }
 
+/* Attaches to the runner's filter of calls; NULL: all are recorded. */
+static const struct trace_function_filter *attach_filter(const char *id)
+{
+    const void *memory = *id ? shmat(atoi(id), NULL, SHM_RDONLY) : (void *)-1;
+
+    return memory == (void *)-1 ? NULL : memory;
+}
+
 /* A test runs even if it cannot be recorded; the runner prints why. */
 static void record(const struct test_log_session *session, const char *folder,
                    const char *show, const char *show_origin)
@@ -70,9 +79,11 @@ static void record(const struct test_log_session *session, const char *folder,
                                 session->runner,
                                 NULL};
     struct trace_profiler profiler = trace_profiler_of(session->profiler);
+    bool none = !strcmp(session->functions, "none");
     struct trace_options options = {
         .limit = strtoull(session->limit, NULL, 10),
-        .functions_limit = profiler.functions_limit,
+        .functions_limit = none ? 0 : profiler.functions_limit,
+        .functions = none ? NULL : attach_filter(session->functions),
         .origin = test_log_anchor_of(session->origin),
         .meta = meta,
     };

@@ -397,6 +397,13 @@ static void usage(void)
         "-n 4'\n"
         "      --races[=helgrind|drd]\n"
         "                        find data races with valgrind\n"
+        "      --functions=none|GLOBS\n"
+        "                        functions whose calls are recorded\n"
+        "      --functions-depth=N\n"
+        "                        most calls within each other that are "
+        "recorded\n"
+        "      --functions-min=TIME\n"
+        "                        leave out shorter calls that call nothing\n"
         "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }
@@ -408,7 +415,8 @@ struct arguments {
     const char *launch; /* NULL: none */
     const char *ctest;  /* the build folder; NULL: none */
     bool preload;
-    char *races, *open; /* flags for the programs; NULL: none */
+    char **passed; /* flags for the programs */
+    size_t passed_count;
 };
 
 /* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments these are, 0
@@ -429,6 +437,23 @@ static int read_flag(const char *name, char **argv, char **value)
     return *value == argv[1] ? 2 : 1;
 }
 
+/* Takes a flag that the programs get; returns how many arguments these are. */
+static int read_passed(struct arguments *arguments, char **argv)
+{
+    bool alone = !strcmp(argv[0], "--races") ||
+                 !strncmp(argv[0], "--races=", 8) || !strcmp(argv[0], "--open");
+    static const char *const names[] = {"--functions", "--functions-depth",
+                                        "--functions-min", NULL};
+    int size = alone;
+    char *value;
+
+    for (size_t i = 0; !size && names[i]; i++)
+        size = read_flag(names[i], argv, &value);
+    for (int i = 0; i < size; i++)
+        arguments->passed[arguments->passed_count++] = argv[i];
+    return size;
+}
+
 /* Takes a flag of testlog run; returns how many arguments these are. */
 static int read_own(struct arguments *arguments, char **argv)
 {
@@ -443,22 +468,16 @@ static int read_own(struct arguments *arguments, char **argv)
         arguments->preload = true;
         return 1;
     }
-    if (!strcmp(argv[0], "--races") || !strncmp(argv[0], "--races=", 8)) {
-        arguments->races = argv[0];
-        return 1;
-    }
-    if (!strcmp(argv[0], "--open")) {
-        arguments->open = argv[0];
-        return 1;
-    }
     if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
         arguments->ctest = argv[0][7] ? argv[0] + 8 : ".";
         return 1;
     }
     size = read_flag("--launch", argv, &value);
-    if (size)
+    if (size) {
         arguments->launch = value;
-    return size;
+        return size;
+    }
+    return read_passed(arguments, argv);
 }
 
 static void refuse(const char *word)
@@ -466,6 +485,13 @@ static void refuse(const char *word)
     if (!strcmp(word, "--serial"))
         test_log_notice("--serial needs the name of a program, or a pattern; "
                         "for example --serial 'net_*'");
+    else if (!strcmp(word, "--functions"))
+        test_log_notice("--functions needs names of functions; for example "
+                        "--functions='store_*'");
+    else if (!strcmp(word, "--functions-depth"))
+        test_log_notice("--functions-depth needs a number of calls");
+    else if (!strcmp(word, "--functions-min"))
+        test_log_notice("--functions-min needs a time, such as 1us");
     else if (!strncmp(word, "--preload=", 10))
         test_log_notice("--preload takes no value; name the programs after it");
     else if (!strcmp(word, "--launch"))
@@ -566,8 +592,6 @@ static int make_programs(struct programs *programs,
 /* Adds a flag for the programs, in place of a word that is read. */
 static void put_flag(struct programs *programs, char *flag)
 {
-    if (!flag)
-        return;
     *--programs->flags = flag;
     programs->flag_count++;
 }
@@ -576,20 +600,22 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
 {
     size_t room = (size_t)argc + 1;
     struct arguments arguments = {.paths = calloc(room, sizeof(char *)),
-                                  .globs = calloc(room, sizeof(char *))};
+                                  .globs = calloc(room, sizeof(char *)),
+                                  .passed = calloc(room, sizeof(char *))};
     int status = -1, words = -1;
 
-    if (arguments.paths && arguments.globs)
+    if (arguments.paths && arguments.globs && arguments.passed)
         words = read_words(&arguments, argc, argv);
     if (words >= 0) {
         programs->flags = argv + (words < argc ? words + 1 : words);
         programs->flag_count = words < argc ? argc - words - 1 : 0;
-        put_flag(programs, arguments.races);
-        put_flag(programs, arguments.open);
+        for (size_t i = arguments.passed_count; i-- > 0;)
+            put_flag(programs, arguments.passed[i]);
         status = make_programs(programs, &arguments);
     }
     free(arguments.paths);
     free(arguments.globs);
+    free(arguments.passed);
     return status;
 }
 

@@ -106,6 +106,8 @@ double bench_set_filter(size_t count);
 double bench_call(size_t count);
 double bench_call_fresh(size_t count);
 double bench_call_off(size_t count);
+double bench_call_unwanted(size_t count);
+double bench_call_short(size_t count);
 double bench_call_lost(size_t count);
 
 /* bench_calls calls an empty function that is recorded. */

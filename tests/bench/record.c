@@ -27,13 +27,16 @@ static unsigned interest(struct trace_site *site)
 }
 
 static uint64_t functions_limit;
+static const struct trace_function_filter *functions;
 
 static void open_recording(uint64_t limit)
 {
     static const char *const meta[] = {"test",  "suite/test", "filter", "trace",
                                        "shown", "info",       NULL};
-    struct trace_options options = {
-        .limit = limit, .functions_limit = functions_limit, .meta = meta};
+    struct trace_options options = {.limit = limit,
+                                    .functions_limit = functions_limit,
+                                    .functions = functions,
+                                    .meta = meta};
 
     if (trace_open(bench_path(), &options))
         bench_stop(bench_path());
@@ -231,6 +234,32 @@ static double time_calls(uint64_t limit, size_t chunks, size_t before,
 double bench_call(size_t count)
 {
     return time_calls(TRACE_LIMIT_DEFAULT, BENCH_CHUNKS, 1, count);
+}
+
+static double time_filtered(const struct trace_function_filter *filter,
+                            size_t count)
+{
+    double ns;
+
+    functions = filter;
+    ns = bench_call(count);
+    functions = NULL;
+    return ns;
+}
+
+double bench_call_unwanted(size_t count)
+{
+    static const struct trace_function_filter none;
+
+    return time_filtered(&none, count);
+}
+
+double bench_call_short(size_t count)
+{
+    static const struct trace_function_filter long_ones = {
+        .least = UINT32_MAX / 2, .others = 1};
+
+    return time_filtered(&long_ones, count);
 }
 
 double bench_call_fresh(size_t count)

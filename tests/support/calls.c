@@ -7,13 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void test_record_calls(uint64_t limit)
+static void record(uint64_t limit, const struct trace_function_filter *filter)
 {
     struct trace_options options = {.limit = TRACE_LIMIT_LEAST * 4,
-                                    .functions_limit = limit};
+                                    .functions_limit = limit,
+                                    .functions = filter};
 
     test_log_name_functions();
     cr_assert_eq(trace_open(test_path("recording"), &options), 0);
+}
+
+void test_record_calls(uint64_t limit)
+{
+    record(limit, NULL);
+}
+
+void test_filter_calls(const struct trace_function_filter *filter)
+{
+    record(TRACE_LIMIT_LEAST * 4, filter);
 }
 
 /* Adds the names from `root` inwards; false if it is not around. */

@@ -8,6 +8,9 @@
  * readers name functions. */
 void test_record_calls(uint64_t limit);
 
+/* test_filter_calls records those that the filter has. */
+void test_filter_calls(const struct trace_function_filter *);
+
 /* test_paths returns the spans and events below the call of a function, one a
  * line, with those around them: "outer/inner". To be freed. */
 char *test_paths(struct trace_reader *, const char *root);

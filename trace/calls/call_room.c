@@ -132,3 +132,19 @@ void trace_call_end_long(struct trace_writer *writer,
     record->span = TRACE_CALL_NUMBER | (uint32_t)(frame->call - first);
     __atomic_store_n(&record->time, now, __ATOMIC_RELEASE);
 }
+
+/* Readers skip the entry until another call takes it. */
+void trace_call_end_short(const struct trace_writer *writer,
+                          const struct trace_frame *frame, uint64_t now)
+{
+    struct trace_calls *calls = &trace_calls;
+    struct trace_call_entry *call = frame->call;
+
+    if (call + 1 == calls->next && calls->written == writer->next) {
+        __atomic_store_n(&call->function, 0, __ATOMIC_RELEASE);
+        calls->next = call;
+    } else {
+        __atomic_store_n(&call->duration, (uint32_t)(now - frame->start),
+                         __ATOMIC_RELEASE);
+    }
+}

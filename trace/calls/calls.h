@@ -26,10 +26,13 @@ struct trace_frame {
 struct trace_calls {
     struct trace_call_entry *next, *end; /* of the current CALLS record */
     uint64_t base;                       /* the record's time */
-    struct trace_frame *top;             /* the innermost open call */
-    struct trace_frame *last;            /* of the shadow stack's memory */
-    struct trace_frame *bottom;          /* its first, which is no call */
-    const struct trace_loaded *module;   /* of the last call */
+    uint64_t least;                     /* ticks of a call that calls nothing */
+    const struct trace_record *written; /* the writer's, at the last call */
+    struct trace_frame *top;            /* the innermost open call */
+    struct trace_frame *last;           /* that it may have */
+    struct trace_frame *bottom;         /* its first, which is no call */
+    size_t bytes;                       /* of the shadow stack's memory */
+    const struct trace_loaded *module;  /* of the last call */
     struct trace_record *record; /* the current CALLS record; NULL: none */
     struct trace_record *free, *room_end; /* without one: its range's rest */
     uint32_t pieces;                      /* of the last range */
@@ -67,9 +70,12 @@ bool trace_call_find_room(struct trace_writer *, uint64_t now,
                           uintptr_t function);
 
 /* trace_call_end_long records the end of a call that is too long for its entry.
- */
+ * trace_call_end_short removes the entry of a call that is shorter than what
+ * is recorded, if nothing was recorded since. */
 void trace_call_end_long(struct trace_writer *, const struct trace_frame *,
                          uint64_t now);
+void trace_call_end_short(const struct trace_writer *,
+                          const struct trace_frame *, uint64_t now);
 
 /* trace_call_give_room returns the space of an ending thread. */
 void trace_call_give_room(struct trace_writer *);
@@ -95,6 +101,7 @@ static inline struct trace_call_entry *trace_call_open(
     struct trace_call_entry *call = calls->next;
 
     calls->next = call + 1;
+    calls->written = writer->next;
     call->start = (uint32_t)(now - calls->base);
     call->duration = 0;
     __atomic_store_n(&call->function, (function & TRACE_CALL_ADDRESS) | flags,
@@ -110,10 +117,13 @@ static inline void trace_call_close(struct trace_writer *writer,
         return;
 
     uint64_t now = trace_stamp(writer), duration = now - frame->start;
+    uint64_t least = trace_calls.least;
 
-    if (likely(duration < UINT32_MAX))
+    if (likely(duration - least < UINT32_MAX - least))
         __atomic_store_n(&frame->call->duration, (uint32_t)duration,
                          __ATOMIC_RELEASE);
+    else if (duration < least)
+        trace_call_end_short(writer, frame, now);
     else
         trace_call_end_long(writer, frame, now);
 }

@@ -4,21 +4,12 @@
 TRACE_API void __cyg_profile_func_enter(void *function, void *site);
 TRACE_API void __cyg_profile_func_exit(void *function, void *site);
 
-/* Returns whether a call is known to be left out. */
-static inline bool is_unwanted(const struct trace_loaded *module,
-                               uintptr_t function)
-{
-    return unlikely(module->wanted != NULL) &&
-           trace_is_loaded_at(module, function) &&
-           !module->wanted[(function - module->low) >> TRACE_WANTED_SHIFT];
-}
-
 /* Finds the module of a function that is not in the last one. */
 static __attribute__((noinline)) bool find_module(struct trace_writer *writer,
                                                   uintptr_t function)
 {
     trace_calls.module = trace_load_map_find(writer, function);
-    return !is_unwanted(trace_calls.module, function);
+    return !trace_is_unwanted(trace_calls.module, function);
 }
 
 /* Prepares what the thread's last call left as it was; false if this one is
@@ -67,7 +58,7 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
 void __cyg_profile_func_enter(void *function, void *site)
 {
     if (__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) &&
-        !is_unwanted(trace_calls.module, (uintptr_t)function) &&
+        !trace_is_unwanted(trace_calls.module, (uintptr_t)function) &&
         !trace_is_busy(&trace_writer))
         enter(trace_frame_outer(trace_frame()), (uintptr_t)site,
               (uintptr_t)__builtin_return_address(0), (uintptr_t)function);

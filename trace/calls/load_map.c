@@ -6,6 +6,7 @@
 
 #include "load_map.h"
 #include "trace/base/lock.h"
+#include "trace/base/strings.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/record/write.h"
 
@@ -126,6 +127,30 @@ static void put_module(struct trace_writer *writer)
         trace_commit(writer, record);
 }
 
+/* Finds which of its functions are recorded. */
+static void set_wanted(struct trace_loaded *module)
+{
+    static const unsigned char none;
+    const struct trace_function_filter *filter = trace_recording.functions;
+    uint64_t path = trace_hash_string(TRACE_HASH, found.path);
+    const struct trace_filtered_module *at = filter ? filter->modules : NULL;
+
+    module->wanted = NULL;
+    module->filter = filter;
+    if (!filter)
+        return;
+    for (uint64_t i = 0; i < filter->module_count; i++, at++)
+        if (at->path == path && at->size == found.end - found.low) {
+            module->wanted = (const unsigned char *)filter + at->wanted;
+            module->shift = TRACE_WANTED_SHIFT;
+            return;
+        }
+    if (!filter->others) {
+        module->wanted = &none;
+        module->shift = sizeof(uintptr_t) * 8 - 1;
+    }
+}
+
 /* Returns the known module of an address, or NULL. */
 static struct trace_loaded *find_known(uintptr_t address)
 {
@@ -166,7 +191,7 @@ static const struct trace_loaded *add(struct trace_writer *writer,
         return &trace_load_map_none;
     put_module(writer);
     module->low = found.low;
-    module->wanted = NULL;
+    set_wanted(module);
     __atomic_store_n(&module->size, found.end - found.low, __ATOMIC_RELEASE);
     return module;
 }

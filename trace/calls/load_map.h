@@ -8,18 +8,18 @@
 #ifndef TRACE_LOAD_MAP_H
 #define TRACE_LOAD_MAP_H
 
-#include "trace/record/recorder.h"
+#include "trace/record/write.h"
 
 /* A range of addresses. */
 struct trace_loaded {
     uintptr_t low;
-    size_t size;                 /* atomic; 0: it was unloaded */
-    const unsigned char *wanted; /* see TRACE_WANTED_SHIFT; NULL: all are */
+    size_t size; /* atomic; 0: it was unloaded */
+    /* A byte for each 1 << `shift` addresses, which is not 0 if the function
+     * that begins there is recorded; NULL: all are. */
+    const unsigned char *wanted;
+    unsigned shift;
+    const struct trace_function_filter *filter; /* that says so */
 };
-
-/* A module may have a byte for each 16 of its own, which is not zero if the
- * function that begins there is recorded: with two hooks, none is smaller. */
-enum { TRACE_WANTED_SHIFT = 4 };
 
 /* trace_load_map_none is a module without addresses. */
 extern const struct trace_loaded trace_load_map_none;
@@ -29,6 +29,16 @@ static inline bool trace_is_loaded_at(const struct trace_loaded *module,
 {
     return address - module->low <
            __atomic_load_n(&module->size, __ATOMIC_RELAXED);
+}
+
+/* trace_is_unwanted tells whether a function is known to be left out. */
+static inline bool trace_is_unwanted(const struct trace_loaded *module,
+                                     uintptr_t function)
+{
+    return unlikely(module->wanted != NULL) &&
+           module->filter == trace_recording.functions &&
+           trace_is_loaded_at(module, function) &&
+           !module->wanted[(function - module->low) >> module->shift];
 }
 
 /* trace_load_map_find returns the module of an address, and records it before

@@ -31,8 +31,7 @@ static void end(struct trace_writer *writer)
         trace_call_give_room(writer);
     }
     if (calls->bottom)
-        munmap(calls->bottom,
-               (size_t)((char *)(calls->last + 1) - (char *)calls->bottom));
+        munmap(calls->bottom, calls->bytes);
     *calls = (struct trace_calls){.module = &trace_load_map_none};
 }
 
@@ -94,9 +93,19 @@ static const struct trace_call_hooks hooks = {end, unwind, saved, save,
 
 /* ---- Memory ---- */
 
-static struct trace_frame *last_of(struct trace_frame *bottom, size_t bytes)
+static struct trace_frame *end_of(const struct trace_calls *calls)
 {
-    return bottom + bytes / sizeof(*bottom) - 1;
+    return calls->bottom + calls->bytes / sizeof(*calls->bottom) - 1;
+}
+
+/* The filter may allow fewer open calls than the memory has room for. */
+static void set_last(struct trace_calls *calls)
+{
+    const struct trace_function_filter *filter = trace_recording.functions;
+
+    calls->last = end_of(calls);
+    if (filter && filter->depth && filter->depth < calls->last - calls->bottom)
+        calls->last = calls->bottom + filter->depth;
 }
 
 static bool map_stack(struct trace_calls *calls)
@@ -109,7 +118,7 @@ static bool map_stack(struct trace_calls *calls)
     if (memory == MAP_FAILED)
         return false;
     calls->bottom = memory;
-    calls->last = last_of(memory, FIRST_BYTES);
+    calls->bytes = FIRST_BYTES;
     calls->bottom->frame = UINTPTR_MAX;
     return true;
 }
@@ -127,34 +136,32 @@ bool trace_calls_begin(struct trace_writer *writer)
     calls->record = calls->free = calls->room_end = NULL;
     calls->pieces = 0;
     calls->full = false;
+    calls->least =
+        trace_recording.functions ? trace_recording.functions->least : 0;
+    set_last(calls);
     calls->generation = writer->generation;
     __atomic_store_n(&trace_call_hooks, &hooks, __ATOMIC_RELEASE);
     return true;
 }
 
-/* The bytes of the stack, which are whole pages. */
-static size_t bytes_of(const struct trace_calls *calls)
-{
-    size_t used = (size_t)((char *)(calls->last + 1) - (char *)calls->bottom);
-
-    return (used + FIRST_BYTES - 1) / FIRST_BYTES * FIRST_BYTES;
-}
-
 bool trace_calls_grow(void)
 {
     struct trace_calls *calls = &trace_calls;
-    size_t bytes = bytes_of(calls),
-           depth = (size_t)(calls->top - calls->bottom);
+    size_t depth = (size_t)(calls->top - calls->bottom);
     int error = errno;
     struct trace_hold hold;
     void *memory;
 
+    if (calls->last < end_of(calls))
+        return false; /* the filter allows no more */
     trace_hold(&hold);
-    memory = mremap(calls->bottom, bytes, 2 * bytes, MREMAP_MAYMOVE);
+    memory =
+        mremap(calls->bottom, calls->bytes, 2 * calls->bytes, MREMAP_MAYMOVE);
     if (memory != MAP_FAILED) {
         calls->bottom = memory;
-        calls->last = last_of(memory, 2 * bytes);
+        calls->bytes *= 2;
         calls->top = calls->bottom + depth;
+        set_last(calls);
     }
     trace_release(&hold);
     errno = error;

@@ -633,6 +633,7 @@ static int open_at(const struct place *place,
     trace_recording.file_limited =
         sizes.file - sizes.calls < whole_chunks(limit);
     fill_header(header, &sizes, options);
+    trace_recording.functions = options->functions;
     header->disabled = disabled > 0;
     trace_device_resume();
     begin(header, place, sizes.file, sizes.overflow);

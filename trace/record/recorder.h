@@ -47,8 +47,9 @@ struct trace_recording {
     uint32_t generation; /* counts recordings and noticed forks */
     uint32_t parent;     /* atomic: the parent's generation; 0: none */
     uint32_t overflows;
-    bool open;   /* atomic */
-    bool calls;  /* atomic: calls of functions are recorded */
+    bool open;  /* atomic */
+    bool calls; /* atomic: calls of functions are recorded */
+    const struct trace_function_filter *functions; /* NULL: all are */
     bool yields; /* to one that the program opens: it was begun unasked */
     bool live;
     bool reported;      /* atomic: records are reported as they are made */

@@ -650,13 +650,20 @@ void test_log_print_unmatched_one(const char *unmatched, const char *sites,
     trace_text_free(&text);
 }
 
+/* Globs come from --functions, TRACE_FUNCTIONS or the setting functions. */
+static const char *sites_of(const char *unmatched)
+{
+    return strcasestr(unmatched, "functions: ") ? "function" : "call site";
+}
+
 void test_log_print_unmatched(const struct test_log_run *run)
 {
     size_t shown = run->unmatched_count < UNMATCHED_MAX ? run->unmatched_count
                                                         : UNMATCHED_MAX;
 
     for (size_t i = 0; i < shown; i++)
-        test_log_print_unmatched_one(run->unmatched[i], "call site",
+        test_log_print_unmatched_one(run->unmatched[i],
+                                     sites_of(run->unmatched[i]),
                                      run->meant ? run->meant[i] : NULL);
     if (shown < run->unmatched_count)
         test_log_notice("%zu more directives matched no call site",

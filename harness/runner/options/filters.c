@@ -186,16 +186,16 @@ static char *find_suggestion(const char *directive)
     return text;
 }
 
-static void add_unmatched(struct test_log_run *run, const char *origin,
-                          const char *directive)
+static void note_unmatched(struct test_log_run *run, const char *origin,
+                           const char *directive, char *meant)
 {
     size_t count = run->unmatched_count + 1;
 
     if (!TRACE_ARRAY_RESERVE(run->unmatched, run->unmatched_capacity, count) ||
         !TRACE_ARRAY_RESERVE(run->meant, run->meant_capacity, count) ||
         asprintf(&run->unmatched[count - 1], "%s: %s", origin, directive) < 0)
-        return;
-    run->meant[count - 1] = find_suggestion(directive);
+        return free(meant);
+    run->meant[count - 1] = meant;
     run->unmatched_count = count;
 }
 
@@ -216,7 +216,7 @@ static void find_unmatched(struct test_log_run *run, struct log_filter *filter,
     see_recorded(run, filter);
     from = 0;
     while ((directive = log_filter_unmatched(filter, &from)))
-        add_unmatched(run, origin, directive);
+        note_unmatched(run, origin, directive, find_suggestion(directive));
 }
 
 void test_log_filters_find_unmatched(struct test_log_filters *filters,
@@ -224,4 +224,10 @@ void test_log_filters_find_unmatched(struct test_log_filters *filters,
 {
     find_unmatched(run, filters->show, run->show_origin);
     find_unmatched(run, filters->record, run->record_origin);
+}
+
+void test_log_filters_add_unmatched(struct test_log_run *run,
+                                    const char *origin, const char *glob)
+{
+    note_unmatched(run, origin, glob, NULL);
 }

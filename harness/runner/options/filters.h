@@ -31,4 +31,9 @@ bool test_log_filters_ask(const struct test_log_filters *);
 void test_log_filters_find_unmatched(struct test_log_filters *,
                                      struct test_log_run *);
 
+/* test_log_filters_add_unmatched notes that a glob of functions matched none.
+ */
+void test_log_filters_add_unmatched(struct test_log_run *, const char *origin,
+                                    const char *glob);
+
 #endif

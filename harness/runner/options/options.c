@@ -12,6 +12,7 @@
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/session.h"
+#include "harness/symbols/symbols.h"
 #include "harness/version.h"
 #include "options.h"
 #include "trace/base/containers.h"
@@ -100,6 +101,51 @@ static bool read_limit(struct reader *reader)
     return test_log_option_judge(
         reader, test_log_read_limit(reader->name, reader->value,
                                     &reader->options->limit));
+}
+
+/* Returns the first glob of a list that is none, NULL if there is no such. */
+static const char *find_bad_glob(const struct test_log_function_list *list,
+                                 const char **fault)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        *fault = test_log_pattern_fault(list->globs[i].glob);
+        if (*fault)
+            return list->globs[i].item;
+    }
+    return NULL;
+}
+
+static bool read_functions(struct reader *reader)
+{
+    struct test_log_function_list list;
+    const char *fault = test_log_function_list_read(&list, reader->value);
+    const char *bad = fault ? reader->value : find_bad_glob(&list, &fault);
+    bool right = true;
+
+    if (bad)
+        right = test_log_option_refuse(
+            reader,
+            "%s: \"%s\" names no functions: %s; write none, or globs as in "
+            "store_*,!*_cmp,lib:libz*",
+            reader->name, bad, fault);
+    else if (!list.none && !test_log_symbols_readable())
+        right = test_log_option_refuse(
+            reader, "%s: libdw.so.1 is missing; install the package libdw1",
+            reader->name);
+    test_log_function_list_free(&list);
+    return right && read_setting(reader);
+}
+
+static bool read_functions_least(struct reader *reader)
+{
+    uint64_t ns = trace_parse_time(reader->value);
+
+    if (ns == UINT64_MAX)
+        return test_log_option_refuse(
+            reader, "%s: \"%s\" is not a time; write one such as 500ns or 1us",
+            reader->name, reader->value);
+    reader->options->functions_least = ns;
+    return true;
 }
 
 static bool read_profiler(struct reader *reader)
@@ -431,6 +477,15 @@ static const struct option_row rows[] = {
      .read = read_render},
     {"--trace-limit", "TRACE_LIMIT", "BYTES",
      "most bytes that a test may record (256M)", .read = read_limit},
+    {"--functions", "TRACE_FUNCTIONS", "none|GLOBS",
+     "functions whose calls are recorded: store_*,!*_cmp",
+     .read = read_functions, AT(functions)},
+    {"--functions-depth", "TRACE_FUNCTIONS_DEPTH", "N",
+     "most calls within each other that are recorded; 0: all",
+     .read = read_count, AT(functions_depth), "number of calls"},
+    {"--functions-min", "TRACE_FUNCTIONS_MIN", "TIME",
+     "leave out shorter calls that call nothing: 1us",
+     .read = read_functions_least},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
     {"--fail-log", NULL, "N", "hidden lines that a failed test shows, too (20)",

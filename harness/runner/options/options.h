@@ -66,7 +66,10 @@ struct test_log_options {
     struct test_log_setting history; /* a file of durations */
     struct test_log_rank rank;
     struct test_log_durations durations;
-    uint64_t limit; /* bytes a test may record */
+    uint64_t limit;                    /* bytes a test may record */
+    struct test_log_setting functions; /* whose calls; NULL: all */
+    size_t functions_depth;            /* most open calls; 0: any number */
+    uint64_t functions_least;          /* ns of a call that calls nothing */
     struct trace_profiler profiler;
     const char *dir;     /* where runs go */
     bool dir_given;      /* `dir` is not the default */

@@ -112,6 +112,18 @@ bool test_log_rerun_choose(struct test_log_options *,
 
 /* ---- prepare.c ---- */
 
+/* ---- filter_functions.c: --functions ---- */
+
+/* test_log_functions_prepare makes the filter of a run's calls, once, and
+ * returns a session's field `functions`. test_log_functions_find_unmatched
+ * notes in the run which globs matched no function. */
+const char *test_log_functions_prepare(const struct test_log_options *,
+                                       const struct test_log_run *);
+void test_log_functions_find_unmatched(struct test_log_run *,
+                                       const struct test_log_options *);
+
+/* ---- prepare.c ---- */
+
 /* test_log_prepare prepares a run: chooses its tests and makes their folders,
  * jobs and session. test_log_prepare_retry prepares the number-th try of the
  * tests that have one left, and returns how many there are. */

@@ -188,6 +188,91 @@ Test(e2e_functions, shows_functions_at_level_trace_in_chains_only)
                      "matches no");
 }
 
+/* ---- --functions ---- */
+
+/* The functions that calls_test recorded, in order of their names. */
+static const char *recorded(const char *flags)
+{
+    e2e_run("rm -rf testlog-runs; CALLS=3 ./calls_test %s", flags);
+    return e2e_run("'" BUILD_DIR "/testlog' stat calls/serves --json | "
+                   "grep -o '\"name\":\"[a-z_]*\"' | cut -d'\"' -f4 | "
+                   "grep -v calls_serves | LC_ALL=C sort | tr '\\n' ' '")
+        ->out;
+}
+
+Test(e2e_functions, records_the_functions_that_the_run_asks_for)
+{
+    need("gcc");
+    expect_success(
+        e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
+    e2e_expect_is(recorded(""), "look_up request serve step ");
+    e2e_expect_is(recorded("--functions=none"), "request ");
+    e2e_expect_is(recorded("--functions=step"), "request step ");
+    e2e_expect_is(recorded("--functions='!step'"), "look_up request serve ");
+    e2e_expect_is(recorded("--functions='s*,!serve'"), "request step ");
+    e2e_expect_is(recorded("--functions='lib:calls_*,!s*'"),
+                  "look_up request ");
+    e2e_expect_is(recorded("--functions=!lib:calls_test"), "request ");
+    e2e_expect_is(recorded("--functions=serve,step --functions-depth=1"),
+                  "request serve ");
+    e2e_expect_is(recorded("--functions-min=1s"), "look_up request serve ");
+    e2e_expect_is(recorded("--functions=step --retries 1"), "request step ");
+}
+
+Test(e2e_functions, names_globs_that_match_no_function)
+{
+    const struct e2e *run;
+
+    need("gcc");
+    expect_success(
+        e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
+    run = e2e_run("./calls_test --functions='step,zip_*'");
+    e2e_expect_has(run->err,
+                   "testlog: --functions: zip_* matched no function\n");
+    e2e_expect_lacks(run->err, "--functions: step");
+    run = e2e_run("TRACE_FUNCTIONS='!zip_*' ./calls_test");
+    e2e_expect_has(run->err,
+                   "testlog: TRACE_FUNCTIONS: !zip_* matched no function\n");
+    run = e2e_run("'" BUILD_DIR "/testlog' run --functions 'step,zip_*' "
+                  "--functions-min=1s ./calls_test");
+    e2e_expect_has(run->err,
+                   "testlog: --functions: zip_* matched no function\n");
+    run = e2e_run("%s --functions=step", e2e_program("small", E2E_TRACED));
+    e2e_expect_has(run->err,
+                   "testlog: --functions has no effect: the program calls no "
+                   "function that was built with -finstrument-functions\n");
+}
+
+static const char *const refused[][2] = {
+    {"--functions=", "--functions: \"\" names no functions: a glob is empty; "
+                     "write none, or globs as in store_*,!*_cmp,lib:libz*\n"},
+    {"--functions=a,none", "none stands alone"},
+    {"--functions=[a", "\"[a\" names no functions: a [ without a ]"},
+    {"--functions-depth=-1", "--functions-depth: \"-1\" is not a number of "
+                             "calls; write 0 to 10000\n"},
+    {"--functions-min=1", "--functions-min: \"1\" is not a time; write one "
+                          "such as 500ns or 1us\n"},
+};
+
+Test(e2e_functions, refuses_what_names_no_functions)
+{
+    const char *program = e2e_program("small", E2E_TRACED);
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct e2e *run = e2e_run("%s '%s'", program, refused[i][0]);
+
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, refused[i][1]);
+        run = e2e_run("'" BUILD_DIR "/testlog' run '%s' %s", refused[i][0],
+                      program);
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, refused[i][1]);
+    }
+    e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' run --functions -- a")->err,
+                   "--functions needs names of functions; for example "
+                   "--functions='store_*'\n");
+}
+
 /* ---- Limits ---- */
 
 Test(e2e_functions, counts_calls_beyond_the_limit)

@@ -1,0 +1,123 @@
+/* harness_function_filter_test.c: the filter of this program's functions. */
+#include "tests/support/support.h"
+
+#include "harness/symbols/symbols.h"
+#include "trace/base/strings.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/shm.h>
+
+void __cyg_profile_func_enter(void *function, void *site);
+
+/* The program counts because it has the hooks. */
+void (*volatile filter_test_hook)(void *, void *) = __cyg_profile_func_enter;
+
+static volatile int sink;
+
+static __attribute__((noinline)) void find_this(void)
+{
+    sink++;
+}
+
+static __attribute__((noinline)) void find_that(void)
+{
+    sink--;
+}
+
+/* Shares the filter of a list, and attaches to it as a worker does. */
+static const struct trace_function_filter *share(
+    struct test_log_function_list *list, const char *text, uint64_t least)
+{
+    struct trace_anchor start = {.ticks = 0};
+    bool hooked = false;
+    void *memory;
+    int id;
+
+    *list = (struct test_log_function_list){0};
+    start = trace_anchor_now();
+    if (text)
+        cr_assert_null(test_log_function_list_read(list, text));
+    id = test_log_function_filter_share(list, 7, least, &start, &hooked);
+    cr_assert_geq(id, 0);
+    cr_expect_eq(hooked, text != NULL);
+    memory = shmat(id, NULL, SHM_RDONLY);
+    cr_assert_neq(memory, (void *)-1);
+    return memory;
+}
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *bias)
+{
+    (void)size;
+    *(uintptr_t *)bias = info->dlpi_addr;
+    return 1; /* the program is the first one */
+}
+
+/* Returns whether a function of this program is recorded. */
+static bool is_wanted(const struct trace_function_filter *filter,
+                      void (*function)(void))
+{
+    const struct trace_filtered_module *module = filter->modules;
+    uintptr_t bias = 0;
+    char path[PATH_MAX];
+
+    dl_iterate_phdr(find_bias, &bias);
+    cr_assert(realpath("/proc/self/exe", path));
+    while (module->path != trace_hash_string(TRACE_HASH, path))
+        cr_assert_lt(++module - filter->modules, filter->module_count);
+    return ((const unsigned char *)filter +
+            module->wanted)[((uintptr_t)function - bias) >> TRACE_WANTED_SHIFT];
+}
+
+Test(harness_function_filter, has_the_functions_of_a_list)
+{
+    struct test_log_function_list list;
+    const struct trace_function_filter *filter =
+        share(&list, "find_th*,!*_that,missing", 0);
+
+    cr_expect(is_wanted(filter, find_this));
+    cr_expect_not(is_wanted(filter, find_that));
+    cr_expect_not(filter->others);
+    cr_expect_eq(filter->depth, 7);
+    cr_expect(list.globs[0].matched && list.globs[1].matched);
+    cr_expect_not(list.globs[2].matched);
+    test_log_function_list_free(&list);
+}
+
+Test(harness_function_filter, has_all_but_those_of_a_list)
+{
+    struct test_log_function_list list;
+    const struct trace_function_filter *filter = share(&list, "!find_that", 0);
+
+    cr_expect(is_wanted(filter, find_this));
+    cr_expect_not(is_wanted(filter, find_that));
+    cr_expect(filter->others);
+    test_log_function_list_free(&list);
+}
+
+Test(harness_function_filter, has_the_files_of_a_list)
+{
+    struct test_log_function_list list;
+    const struct trace_function_filter *filter =
+        share(&list, "lib:harness_function_filter*", 0);
+
+    cr_expect(is_wanted(filter, find_this) && is_wanted(filter, find_that));
+    test_log_function_list_free(&list);
+    filter = share(&list, "find_this,!lib:harness_function_filter*", 0);
+    cr_expect_not(is_wanted(filter, find_this));
+    test_log_function_list_free(&list);
+}
+
+Test(harness_function_filter, needs_no_symbols_without_a_list)
+{
+    struct test_log_function_list list;
+    const struct trace_function_filter *filter = share(&list, NULL, 1000);
+
+    cr_expect_eq(filter->module_count, 0);
+    cr_expect(filter->others);
+    cr_expect_gt(filter->least, 0);
+    filter = share(&list, NULL, UINT64_C(100000000000));
+    cr_expect_eq(filter->least, UINT32_MAX - 1);
+}
