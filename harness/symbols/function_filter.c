@@ -19,6 +19,7 @@
 struct module {
     char path[PATH_MAX];
     uint64_t low, size;    /* of its addresses, in the file */
+    uint64_t text;         /* of those up to the end of its code */
     unsigned char *wanted; /* as in struct trace_filtered_module */
     bool hooked;           /* it calls the hooks */
 };
@@ -39,7 +40,7 @@ static uint64_t bytes_for(uint64_t addresses)
 
 static void find_range(const struct dl_phdr_info *info, struct module *module)
 {
-    uint64_t end = 0;
+    uint64_t end = 0, text = 0;
 
     module->low = UINT64_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -50,8 +51,11 @@ static void find_range(const struct dl_phdr_info *info, struct module *module)
             continue;
         module->low = low < module->low ? low : module->low;
         end = high > end ? high : end;
+        if (info->dlpi_phdr[i].p_flags & PF_X)
+            text = high;
     }
     module->size = end > module->low ? end - module->low : 0;
+    module->text = text > module->low ? text - module->low : 0;
 }
 
 /* The program itself comes first, and has no name. */
@@ -106,7 +110,7 @@ static void judge(void *context, const char *symbol, uint64_t address,
     struct module *module = visiting->module;
     uint64_t offset = address - module->low;
 
-    if (defined && offset < module->size)
+    if (defined && offset < module->text)
         module->wanted[offset >> TRACE_WANTED_SHIFT] |=
             (unsigned char)test_log_function_list_match(visiting->list, symbol);
 }
@@ -117,7 +121,7 @@ static void decide(struct test_log_function_list *list, struct module *module)
     unsigned file = test_log_function_list_match_file(list, module->path);
     unsigned any = file | (list->includes ? 0 : TEST_LOG_FUNCTION_INCLUDED);
 
-    for (uint64_t i = 0; i < bytes_for(module->size); i++)
+    for (uint64_t i = 0; i < bytes_for(module->text); i++)
         module->wanted[i] =
             (module->wanted[i] | any) == TEST_LOG_FUNCTION_INCLUDED;
 }
@@ -133,7 +137,7 @@ static void judge_module(struct making *making, struct module *module)
         return;
     test_log_module_each(file, find_hook, &visiting);
     if (module->hooked)
-        module->wanted = calloc(1, bytes_for(module->size));
+        module->wanted = calloc(1, bytes_for(module->text));
     if (module->wanted) {
         test_log_module_each(file, judge, &visiting);
         decide(making->list, module);
@@ -171,8 +175,8 @@ static void put_modules(const struct making *making,
             continue;
         *to++ = (struct trace_filtered_module){
             trace_hash_string(TRACE_HASH, module->path), module->size, place};
-        memcpy((char *)filter + place, module->wanted, bytes_for(module->size));
-        place += bytes_for(module->size);
+        memcpy((char *)filter + place, module->wanted, bytes_for(module->text));
+        place += bytes_for(module->text);
     }
 }
 
@@ -186,7 +190,7 @@ static struct trace_function_filter *make_memory(const struct making *making,
     for (size_t i = 0; i < making->count; i++)
         if (making->modules[i].wanted) {
             size +=
-                sizeof(*filter->modules) + bytes_for(making->modules[i].size);
+                sizeof(*filter->modules) + bytes_for(making->modules[i].text);
             count++;
         }
     *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
