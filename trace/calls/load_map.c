@@ -15,7 +15,7 @@ enum { MODULES = 1024, BUILD_ID_SIZE = 64 };
 const struct trace_loaded trace_load_map_none;
 
 static TRACE_UNTRACKED struct trace_lock lock;
-static TRACE_UNTRACKED const struct trace_record *noted_in; /* a recording */
+static TRACE_UNTRACKED uint32_t noted_in; /* the recording's generation */
 static TRACE_UNTRACKED struct trace_loaded modules[MODULES];
 static TRACE_UNTRACKED size_t module_count;
 
@@ -169,12 +169,12 @@ static struct trace_loaded *place_for_module(void)
     return module_count < MODULES ? &modules[module_count++] : NULL;
 }
 
-/* A new recording has no modules. */
+/* A new recording has no modules. It may lie where the last one did. */
 static void forget_others(const struct trace_writer *writer)
 {
-    if (noted_in == writer->base)
+    if (noted_in == writer->generation)
         return;
-    noted_in = writer->base;
+    noted_in = writer->generation;
     for (size_t i = 0; i < module_count; i++)
         __atomic_store_n(&modules[i].size, 0, __ATOMIC_RELAXED);
 }

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 TestSuite(trace_call_filter, .init = test_folder);
@@ -181,4 +182,29 @@ Test(trace_call_filter, uses_the_space_of_short_calls_again)
     cr_expect_eq(trace_reader_calls_lost(reader), 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 0);
     trace_reader_close(reader);
+}
+
+/* ---- Several recordings ---- */
+
+/* Each needs the modules again, even if it lies where the last one did. */
+Test(trace_call_filter, names_the_functions_of_each_recording)
+{
+    static const struct trace_function_filter none;
+
+    for (int i = 0; i < 4; i++) {
+        struct trace_reader *reader;
+
+        if (i % 2)
+            test_filter_calls(&none);
+        else
+            test_record_calls(TRACE_LIMIT_LEAST * 4);
+        leaf();
+        reader = test_read();
+        cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), !(i % 2),
+                     "%d", i);
+        trace_reader_close(reader);
+        unlink(test_path("recording"));
+        munmap(trace_recording.header, trace_recording.map_size);
+        trace_recording.header = NULL;
+    }
 }
