@@ -35,8 +35,7 @@ struct trace_function_filter {
     } modules[];
 };
 
-/* Of the addresses that a byte is for; with two hooks no function is smaller.
- */
+/* A byte is for 16 addresses: a function with two hooks is not smaller. */
 enum { TRACE_WANTED_SHIFT = 4 };
 
 struct trace_options {

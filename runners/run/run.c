@@ -403,7 +403,8 @@ static void usage(void)
         "                        most calls within each other that are "
         "recorded\n"
         "      --functions-min=TIME\n"
-        "                        leave out shorter calls that call nothing\n"
+        "                        leave out calls that are shorter and call "
+        "nothing\n"
         "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }

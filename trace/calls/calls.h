@@ -29,7 +29,7 @@ struct trace_calls {
     uint64_t least;                     /* ticks of a call that calls nothing */
     const struct trace_record *written; /* the writer's, at the last call */
     struct trace_frame *top;            /* the innermost open call */
-    struct trace_frame *last;           /* that it may have */
+    struct trace_frame *last;           /* the deepest call that it may have */
     struct trace_frame *bottom;         /* its first, which is no call */
     size_t bytes;                       /* of the shadow stack's memory */
     const struct trace_loaded *module;  /* of the last call */

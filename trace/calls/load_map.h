@@ -18,7 +18,7 @@ struct trace_loaded {
      * that begins there is recorded; NULL: all are. */
     const unsigned char *wanted;
     unsigned shift;
-    const struct trace_function_filter *filter; /* that says so */
+    const struct trace_function_filter *filter; /* `wanted` is from it */
 };
 
 /* trace_load_map_none is a module without addresses. */

@@ -103,7 +103,7 @@ static bool read_limit(struct reader *reader)
                                     &reader->options->limit));
 }
 
-/* Returns the first glob of a list that is none, NULL if there is no such. */
+/* Returns the first item that is not a valid glob, or NULL. */
 static const char *find_bad_glob(const struct test_log_function_list *list,
                                  const char **fault)
 {
@@ -484,7 +484,7 @@ static const struct option_row rows[] = {
      "most calls within each other that are recorded; 0: all",
      .read = read_count, AT(functions_depth), "number of calls"},
     {"--functions-min", "TRACE_FUNCTIONS_MIN", "TIME",
-     "leave out shorter calls that call nothing: 1us",
+     "leave out calls that are shorter and call nothing: 1us",
      .read = read_functions_least},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
