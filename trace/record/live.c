@@ -68,7 +68,7 @@ static void end(const struct reporting *reporting)
 
 void trace_live_begin(const struct trace_header *header, size_t size)
 {
-    if (!trace_recording.live)
+    if (!trace_is_live())
         return;
     pthread_mutex_init(&trace_recording.live_lock, NULL);
     for (size_t i = 0; i < reader.site_count; i++)
@@ -139,7 +139,7 @@ static struct trace_site *copy_site(const struct trace_site *site, uint32_t id)
 
 void trace_live_site(const struct trace_site *site, uint32_t id)
 {
-    if (!trace_recording.live)
+    if (!trace_is_live())
         return;
     pthread_mutex_lock(&trace_recording.live_lock);
     if (TRACE_ARRAY_RESERVE(reader.sites, reader.site_count, id + 1))
@@ -227,7 +227,7 @@ void trace_report(const struct trace_record *record)
 {
     if (trace_sender)
         trace_sender->record(&trace_writer, record);
-    if (trace_recording.live)
+    if (trace_is_live())
         report_live(record);
 }
 

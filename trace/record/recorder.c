@@ -132,7 +132,7 @@ static void become_child(void)
     trace_sites_unlock_forked();
     trace_room_unlock_forked();
     trace_room_forget();
-    if (trace_recording.live)
+    if (trace_is_live())
         pthread_mutex_init(&trace_recording.live_lock, NULL);
     if (trace_subscriber && trace_subscriber->forked)
         trace_subscriber->forked();
@@ -183,7 +183,7 @@ static void before_fork(void)
     lock_switching();
     trace_sites_lock();
     trace_room_lock();
-    if (trace_recording.live)
+    if (trace_is_live())
         pthread_mutex_lock(&trace_recording.live_lock);
     was_busy = busy;
 }
@@ -192,7 +192,7 @@ static void in_parent(void)
 {
     uintptr_t busy = was_busy;
 
-    if (trace_recording.live)
+    if (trace_is_live())
         pthread_mutex_unlock(&trace_recording.live_lock);
     trace_room_unlock();
     trace_sites_unlock();
@@ -310,7 +310,7 @@ void trace_unmap_unused(void)
     size_t end = (size_t)trace_chunks_end(header);
 
     if (!__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
-        end >= trace_recording.file_size || trace_recording.live)
+        end >= trace_recording.file_size || trace_is_live())
         return;
     munmap((unsigned char *)header + end, trace_recording.map_size - end);
     trace_recording.file_size = trace_recording.map_size = end;
@@ -505,8 +505,8 @@ static void find_followers(void)
     if (trace_subscriber && trace_subscriber->entered)
         followers |= TRACE_FOLLOWER_SUBSCRIBER;
     __atomic_store_n(&trace_recording.followers, followers, __ATOMIC_RELAXED);
-    __atomic_store_n(&trace_recording.reported,
-                     trace_recording.live || trace_sender, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.reported, trace_is_live() || trace_sender,
+                     __ATOMIC_RELAXED);
 }
 
 /* A thread that still writes a record of the last recording gets neither space
@@ -534,13 +534,14 @@ static void begin(struct trace_header *header, const struct place *place,
     if (place->path)
         strncpy(trace_recording.path, place->path,
                 sizeof(trace_recording.path) - 1);
-    trace_recording.stored = place->path || place->file;
+    __atomic_store_n(&trace_recording.stored, place->path || place->file,
+                     __ATOMIC_RELAXED);
     keep_file(place->file);
     trace_recording.file_size = size;
     trace_recording.map_size = size + overflow;
     trace_recording.owner = header->pid;
-    trace_recording.overflows = 0;
-    trace_recording.live = overflow > 0;
+    __atomic_store_n(&trace_recording.overflows, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.live, overflow > 0, __ATOMIC_RELAXED);
     find_followers();
     set_open(true);
     trace_recording.yields = false;

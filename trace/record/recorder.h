@@ -46,18 +46,18 @@ struct trace_recording {
     uint32_t owner;      /* the process that began it and ends it */
     uint32_t generation; /* counts recordings and noticed forks */
     uint32_t parent;     /* atomic: the parent's generation; 0: none */
-    uint32_t overflows;
-    bool open;  /* atomic */
-    bool calls; /* atomic: calls of functions are recorded */
+    uint32_t overflows;  /* atomic: pieces in use behind the full file */
+    bool open;           /* atomic */
+    bool calls;          /* atomic: calls of functions are recorded */
     const struct trace_function_filter *functions; /* NULL: all are */
-    bool yields; /* to one that the program opens: it was begun unasked */
-    bool live;
-    bool reported;      /* atomic: records are reported as they are made */
-    bool file_limited;  /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
+    bool yields;       /* to one that the program opens: it was begun unasked */
+    bool live;         /* atomic: has memory for lines behind a full file */
+    bool reported;     /* atomic: records are reported as they are made */
+    bool file_limited; /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
     pthread_mutex_t live_lock;
-    bool stored;                  /* in a file */
+    bool stored;                  /* atomic: in a file */
     struct trace_descriptor file; /* the file, if it was given */
     char path[PATH_MAX];          /* "": none */
 };
@@ -112,6 +112,13 @@ extern _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 static inline bool trace_is_recording(void)
 {
     return __atomic_load_n(&trace_recording.open, __ATOMIC_RELAXED);
+}
+
+/* trace_is_live returns whether lines of the recording are printed as they are
+ * made. A thread may ask while a recording begins. */
+static inline bool trace_is_live(void)
+{
+    return __atomic_load_n(&trace_recording.live, __ATOMIC_RELAXED);
 }
 
 /* trace_header_now returns the header of the latest recording. A writer may

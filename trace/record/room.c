@@ -83,7 +83,8 @@ static int reserve(uint64_t last)
     size_t size = (last + 1 - from) * TRACE_CHUNK_SIZE;
     unsigned char *at = (unsigned char *)header + offset;
 
-    if (trace_recording.stored && madvise(at, size, MADV_POPULATE_WRITE)) {
+    if (__atomic_load_n(&trace_recording.stored, __ATOMIC_RELAXED) &&
+        madvise(at, size, MADV_POPULATE_WRITE)) {
         if (errno == EFAULT) /* this would have been a SIGBUS */
             errno = ENOSPC;
         if (errno != EINVAL || reserve_in_file(offset, size))
@@ -416,7 +417,7 @@ static bool take_overflow(struct trace_writer *writer)
 {
     size_t size = TRACE_CHUNK_SIZE;
 
-    if (!trace_recording.live || writer->of_calls)
+    if (!trace_is_live() || writer->of_calls)
         return false;
     if (!writer->overflow) {
         uint32_t n =

@@ -62,7 +62,7 @@ static inline void trace_patch(struct trace_writer *writer, uint32_t place)
     uint64_t now = trace_stamp(writer);
 
     __atomic_store_n(&record->end, now, __ATOMIC_RELEASE);
-    if (unlikely(trace_recording.live))
+    if (unlikely(trace_is_live()))
         trace_live_exit(record, now);
 }
 

@@ -5,7 +5,8 @@ const timeline = (() => {
     // A click hits what is at most as many pixels away.
     const NEAR = 3;
     let root = null;
-    let test = null;
+    let wanted = null; // the test that was asked for
+    let test = null; // the one on the screen
     let recording = null;
     let parts = {};
     let frame = 0;
@@ -250,20 +251,22 @@ const timeline = (() => {
     }
 
     async function show() {
-        const wanted = test = picker.chosen();
+        const asked = wanted = picker.chosen();
 
-        if (!test) {
+        if (!asked) {
+            test = null;
             dom.replace(root, make('p', { class: 'empty' }, 'No test ran.'));
             return;
         }
-        const head = picker.head(test, { view: 'log', title: 'Log' });
+        const head = picker.head(asked, { view: 'log', title: 'Log' });
 
-        if (test.outcome === 'running')
-            dom.replace(root, head, picker.wait(test));
-        const read = await report.recording(test, state.get('try'));
+        if (asked.outcome === 'running')
+            dom.replace(root, head, picker.wait(asked));
+        const read = await report.recording(asked, state.get('try'));
 
-        if (wanted !== test)
+        if (asked !== wanted)
             return;
+        test = asked;
         recording = read;
         if (!recording) {
             dom.replace(root, head, picker.missing(test));
@@ -287,7 +290,7 @@ const timeline = (() => {
 
     return {
         start, show, grow,
-        renew: () => (!recording || picker.isOver(test)) && show(),
+        renew: () => (!recording || picker.isOver(wanted)) && show(),
         paintNow, control,
         isPainted: () => !!recording && !!parts.canvas && !frame,
     };
