@@ -88,7 +88,7 @@ plain      := annotated annotated_cxx capture expect expect_cxx expecting expect
 traced     := allocator alone annotated annotated_cxx bounded busy capture chars_cxx children ci crasher crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
     jumping large late limited long long_new losing losses many \
-    nesting new_assert none outcomes passing races sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
+    nesting new_assert none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
     times unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
 all        := gpu passing whole whole_cxx

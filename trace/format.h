@@ -24,6 +24,10 @@
  * slot it has struct trace_call_entry, in the order of their starts. If the
  * record ends early, its `slots` is reduced before the next one is written.
  *
+ * Samples are appended by the runner after the process has ended, in chunks of
+ * the calls' limit and in ranges of their own. IMAGE and STACK records have no
+ * time of their own: it is 1.
+ *
  * A value is a word (type in the low 32 bits, size in the high 32) and its
  * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not
  * include.
@@ -144,7 +148,13 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
       "number of a call that was too "                                         \
       "long for its entry",                                                    \
       "-")                                                                     \
-    X(CALL_COUNTS, 16, "-", "-", "no values: struct trace_call_count")
+    X(CALL_COUNTS, 16, "-", "-", "no values: struct trace_call_count")         \
+    X(IMAGE, 17, "-", "-", "a file with code: path, build-id")                 \
+    X(STACK, 18, "-", "number of frames",                                      \
+      "no values: struct trace_stack_frame, that of the innermost function "   \
+      "first")                                                                 \
+    X(SAMPLES, 19, "-", "number of samples",                                   \
+      "no values: struct trace_sample_entry")
 
 enum trace_kind {
 #define TRACE_X(name, number, end, span, values) TRACE_KIND_##name = number,
@@ -179,6 +189,13 @@ enum { TRACE_CALL_ADDRESS_BITS = 48 };
 struct trace_call_count {
     uint64_t function; /* its address; 0: free */
     uint64_t count;
+};
+
+/* What a thread did at a moment. */
+struct trace_sample_entry {
+    uint64_t time;   /* ticks */
+    uint32_t stack;  /* place of the record */
+    uint32_t weight; /* ns of processor time that it stands for */
 };
 
 /* The number of a call: the highest bit, so that it is no place, and where it

@@ -20,6 +20,12 @@ struct trace_anchor {
 /* trace_anchor_now reads the three clocks in quick succession. */
 TRACE_API struct trace_anchor trace_anchor_now(void);
 
+/* A place in code: that of a call, or where a thread was. */
+struct trace_stack_frame {
+    uint32_t image; /* place of the file's record; 0: no file has the code */
+    uint32_t place; /* in the file, in bytes */
+};
+
 /* Which calls of functions are recorded. It lies in memory that processes
  * share, so that it has no pointers: places are bytes from its beginning. */
 struct trace_function_filter {

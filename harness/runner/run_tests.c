@@ -16,6 +16,7 @@
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/progress.h"
+#include "harness/runner/watch/sampling.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "runner.h"
@@ -126,6 +127,7 @@ static void before_all(struct criterion_test_set *set)
     test_log_supervisor_enter();
     test_log_prepare(&test_log_runner, set);
     test_log_logger_install();
+    test_log_sampling_begin(test_log_runner.options);
     test_log_runner.at_once = criterion_options.jobs; /* 1 with --debug */
     begin_first_part(&test_log_runner, set);
     test_log_supervisor_leave();
@@ -175,6 +177,7 @@ void test_log_run_tests(struct test_log_runner *runner,
     test_log_supervisor_enter();
     test_log_progress_end();
     test_log_logger_end();
+    test_log_sampling_end();
     test_log_jsonl_close(runner->run);
     test_log_supervisor_leave();
     test_log_plan_free();

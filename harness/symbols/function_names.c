@@ -10,8 +10,8 @@
 /* A file, and what was asked about it. */
 struct file {
     uint64_t key;
-    struct test_log_module *module; /* NULL: it cannot be read */
-    struct trace_table by_address;  /* to indexes of `names` */
+    struct test_log_module *module;          /* NULL: it cannot be read */
+    struct trace_table by_address, by_place; /* to indexes of `names` */
 };
 
 static struct {
@@ -43,40 +43,59 @@ static struct file *file_of(const struct trace_module_file *module)
     return file;
 }
 
-/* Asks the file; a name stays NULL if it does not know the function. */
-static struct trace_function_name ask(const struct file *file, uint64_t address)
+/* The texts of a symbol stay valid as long as the file. */
+static struct trace_function_name name_of(const struct test_log_symbol *symbol)
 {
-    struct test_log_symbol symbol;
-    char *name;
+    char *name = test_log_demangle(symbol->symbol);
 
-    if (!test_log_module_function(file->module, address, &symbol))
-        return (struct trace_function_name){0};
-    name = test_log_demangle(symbol.symbol);
-    return (struct trace_function_name){name ? name : symbol.symbol,
-                                        symbol.file, symbol.line};
+    return (struct trace_function_name){name ? name : symbol->symbol,
+                                        symbol->file, symbol->line};
+}
+
+typedef bool ask_symbol(struct test_log_module *, uint64_t,
+                        struct test_log_symbol *);
+
+/* Asks a file once; a name stays NULL if it does not know the function. */
+static bool find(struct file *file, struct trace_table *table, uint64_t key,
+                 ask_symbol *ask, struct trace_function_name *name)
+{
+    uintptr_t at = known.name_count;
+    struct test_log_symbol symbol;
+
+    if (!trace_table_find(table, key, &at)) {
+        if (!TRACE_ARRAY_RESERVE(known.names, known.name_capacity, at + 1) ||
+            !trace_table_set(table, key, at))
+            return false;
+        known.names[known.name_count++] = ask(file->module, key, &symbol)
+                                              ? name_of(&symbol)
+                                              : (struct trace_function_name){0};
+    }
+    *name = known.names[at];
+    return name->name;
 }
 
 static bool name_function(const struct trace_module_file *module,
                           uint64_t address, struct trace_function_name *name)
 {
     struct file *file = file_of(module);
-    uintptr_t at = known.name_count;
 
-    if (!file || !file->module)
-        return false;
-    if (!trace_table_find(&file->by_address, address, &at)) {
-        if (!TRACE_ARRAY_RESERVE(known.names, known.name_capacity, at + 1) ||
-            !trace_table_set(&file->by_address, address, at))
-            return false;
-        known.names[known.name_count++] = ask(file, address);
-    }
-    *name = known.names[at];
-    return name->name;
+    return file && file->module &&
+           find(file, &file->by_address, address, test_log_module_function,
+                name);
+}
+
+static bool name_place(const struct trace_module_file *module, uint64_t place,
+                       struct trace_function_name *name)
+{
+    struct file *file = file_of(module);
+
+    return file && file->module &&
+           find(file, &file->by_place, place, test_log_module_place, name);
 }
 
 void test_log_name_functions(void)
 {
-    static const struct trace_resolver resolver = {name_function};
+    static const struct trace_resolver resolver = {name_function, name_place};
 
     trace_resolve_with(&resolver);
 }

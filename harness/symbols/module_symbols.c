@@ -1,7 +1,7 @@
 /* module_symbols.c: reads the symbols of a file with libdwfl, which is opened
  * at run time.
  *
- * The functions are those of elfutils' libdwfl.h and libdw.h.
+ * The functions are those of elfutils' libdwfl.h, libdw.h and gelf.h.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,6 +15,7 @@
 
 typedef struct dwfl Dwfl;
 typedef struct dwfl_module Dwfl_Module;
+typedef struct elf Elf;
 typedef struct dwarf_die Dwarf_Die;
 typedef struct dwarf_line Dwarf_Line;
 
@@ -38,6 +39,9 @@ struct callbacks {
     X(const char *, dwfl_module_addrinfo,                                      \
       (Dwfl_Module *, uint64_t address, uint64_t * offset, Elf64_Sym *,        \
        unsigned *section, void **elf, uint64_t *bias))                         \
+    X(Elf *, dwfl_module_getelf, (Dwfl_Module *, uint64_t * bias))             \
+    X(int, elf_getphdrnum, (Elf *, size_t *))                                  \
+    X(Elf64_Phdr *, gelf_getphdr, (Elf *, int index, Elf64_Phdr *))            \
     X(int, dwfl_module_getsymtab, (Dwfl_Module *))                             \
     X(const char *, dwfl_module_getsym_info,                                   \
       (Dwfl_Module *, int index, Elf64_Sym *, uint64_t *address,               \
@@ -205,6 +209,44 @@ bool test_log_module_function(struct test_log_module *module, uint64_t address,
         .symbol = dw.dwfl_module_addrinfo(module->module, address, &offset,
                                           &unused, NULL, NULL, NULL)};
     if (!symbol->symbol || offset)
+        return false;
+    find_place(module->module, address, symbol);
+    return true;
+}
+
+/* Returns the address at which the file has what is at a place in it. */
+static bool find_address(Dwfl_Module *module, uint64_t place, uint64_t *address)
+{
+    uint64_t bias;
+    Elf *elf = dw.dwfl_module_getelf(module, &bias);
+    size_t count = 0;
+    Elf64_Phdr header;
+
+    if (!elf || dw.elf_getphdrnum(elf, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!dw.gelf_getphdr(elf, (int)i, &header) ||
+            header.p_type != PT_LOAD ||
+            place - header.p_offset >= header.p_filesz)
+            continue;
+        *address = place - header.p_offset + header.p_vaddr + bias;
+        return true;
+    }
+    return false;
+}
+
+bool test_log_module_place(struct test_log_module *module, uint64_t place,
+                           struct test_log_symbol *symbol)
+{
+    uint64_t address, offset;
+    Elf64_Sym unused;
+
+    *symbol = (struct test_log_symbol){NULL};
+    if (!find_address(module->module, place, &address))
+        return false;
+    symbol->symbol = dw.dwfl_module_addrinfo(module->module, address, &offset,
+                                             &unused, NULL, NULL, NULL);
+    if (!symbol->symbol)
         return false;
     find_place(module->module, address, symbol);
     return true;

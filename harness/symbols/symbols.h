@@ -57,6 +57,11 @@ struct test_log_symbol {
 bool test_log_module_function(struct test_log_module *, uint64_t address,
                               struct test_log_symbol *);
 
+/* test_log_module_place finds the function that has a place in the file, in
+ * bytes, and the line there. */
+bool test_log_module_place(struct test_log_module *, uint64_t place,
+                           struct test_log_symbol *);
+
 /* ---- function_list.c: a list such as "store_*,!*_cmp,lib:libz*" ---- */
 
 struct test_log_function_glob {

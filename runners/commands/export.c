@@ -27,11 +27,20 @@ struct wanted {
     const struct recordings *found;
     const struct results *results;
     bool workers; /* all tests are written, so workers can be drawn */
+    bool samples; /* instead of spans, for --folded and --speedscope */
     FILE *stream;
 };
 
 /* Returns -1 with errno if memory was exhausted. */
 typedef int write_format(const struct wanted *);
+
+static void put_help(const char *flag, const char *values, const char *help)
+{
+    if (*values)
+        printf("      --%s[=%s]\n%21s%s\n", flag, values, "", help);
+    else
+        printf("      --%-11s  %s\n", flag, help);
+}
 
 static void usage(void)
 {
@@ -40,7 +49,7 @@ static void usage(void)
          "for a\nviewer. RUN is the folder of a run or of a test, or a "
          "recording, or a name\nin testlog list; the default is the latest "
          "run. The run may have been\nkilled.\n");
-#define X(name, flag, help) printf("      --%-11s  %s\n", flag, help);
+#define X(name, flag, values, help) put_help(flag, values, help);
     RUNNERS_EXPORT_FORMATS(X)
 #undef X
     puts("  -o, --output FILE  write to FILE instead of standard output\n"
@@ -241,18 +250,29 @@ static int write_perfetto(const struct wanted *wanted)
     return 0;
 }
 
+static bool has_samples(const struct recordings *found)
+{
+    bool some = false;
+
+    for (size_t i = 0; !some && i < found->count; i++)
+        some = runners_has_samples(found->all[i].path);
+    return some;
+}
+
 static int write_folded(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
     struct trace_folded folded = {0};
+    int (*add)(struct trace_folded *, struct trace_reader *, const char *) =
+        wanted->samples ? trace_folded_add_samples : trace_folded_add;
     int result;
 
     for (size_t i = 0; i < found->count; i++) {
         struct trace_reader *reader = open_recording(&found->all[i]);
         struct trace_text title = title_of(&found->all[i], wanted->results);
 
-        if (reader && trace_folded_add(&folded, reader,
-                                       found->count > 1 ? title.data : NULL))
+        if (reader &&
+            add(&folded, reader, found->count > 1 ? title.data : NULL))
             refuse(&found->all[i]);
         trace_text_free(&title);
         trace_reader_close(reader);
@@ -266,6 +286,8 @@ static int write_speedscope(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
     struct trace_speedscope speedscope;
+    int (*add)(struct trace_speedscope *, struct trace_reader *, const char *) =
+        wanted->samples ? trace_speedscope_add_samples : trace_speedscope_add;
     char path[PATH_MAX];
     const char *name = name_of_run(wanted, path);
 
@@ -277,8 +299,7 @@ static int write_speedscope(const struct wanted *wanted)
         struct trace_text title = title_of(&found->all[i], wanted->results);
 
         if (reader &&
-            trace_speedscope_add(&speedscope, reader,
-                                 found->count > 1 ? title.data : NULL))
+            add(&speedscope, reader, found->count > 1 ? title.data : NULL))
             refuse(&found->all[i]);
         trace_text_free(&title);
         trace_reader_close(reader);
@@ -348,7 +369,7 @@ static int write_ops_csv(const struct wanted *wanted)
 }
 
 static write_format *const formats[] = {
-#define X(name, flag, help) write_##name,
+#define X(name, flag, values, help) write_##name,
     RUNNERS_EXPORT_FORMATS(X)
 #undef X
 };
@@ -356,7 +377,7 @@ static write_format *const formats[] = {
 static write_format *format_of(const char *flag)
 {
     static const char *const flags[] = {
-#define X(name, flag, help) flag,
+#define X(name, flag, values, help) flag,
         RUNNERS_EXPORT_FORMATS(X)
 #undef X
     };
@@ -377,20 +398,28 @@ int runners_export_put(const char *flag, const char *run, const char *folder,
 {
     struct recordings found = {0};
     struct results results = {.run = {.path = NULL}};
-    const struct wanted wanted = {&found, &results, false, stream};
+    struct wanted wanted = {&found, &results, false, false, stream};
     char path[PATH_MAX];
     int status = -1;
 
     read_results(&results, run);
     if (snprintf(path, sizeof(path), "%s/%s", run, folder) < PATH_MAX &&
-        !runners_recordings_find(&found, path, NULL))
+        !runners_recordings_find(&found, path, NULL)) {
+        wanted.samples = has_samples(&found);
         status = format_of(flag)(&wanted);
+    }
     runners_recordings_free(&found);
     free_results(&results);
     return status;
 }
 
 /* ---- The command ---- */
+
+/* Whether a format has spans or samples. */
+static bool is_of_either(write_format *format)
+{
+    return format == write_folded || format == write_speedscope;
+}
 
 static int export_to(struct wanted *wanted, write_format *format,
                      const char *output)
@@ -413,17 +442,39 @@ static int export_to(struct wanted *wanted, write_format *format,
     return TEST_LOG_FAILED;
 }
 
+/* What --folded and --speedscope write: samples if there are any, unless it is
+ * said. */
+enum source { EITHER, SPANS, SAMPLES };
+
 /* The flags. */
 struct asked {
     write_format *format;
+    enum source source;
     const char *output; /* NULL: standard output */
 };
+
+static bool read_source(struct asked *asked, const char *flag)
+{
+    static const char *const words[] = {"spans", "samples", NULL};
+    unsigned choice = 0;
+    char name[32];
+
+    asked->source = EITHER;
+    if (!optarg)
+        return true;
+    snprintf(name, sizeof(name), "--%s", flag);
+    if (test_log_read_word(name, optarg, words, &choice))
+        return false;
+    asked->source = choice ? SAMPLES : SPANS;
+    return true;
+}
 
 /* Returns false if the command is done, with its exit code. */
 static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
 {
     static const struct option options[] = {
-#define X(name, flag, help) {flag, no_argument, NULL, 'F'},
+#define X(name, flag, values, help)                                            \
+    {flag, sizeof(values) > 1 ? optional_argument : no_argument, NULL, 'F'},
         RUNNERS_EXPORT_FORMATS(X)
 #undef X
             {"output", required_argument, NULL, 'o'},
@@ -444,8 +495,10 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
         }
         if (flag == 'o')
             asked->output = test_log_report_is_stdout(optarg) ? NULL : optarg;
-        else
+        else if (read_source(asked, options[number].name))
             asked->format = formats[number];
+        else
+            return *code = TEST_LOG_USAGE, false;
     }
     return true;
 }
@@ -454,7 +507,8 @@ int runners_export(int argc, char **argv)
 {
     struct recordings found = {0};
     struct results results = {.run = {.path = NULL}};
-    struct asked asked = {formats[0], NULL};
+    struct asked asked = {formats[0], EITHER, NULL};
+    struct wanted wanted = {&found, &results, false, false, NULL};
     const char *where;
     int code;
 
@@ -467,8 +521,11 @@ int runners_export(int argc, char **argv)
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
-    code = export_to(&(struct wanted){&found, &results, !*argv, NULL},
-                     asked.format, asked.output);
+    wanted.workers = !*argv;
+    wanted.samples = asked.source == SAMPLES ||
+                     (asked.source == EITHER && is_of_either(asked.format) &&
+                      has_samples(&found));
+    code = export_to(&wanted, asked.format, asked.output);
     free_results(&results);
     runners_recordings_free(&found);
     return code;

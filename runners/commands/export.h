@@ -5,13 +5,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* X(format, flag, what it is): write_<format> in export.c writes it. */
+/* X(format, flag, values, what it is): write_<format> in export.c writes it. A
+ * flag without values takes none. */
+#define RUNNERS_EXPORT_SOURCES "spans|samples"
 #define RUNNERS_EXPORT_FORMATS(X)                                              \
-    X(chrome, "chrome", "Chrome's trace event format (default)")               \
-    X(perfetto, "perfetto", "Perfetto's own format, with nested tracks")       \
-    X(folded, "folded", "folded stacks, for a flame graph of spans")           \
-    X(speedscope, "speedscope", "speedscope's own format")                     \
-    X(ops_csv, "ops-csv", "a table of operations on GPUs and signposts")
+    X(chrome, "chrome", "", "Chrome's trace event format (default)")           \
+    X(perfetto, "perfetto", "", "Perfetto's own format, with nested tracks")   \
+    X(folded, "folded", RUNNERS_EXPORT_SOURCES,                                \
+      "folded stacks, for a flame graph")                                      \
+    X(speedscope, "speedscope", RUNNERS_EXPORT_SOURCES,                        \
+      "speedscope's own format")                                               \
+    X(ops_csv, "ops-csv", "", "a table of operations on GPUs and signposts")
 
 /* runners_export_is_format tells whether there is a format with that flag.
  * runners_export_put writes the recording in the folder of a test, below that

@@ -242,6 +242,15 @@ struct trace_reader *runners_open_beginning(const char *path)
     return open_any(path, BEGINNING, false);
 }
 
+bool runners_has_samples(const char *path)
+{
+    struct trace_reader *reader = open_any(path, UINT64_MAX, false);
+    bool has = reader && trace_reader_has_samples(reader);
+
+    trace_reader_close(reader);
+    return has;
+}
+
 /* ---- Writing ---- */
 
 /* Compresses `in` to `out`; false with errno. */

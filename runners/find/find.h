@@ -165,6 +165,10 @@ bool runners_is_there(const char *path);
 struct trace_reader *runners_open(const char *path);
 struct trace_reader *runners_open_beginning(const char *path);
 
+/* runners_has_samples returns whether a recording can be read and has samples;
+ * it prints nothing. */
+bool runners_has_samples(const char *path);
+
 /* runners_open_in opens the recording in a test's folder of a run. */
 struct trace_reader *runners_open_in(const struct test_log_run *,
                                      const char *folder);

@@ -405,6 +405,9 @@ static void usage(void)
         "      --functions-min=TIME\n"
         "                        leave out calls that are shorter and call "
         "nothing\n"
+        "      --sample[=HZ]     note what threads do, HZ times a second of "
+        "processor\n"
+        "                        time (1000)\n"
         "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }
@@ -442,7 +445,10 @@ static int read_flag(const char *name, char **argv, char **value)
 static int read_passed(struct arguments *arguments, char **argv)
 {
     bool alone = !strcmp(argv[0], "--races") ||
-                 !strncmp(argv[0], "--races=", 8) || !strcmp(argv[0], "--open");
+                 !strncmp(argv[0], "--races=", 8) ||
+                 !strcmp(argv[0], "--sample") ||
+                 !strncmp(argv[0], "--sample=", 9) ||
+                 !strcmp(argv[0], "--open");
     static const char *const names[] = {"--functions", "--functions-depth",
                                         "--functions-min", NULL};
     int size = alone;

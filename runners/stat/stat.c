@@ -10,11 +10,13 @@
 #include "harness/runner/options/options.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
+#include "sample_table.h"
 #include "stat.h"
 
 struct settings {
     enum stat_table table;
     bool by, tree, critical;
+    bool functions, lines; /* samples are summed up */
     struct stat_range range;
     enum runners_form form;
 };
@@ -23,7 +25,17 @@ static const char *const words[] = {
 #define STAT_X(name, word) word,
     STAT_BY(STAT_X)
 #undef STAT_X
-        NULL};
+        "function",
+    "line", NULL};
+
+/* The last ones. */
+enum {
+#define STAT_X(name, word) WORD_##name,
+    STAT_BY(STAT_X)
+#undef STAT_X
+        WORD_FUNCTION,
+    WORD_LINE
+};
 
 static void usage(void)
 {
@@ -34,9 +46,10 @@ static void usage(void)
         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
         "or a recording, or a name in\ntestlog list; the default is the "
         "latest run.\n\n"
-        "      --by=span|kernel|target|test\n"
+        "      --by=span|kernel|target|test|function|line\n"
         "                what to sum up: spans, GPU kernels, lines by target, "
-        "or tests\n"
+        "tests, or\n"
+        "                samples by function or by line of the source\n"
         "      --tree    print spans below those that enclose them\n"
         "      --critical\n"
         "                print the critical path of a test: the work that "
@@ -182,6 +195,62 @@ static int show_paths(const char *where, char **patterns,
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }
 
+/* ---- Samples ---- */
+
+static int add_samples(struct sample_sums *sums, struct noted_times *noted,
+                       const struct recording *recording,
+                       const struct stat_range *range, struct losses *losses)
+{
+    struct trace_reader *reader = open_recording(recording, losses);
+    bool is_part = range->starts || range->ends;
+    uint64_t zero =
+        reader && is_part ? runners_zero_of(noted, recording, reader) : 0;
+    int status = reader ? runners_samples_add(sums, reader,
+                                              runners_window_of(range, zero))
+                        : 0;
+
+    trace_reader_close(reader);
+    return status;
+}
+
+static void put_samples(struct sample_sums *sums,
+                        const struct settings *settings, const char *where)
+{
+    const struct stat_range *range = &settings->range;
+
+    if (sums->count || settings->form != RUNNERS_AS_TEXT)
+        runners_samples_put(sums, settings->form, runners_name_of(where));
+    if (!sums->count)
+        test_log_notice("stat: %s has no samples%s; --sample takes them",
+                        runners_name_of(where),
+                        range->starts || range->ends ? " at that time" : "");
+}
+
+static int show_samples(const char *where, char **patterns,
+                        const struct settings *settings)
+{
+    struct sample_sums sums = {.by_line = settings->lines};
+    struct noted_times noted = {.read = false};
+    struct recordings found = {0};
+    struct losses losses = {.count = 0};
+    int status = 0;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    for (size_t i = 0; i < found.count && !status; i++)
+        status = add_samples(&sums, &noted, &found.all[i], &settings->range,
+                             &losses);
+    runners_losses_say(&losses, "stat");
+    if (status)
+        test_log_notice("stat: out of memory");
+    else
+        put_samples(&sums, settings, where);
+    runners_samples_free(&sums);
+    runners_noted_free(&noted);
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+}
+
 /* ---- Arguments ---- */
 
 static int take(struct settings *settings, int flag, const char *value)
@@ -192,7 +261,10 @@ static int take(struct settings *settings, int flag, const char *value)
     case 'b':
         if (test_log_read_word("--by", value, words, &choice))
             return -1;
-        settings->table = (enum stat_table)choice;
+        settings->functions = choice == WORD_FUNCTION;
+        settings->lines = choice == WORD_LINE;
+        settings->table =
+            choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
         settings->by = true;
         return 0;
     case 't':
@@ -273,6 +345,8 @@ int runners_stat(int argc, char **argv)
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_USAGE;
+    if (settings.functions || settings.lines)
+        return show_samples(where, argv, &settings);
     return settings.critical ? show_paths(where, argv, &settings)
                              : show(where, argv, &settings);
 }

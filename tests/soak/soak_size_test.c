@@ -98,7 +98,7 @@ Test(soak_size, records_many_events_in_a_test)
 Test(soak_size, exports_many_events_in_little_memory)
 {
     static const char *const formats[] = {
-#define X(format, flag, help) flag,
+#define X(format, flag, values, help) flag,
         RUNNERS_EXPORT_FORMATS(X)
 #undef X
     };

@@ -156,6 +156,76 @@ int trace_folded_add(struct trace_folded *folded, struct trace_reader *reader,
     return -1;
 }
 
+/* ---- Samples ---- */
+
+/* The last thread and its first frame, and the paths of its stacks. */
+struct sampled {
+    const struct trace_thread *thread;
+    uint32_t fold;
+    struct trace_table by_stack;
+};
+
+static void enter_thread(struct trace_folded *folded,
+                         const struct trace_reader *reader, uint32_t around,
+                         const struct trace_thread *thread,
+                         struct sampled *sampled)
+{
+    struct trace_text name = {0};
+
+    if (sampled->thread == thread)
+        return;
+    trace_name_thread(&name, reader, thread);
+    sampled->thread = thread;
+    sampled->fold = find_fold(folded, around, name.data ? name.data : "?");
+    trace_table_free(&sampled->by_stack);
+    trace_text_free(&name);
+}
+
+/* Returns the number of the path of a stack. */
+static uint32_t fold_stack(struct trace_folded *folded,
+                           const struct trace_reader *reader,
+                           struct sampled *sampled, uint32_t stack)
+{
+    uint32_t fold = sampled->fold;
+    const struct trace_stack_frame *frames;
+    size_t count = trace_reader_stack(reader, stack, &frames);
+    struct trace_function_name unused;
+    struct trace_text name = {0};
+    uintptr_t known;
+
+    if (trace_table_find(&sampled->by_stack, stack, &known))
+        return (uint32_t)known;
+    while (count-- && fold != NONE) {
+        trace_text_clear(&name);
+        trace_name_frame(&name, reader, &frames[count], &unused);
+        fold = find_fold(folded, fold, name.data ? name.data : "?");
+    }
+    trace_text_free(&name);
+    trace_table_set(&sampled->by_stack, stack, fold);
+    return fold;
+}
+
+int trace_folded_add_samples(struct trace_folded *folded,
+                             struct trace_reader *reader, const char *name)
+{
+    struct trace_sample_cursor cursor = {0};
+    struct trace_sample sample;
+    struct sampled sampled = {.fold = NONE};
+    uint32_t fold, around = name ? find_fold(folded, NONE, name) : NONE;
+
+    while (!folded->failed && trace_reader_sample(reader, &cursor, &sample)) {
+        enter_thread(folded, reader, around, sample.thread, &sampled);
+        fold = fold_stack(folded, reader, &sampled, sample.stack);
+        if (fold != NONE)
+            folded->folds[fold].time += sample.weight;
+    }
+    trace_table_free(&sampled.by_stack);
+    if (!folded->failed)
+        return 0;
+    errno = ENOMEM;
+    return -1;
+}
+
 /* ---- Writing ---- */
 
 /* The paths that a path begins with, itself first. */

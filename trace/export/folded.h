@@ -26,6 +26,11 @@ struct trace_folded {
 int trace_folded_add(struct trace_folded *, struct trace_reader *,
                      const char *name);
 
+/* trace_folded_add_samples does the same with the samples of a recording, whose
+ * paths are the functions that a thread was in. */
+int trace_folded_add_samples(struct trace_folded *, struct trace_reader *,
+                             const char *name);
+
 /* trace_folded_put writes each path that took time, in ns. Returns -1 if memory
  * is exhausted; other errors are the stream's. */
 int trace_folded_put(const struct trace_folded *, FILE *);

@@ -19,9 +19,10 @@ struct profile {
     struct trace_speedscope *speedscope;
     const struct trace_reader *reader;
     const struct trace_track *track;
-    const char *name;    /* of the recording, or NULL */
-    uint64_t begin, end; /* ns: of the recording */
-    uint64_t last;       /* ns: of the last event */
+    const struct trace_thread *thread; /* NULL: the track is a stream */
+    const char *name;                  /* of the recording, or NULL */
+    uint64_t begin, end;               /* ns: of the recording */
+    uint64_t last;                     /* ns: of the last event */
     bool begun;
     struct trace_slices slices; /* numbered by their frames */
     struct trace_text text;
@@ -30,40 +31,58 @@ struct profile {
 
 /* ---- Frames ---- */
 
-static void put_frame(struct trace_text *frames, const struct trace_site *site,
-                      bool has_place)
+/* A frame's function or span. */
+struct frame {
+    const char *name, *file; /* file NULL: it has no place */
+    uint32_t line;           /* 0: unknown */
+};
+
+static void put_frame(struct trace_text *frames, const struct frame *frame)
 {
     if (frames->size)
         trace_text_literal(frames, ",");
     trace_text_literal(frames, "\n{\"name\":");
-    trace_json_string(frames, site->name, strlen(site->name));
-    if (has_place) {
+    trace_json_string(frames, frame->name, strlen(frame->name));
+    if (frame->file) {
         trace_text_literal(frames, ",\"file\":");
-        trace_json_string(frames, site->file, strlen(site->file));
+        trace_json_string(frames, frame->file, strlen(frame->file));
+    }
+    if (frame->file && frame->line) {
         trace_text_literal(frames, ",\"line\":");
-        trace_json_number(frames, site->line);
+        trace_json_number(frames, frame->line);
     }
     trace_text_literal(frames, "}");
 }
 
-/* Returns the number of a frame. The name of an activity has no place. */
-static size_t number_of(struct profile *profile, const struct trace_site *site,
-                        bool has_place)
+/* Returns the number of a frame. */
+static size_t number_of(struct profile *profile, const struct frame *frame)
 {
     struct trace_speedscope *speedscope = profile->speedscope;
-    uint64_t key = trace_hash_string(TRACE_HASH, site->name);
+    uint64_t key = trace_hash_string(TRACE_HASH, frame->name);
     uintptr_t number = speedscope->numbers.count;
 
-    if (has_place)
+    if (frame->file)
         key = trace_hash_string(
-            trace_hash(key, &site->line, sizeof(site->line)), site->file);
+            trace_hash(key, &frame->line, sizeof(frame->line)), frame->file);
     if (trace_table_find(&speedscope->numbers, key, &number))
         return number;
-    put_frame(&speedscope->frames, site, has_place);
+    put_frame(&speedscope->frames, frame);
     if (speedscope->frames.failed ||
         !trace_table_set(&speedscope->numbers, key, number))
         profile->failed = true;
     return number;
+}
+
+/* The name of an activity has no place. */
+static size_t number_of_slice(struct profile *profile,
+                              const struct trace_entry *entry,
+                              const struct trace_site *site)
+{
+    struct frame frame = {site->name, NULL, 0};
+
+    if (entry->kind != TRACE_ENTRY_DEVICE)
+        frame = (struct frame){site->name, site->file, site->line};
+    return number_of(profile, &frame);
 }
 
 /* ---- Profiles ---- */
@@ -84,8 +103,8 @@ static void name_profile(struct profile *profile, struct trace_text *name)
 
     if (profile->name)
         trace_text_printf(name, "%s: ", profile->name);
-    if (track->thread) {
-        trace_name_thread(name, profile->reader, track->thread);
+    if (profile->thread) {
+        trace_name_thread(name, profile->reader, profile->thread);
     } else {
         trace_name_device(name, profile->reader, track->at.device);
         trace_text_literal(name, ", ");
@@ -93,20 +112,19 @@ static void name_profile(struct profile *profile, struct trace_text *name)
     }
 }
 
-static void begin_profile(struct profile *profile)
+static void begin_profile(struct profile *profile, const char *type)
 {
     struct trace_text *text = &profile->text, name = {0};
 
     profile->begun = true;
     if (profile->speedscope->profiles++)
         trace_text_literal(text, ",");
-    trace_text_literal(text, "\n{\"type\":\"evented\",\"name\":");
+    trace_text_printf(text, "\n{\"type\":\"%s\",\"name\":", type);
     name_profile(profile, &name);
     trace_json_string(text, name.data ? name.data : "?", name.size);
     trace_text_free(&name);
     trace_text_literal(text, ",\"unit\":\"nanoseconds\",\"startValue\":");
     trace_json_number(text, profile->begin);
-    trace_text_literal(text, ",\"events\":[");
 }
 
 static void put_event(struct profile *profile, char type, size_t frame,
@@ -116,8 +134,8 @@ static void put_event(struct profile *profile, char type, size_t frame,
     bool first = !profile->begun;
 
     if (first)
-        begin_profile(profile);
-    trace_text_string(text, first ? "\n" : ",\n");
+        begin_profile(profile, "evented");
+    trace_text_string(text, first ? ",\"events\":[\n" : ",\n");
     trace_text_literal(text, "{\"type\":\"");
     trace_text_char(text, type);
     trace_text_literal(text, "\",\"frame\":");
@@ -161,7 +179,7 @@ static void open_frame(struct profile *profile, const struct trace_entry *entry,
     struct trace_slice slice = {
         .begin = later(entry->time, profile->begin),
         .end = later(trace_slice_end(entry, profile->end), profile->begin),
-        .number = number_of(profile, site, entry->kind != TRACE_ENTRY_DEVICE)};
+        .number = number_of_slice(profile, entry, site)};
 
     trace_slices_around(&profile->slices, 0, slice.begin);
     put_event(profile, 'O', slice.number, slice.begin);
@@ -186,6 +204,100 @@ static void add_track(struct profile *profile)
             open_frame(profile, &entry, site);
     end_profile(profile);
     trace_merge_free(merge);
+}
+
+/* ---- Samples ---- */
+
+/* Its line is not the function's, but that of a place in it. */
+static void put_function(struct profile *profile,
+                         const struct trace_stack_frame *frame)
+{
+    struct trace_function_name function;
+    struct trace_text name = {0};
+
+    trace_name_frame(&name, profile->reader, frame, &function);
+    trace_json_number(
+        &profile->text,
+        number_of(profile, &(struct frame){name.data ? name.data : "?",
+                                           function.file, 0}));
+    trace_text_free(&name);
+}
+
+static void put_stack(struct profile *profile, uint32_t stack)
+{
+    const struct trace_stack_frame *frames;
+    size_t count = trace_reader_stack(profile->reader, stack, &frames);
+
+    trace_text_literal(&profile->text, "\n[");
+    while (count--) {
+        put_function(profile, &frames[count]);
+        if (count)
+            trace_text_literal(&profile->text, ",");
+    }
+    trace_text_literal(&profile->text, "]");
+}
+
+/* Puts one of the two lists of a thread's samples, and returns the end of their
+ * weights. */
+static uint64_t put_list(struct profile *profile,
+                         struct trace_sample_cursor *cursor, bool weights)
+{
+    struct trace_sample_cursor next = *cursor;
+    struct trace_sample sample;
+    uint64_t end = profile->begin;
+
+    trace_text_printf(&profile->text, ",\"%s\":[",
+                      weights ? "weights" : "samples");
+    for (bool first = true;
+         trace_reader_sample(profile->reader, &next, &sample) &&
+         sample.thread == profile->thread;
+         first = false, *cursor = next) {
+        if (!first)
+            trace_text_literal(&profile->text, ",");
+        if (weights)
+            trace_json_number(&profile->text, sample.weight);
+        else
+            put_stack(profile, sample.stack);
+        end += sample.weight;
+        write_text(profile);
+    }
+    trace_text_literal(&profile->text, "]");
+    return end;
+}
+
+static void add_sampled_thread(struct profile *profile,
+                               struct trace_sample_cursor *cursor)
+{
+    struct trace_sample_cursor begin = *cursor;
+    uint64_t end;
+
+    begin_profile(profile, "sampled");
+    put_list(profile, &begin, false);
+    end = put_list(profile, cursor, true);
+    trace_text_literal(&profile->text, ",\"endValue\":");
+    trace_json_number(&profile->text, end);
+    trace_text_literal(&profile->text, "}");
+    write_text(profile);
+}
+
+int trace_speedscope_add_samples(struct trace_speedscope *speedscope,
+                                 struct trace_reader *reader, const char *name)
+{
+    struct profile profile = {
+        .speedscope = speedscope, .reader = reader, .name = name};
+    struct trace_sample_cursor cursor = {0}, next = {0};
+    struct trace_sample sample;
+
+    while (!profile.failed && trace_reader_sample(reader, &next, &sample)) {
+        profile.thread = sample.thread;
+        add_sampled_thread(&profile, &cursor);
+        next = cursor;
+    }
+    trace_text_free(&profile.text);
+    if (!profile.failed)
+        return 0;
+    errno = ENOMEM;
+    return -1;
 }
 
 /* ---- Files ---- */
@@ -222,6 +334,7 @@ int trace_speedscope_add(struct trace_speedscope *speedscope,
     profile.failed = trace_tracks_find(&tracks, reader) != 0;
     for (size_t i = 0; !profile.failed && i < tracks.count; i++) {
         profile.track = &tracks.all[i];
+        profile.thread = profile.track->thread;
         add_track(&profile);
     }
     trace_tracks_free(&tracks);

@@ -28,6 +28,11 @@ void trace_speedscope_begin(struct trace_speedscope *, FILE *,
 int trace_speedscope_add(struct trace_speedscope *, struct trace_reader *,
                          const char *name);
 
+/* trace_speedscope_add_samples does the same with the samples of a recording: a
+ * profile is a thread, and its weights are processor time. */
+int trace_speedscope_add_samples(struct trace_speedscope *,
+                                 struct trace_reader *, const char *name);
+
 /* trace_speedscope_end ends the file; -1 with errno if memory was exhausted. */
 int trace_speedscope_end(struct trace_speedscope *);
 

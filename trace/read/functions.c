@@ -15,6 +15,12 @@ void trace_resolve_with(const struct trace_resolver *new)
     resolver = new;
 }
 
+bool trace_resolve_place(const struct trace_module_file *file, uint64_t place,
+                         struct trace_function_name *function)
+{
+    return resolver && resolver->place && resolver->place(file, place, function);
+}
+
 /* ---- Modules ---- */
 
 static bool next_number(struct trace_values *values, uint64_t *number)

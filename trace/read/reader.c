@@ -114,6 +114,9 @@ static bool index_record(struct trace_reader *reader,
     case TRACE_KIND_MODULE:
         return first || trace_calls_add(reader, record, place,
                                         last_segment(reader)->thread);
+    case TRACE_KIND_SAMPLES:
+        return first || trace_samples_add(reader, record, place,
+                                          last_segment(reader)->thread);
     default:
         return true;
     }
@@ -389,6 +392,7 @@ void trace_reader_close(struct trace_reader *reader)
     free(reader->devices);
     free(reader->metas);
     free(reader->crashes);
+    free(reader->samples);
     trace_table_free(&reader->meta_table);
     free(reader->later);
     trace_fields_free(reader);

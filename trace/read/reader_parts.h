@@ -19,6 +19,12 @@ struct trace_begun {
     uint32_t thread; /* that recorded it */
 };
 
+/* Samples of a thread. */
+struct trace_sample_block {
+    uint32_t place, count;
+    uint32_t thread; /* index in `threads` */
+};
+
 /* A range of a thread's records. */
 struct trace_segment {
     uint32_t thread; /* index in `threads` */
@@ -50,6 +56,8 @@ struct trace_reader {
     struct trace_table meta_table;      /* the last of each name, by name_key */
     uint64_t phases[TRACE_PHASE_COUNT]; /* ticks; 0: unknown */
     struct trace_call_index calls;
+    struct trace_sample_block *samples;
+    size_t sample_count, sample_capacity;
     uint32_t *crashes; /* places */
     size_t crash_count, crash_capacity;
     uint32_t *later; /* the span of each ENTER and CLOSE, in order */
@@ -93,6 +101,20 @@ void trace_reader_rename_threads(struct trace_reader *);
  * to the beginning of a range. */
 uint64_t trace_reader_past_gap(const struct trace_reader *, uint64_t place,
                                bool first);
+
+/* ---- samples.c ---- */
+
+/* trace_samples_add takes a SAMPLES record into a reader; false without memory.
+ */
+bool trace_samples_add(struct trace_reader *, const struct trace_record *,
+                       uint64_t place, uint32_t thread);
+
+/* ---- functions.c ---- */
+
+/* trace_resolve_place names the function that has a place in a file, as the
+ * resolver does; false if it is unknown. */
+bool trace_resolve_place(const struct trace_module_file *, uint64_t place,
+                         struct trace_function_name *);
 
 /* ---- follow.c ---- */
 

@@ -20,6 +20,7 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/sampling.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "logger.h"
@@ -92,6 +93,7 @@ static void render(struct test_log_job *job)
     patient =
         !runner->run->interrupted && test_log_now() - job->exited < PATIENCE;
     test_log_output_pipe_close(job);
+    test_log_sampling_put(runner, job);
     job->running =
         !nothing && !test_log_render(runner->run, job->result,
                                      &runner->options->output.style, patient);

@@ -16,6 +16,7 @@
 #include "harness/version.h"
 #include "options.h"
 #include "trace/base/containers.h"
+#include "trace/samples/perf.h"
 
 /* ---- Readers ---- */
 
@@ -145,6 +146,21 @@ static bool read_functions_least(struct reader *reader)
             reader, "%s: \"%s\" is not a time; write one such as 500ns or 1us",
             reader->name, reader->value);
     reader->options->functions_least = ns;
+    return true;
+}
+
+static bool read_sample(struct reader *reader)
+{
+    const char *text = reader->value;
+    unsigned long hz = text ? strtoul(text, NULL, 10) : TRACE_SAMPLE_HZ;
+
+    if ((text && text[strspn(text, "0123456789")]) || !hz ||
+        hz > TRACE_SAMPLE_HZ_MOST)
+        return test_log_option_refuse(
+            reader,
+            "%s: \"%s\" is not a number of samples a second; write 1 to %d",
+            reader->name, text, TRACE_SAMPLE_HZ_MOST);
+    reader->options->sample = hz;
     return true;
 }
 
@@ -486,6 +502,9 @@ static const struct option_row rows[] = {
     {"--functions-min", "TRACE_FUNCTIONS_MIN", "TIME",
      "leave out calls that are shorter and call nothing: 1us",
      .read = read_functions_least},
+    {"--sample", "TRACE_SAMPLE", "[HZ|",
+     "note what threads do, so often a second of processor time (1000)",
+     .read = read_sample},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
     {"--fail-log", NULL, "N", "hidden lines that a failed test shows, too (20)",

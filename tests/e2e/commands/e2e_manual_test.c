@@ -751,7 +751,7 @@ static const char *offers(const char *function, const char *line)
         ->out;
 }
 
-#define EXPORT_FLAG(format, flag, help) "--" flag " "
+#define EXPORT_FLAG(format, flag, values, help) "--" flag " "
 
 static const struct {
     const char *line, *offers;

@@ -335,7 +335,7 @@ Test(e2e_view, renders_the_blocks_of_a_run)
 Test(e2e_view, exports_a_test_in_all_formats)
 {
     static const char *const formats[] = {
-#define X(name, flag, help) flag,
+#define X(name, flag, values, help) flag,
         RUNNERS_EXPORT_FORMATS(X)
 #undef X
     };

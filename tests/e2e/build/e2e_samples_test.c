@@ -1,0 +1,208 @@
+/* e2e_samples_test.c: samples of tests, their threads and their processes. */
+#include "tests/support/e2e.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_samples, .init = e2e_begin, .timeout = 180);
+
+#define TESTLOG "'" BUILD_DIR "/testlog'"
+#define LATEST  "testlog-runs/latest"
+
+/* Runs tests with samples; skips if the kernel takes none. */
+static const struct e2e *sample(const char *filter, const char *flags)
+{
+    const struct e2e *run =
+        e2e_run("%s --filter='sampled/%s' %s",
+                e2e_program("sampled", E2E_TRACED), filter, flags);
+
+    if (strstr(run->err, "no samples: "))
+        cr_skip_test("%s", run->err);
+    return run;
+}
+
+/* Returns the time of the stacks that match a pattern, in ms. */
+static double folded(const char *test, const char *pattern)
+{
+    const struct e2e *run =
+        e2e_run(TESTLOG " export " LATEST " %s --folded=samples | awk '/%s/ "
+                        "{ n += $NF } END { print n / 1e6 }'",
+                test, pattern);
+
+    e2e_expect_code(run, 0);
+    return atof(run->out);
+}
+
+/* Samples come after each ms; the machine may be busy. */
+static void expect_share(const char *test, const char *some, const char *rest,
+                         double percent)
+{
+    double a = folded(test, some), b = folded(test, rest);
+
+    cr_expect_gt(a + b, 100, "%s: %f ms", test, a + b);
+    cr_expect_float_eq(100 * a / (a + b), percent, 5, "%s: %f %%", test,
+                       100 * a / (a + b));
+}
+
+Test(e2e_samples, show_where_time_goes)
+{
+    e2e_expect_code(sample("@(calls|starts_a_thread|forks)", "--sample"), 0);
+    expect_share("sampled/calls", ";seventy;burn ", ";thirty;burn ", 70);
+    expect_share("sampled/starts_a_thread", ";seventy;burn ",
+                 "helper [0-9]*;.*;thirty;burn ", 70);
+    expect_share("sampled/forks", ";seventy;burn ",
+                 "of child [0-9]*;.*;thirty;burn ", 70);
+    cr_expect_eq(folded("sampled/calls", "helper|of child"), 0);
+}
+
+Test(e2e_samples, follow_other_programs)
+{
+    e2e_expect_code(sample("executes", "--sample=2000"), 0);
+    cr_expect_gt(folded("sampled/executes", "of child"), 10);
+    cr_expect_lt(folded("sampled/executes", "sampled_executes"), 10);
+}
+
+Test(e2e_samples, outlive_a_crash)
+{
+    const struct e2e *run = sample("crashes_later", "--sample");
+
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->out, "0 passed, 1 failed");
+    cr_expect_gt(folded("sampled/crashes_later", ";seventy;burn "), 50);
+}
+
+Test(e2e_samples, interrupt_no_system_call)
+{
+    e2e_expect_code(sample("waits", "--sample=10000"), 0);
+}
+
+Test(e2e_samples, are_of_their_own_test)
+{
+    const char *names[] = {"calls", "starts_a_thread", "forks"};
+    char other[64];
+
+    e2e_expect_code(
+        sample("@(calls|starts_a_thread|forks|executes)", "--sample --jobs=4"),
+        0);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(other, sizeof(other), "sampled/%s", names[i]);
+        cr_expect_gt(folded(other, "seventy"), 50, "%s", other);
+        for (size_t j = 0; j < 3; j++)
+            if (i != j)
+                cr_expect_eq(folded(other, names[j]), 0, "%s", other);
+    }
+}
+
+/* ---- What shows them ---- */
+
+Test(e2e_samples, are_summed_up_by_function_and_line)
+{
+    const cJSON *row;
+
+    sample("calls", "--sample");
+    e2e_run(TESTLOG " stat --by=function --json >sums.json");
+    row = cJSON_GetArrayItem(cJSON_GetObjectItem(e2e_json("sums.json"), "rows"),
+                             0);
+    cr_expect_str_eq(e2e_text(row, "name"), "burn");
+    cr_expect_gt(e2e_number(row, "self_percent"), 50);
+    e2e_run(TESTLOG " stat --by=line --json >sums.json");
+    row = cJSON_GetArrayItem(cJSON_GetObjectItem(e2e_json("sums.json"), "rows"),
+                             0);
+    cr_expect_str_eq(e2e_text(row, "name"), "burn");
+    cr_expect(strstr(e2e_text(row, "file"), "sampled.c"));
+    cr_expect_gt(e2e_number(row, "line"), 1);
+    e2e_expect_has(e2e_run("cd '" TESTS_DIR "' && " TESTLOG
+                           " stat \"$OLDPWD/" LATEST "\" --by=line")
+                       ->out,
+                   "sink += i * 7;");
+    e2e_expect_has(e2e_run(TESTLOG " stat --by=function --from=9s")->err,
+                   "has no samples at that time; --sample takes them");
+}
+
+Test(e2e_samples, are_exported_instead_of_spans)
+{
+    const char *trace;
+
+    sample("calls", "--sample");
+    e2e_expect_has(e2e_run(TESTLOG " export --folded")->out, ";seventy;burn ");
+    trace = e2e_run(TESTLOG " export --folded=spans")->out;
+    e2e_expect_has(trace, ";work ");
+    e2e_expect_lacks(trace, "burn");
+    e2e_expect_code(e2e_run(TESTLOG " export --speedscope -o trace.json"), 0);
+    trace = e2e_read("trace.json");
+    cr_expect_not_null(e2e_json("trace.json"));
+    e2e_expect_has(trace, "{\"type\":\"sampled\",\"name\":\"sampled_test ");
+    e2e_expect_has(trace, "\"name\":\"burn\",\"file\":");
+    e2e_expect_lacks(trace, "\"evented\"");
+    e2e_expect_has(e2e_run(TESTLOG " export --speedscope=spans")->out,
+                   "\"evented\"");
+}
+
+Test(e2e_samples, are_not_there_without_the_flag)
+{
+    e2e_run("%s --filter='sampled/calls'", e2e_program("sampled", E2E_TRACED));
+    e2e_expect_has(e2e_run(TESTLOG " export --folded")->out, ";work ");
+    e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out, "");
+    e2e_expect_has(e2e_run(TESTLOG " stat --by=function")->err,
+                   "has no samples; --sample takes them");
+}
+
+Test(e2e_samples, come_from_all_programs_of_a_run)
+{
+    sample("calls", "--sample");
+    e2e_expect_code(e2e_run(TESTLOG " run --sample %s -- --filter=*/calls",
+                            e2e_program("sampled", E2E_TRACED)),
+                    0);
+    cr_expect_gt(folded("sampled/calls", ";seventy;burn "), 50);
+}
+
+/* ---- What is refused ---- */
+
+static const char *const refused[][2] = {
+    {"--sample=0", "--sample: \"0\" is not a number of samples a second; "
+                   "write 1 to 10000\n"},
+    {"--sample=10001", "--sample: \"10001\" is not a number of samples"},
+    {"--sample=fast", "--sample: \"fast\" is not a number of samples"},
+    {"--sample=", "--sample: \"\" is not a number of samples"},
+};
+
+Test(e2e_samples, refuse_a_bad_number)
+{
+    const char *program = e2e_program("sampled", E2E_TRACED);
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct e2e *run = e2e_run("%s '%s'", program, refused[i][0]);
+
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, refused[i][1]);
+    }
+    e2e_expect_has(e2e_run("TRACE_SAMPLE=0 %s", program)->err,
+                   "TRACE_SAMPLE: \"0\" is not a number of samples");
+    e2e_expect_code(e2e_run(TESTLOG " export --folded=all"), 2);
+    e2e_expect_has(e2e_run(TESTLOG " export --folded=all")->err,
+                   "--folded: unknown value \"all\"; write spans or samples\n");
+    e2e_expect_code(e2e_run(TESTLOG " export --chrome=all"), 2);
+}
+
+/* A kernel that takes no samples: the tests run as without them. */
+Test(e2e_samples, say_why_the_kernel_refuses)
+{
+    const struct e2e *run;
+
+    if (e2e_run("echo 'long syscall(long number, ...)"
+                "{ *__errno_location() = 13; return -1; }' | "
+                "gcc -shared -fPIC -o refuse.so -include errno.h -x c -")
+            ->code)
+        cr_skip_test("gcc is missing");
+    run = e2e_run("LD_PRELOAD=$PWD/refuse.so %s --sample "
+                  "--filter='sampled/calls'",
+                  e2e_program("sampled", E2E_TRACED));
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->err,
+                   "testlog: no samples: the kernel refuses them: Permission "
+                   "denied; set kernel.perf_event_paranoid to 2 or less");
+}

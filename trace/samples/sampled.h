@@ -1,0 +1,62 @@
+/* sampled.h: what a sampler has gathered. Private to its files. */
+#ifndef TRACE_SAMPLED_H
+#define TRACE_SAMPLED_H
+
+#include "sampler.h"
+#include "trace/format.h"
+
+/* A file with code. */
+struct trace_sampled_image {
+    char *path;
+    unsigned char build_id[20];
+    size_t build_id_size;
+};
+
+/* Addresses of a process that have a file's code. */
+struct trace_sampled_map {
+    uint64_t low, end;
+    uint64_t place; /* of `low` in the file */
+    uint32_t image; /* its number */
+};
+
+struct trace_sampled_process {
+    uint32_t pid;
+    uint32_t worker; /* that it is, or whose descendant; 0: it was put */
+    bool ended;
+    struct trace_sampled_map *maps; /* in order, without overlap */
+    size_t map_count, map_capacity;
+};
+
+/* `image` of its frames is an image's number + 1. */
+struct trace_sampled_stack {
+    struct trace_stack_frame *frames;
+    size_t count;
+};
+
+struct trace_sampled {
+    uint64_t time; /* ns of CLOCK_MONOTONIC */
+    uint32_t pid, tid;
+    uint32_t stack; /* its number */
+};
+
+struct trace_sampled_name {
+    uint32_t pid, tid;
+    char name[16];
+};
+
+/* A worker and its descendants. */
+struct trace_sampled_tree {
+    uint32_t worker;
+    struct trace_sampled *samples;
+    size_t count, capacity;
+    struct trace_sampled_name *names;
+    size_t name_count, name_capacity;
+};
+
+/* trace_sampler_remove takes the tree of a worker out of a sampler;
+ * trace_sampled_tree_free frees it. */
+struct trace_sampled_tree trace_sampler_remove(struct trace_sampler *,
+                                               uint32_t worker);
+void trace_sampled_tree_free(struct trace_sampled_tree *);
+
+#endif

@@ -1,0 +1,380 @@
+/* sampler.c: gathers samples by worker. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampled.h"
+#include "trace/base/strings.h"
+
+/* The frames that the kernel notes by default. */
+enum { FRAMES_MOST = 127 };
+
+/* ---- Processes ---- */
+
+static struct trace_sampled_process *find_process(
+    const struct trace_sampler *sampler, uint32_t pid)
+{
+    uintptr_t number;
+
+    return trace_table_find(&sampler->by_pid, pid, &number)
+               ? &sampler->processes[number]
+               : NULL;
+}
+
+static struct trace_sampled_process *add_process(struct trace_sampler *sampler,
+                                                 uint32_t pid, uint32_t worker)
+{
+    size_t number = sampler->process_count;
+
+    if (!TRACE_ARRAY_RESERVE(sampler->processes, sampler->process_capacity,
+                             number + 1) ||
+        !trace_table_set(&sampler->by_pid, pid, number))
+        return NULL;
+    sampler->processes[number] =
+        (struct trace_sampled_process){.pid = pid, .worker = worker};
+    sampler->process_count++;
+    return &sampler->processes[number];
+}
+
+/* A process of which no beginning is known belongs to no worker. */
+static struct trace_sampled_process *process_of(struct trace_sampler *sampler,
+                                                uint32_t pid)
+{
+    struct trace_sampled_process *process = find_process(sampler, pid);
+
+    return process ? process : add_process(sampler, pid, 0);
+}
+
+/* A child begins with its parent's memory. */
+static void fork_process(struct trace_sampler *sampler,
+                         const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *parent, *child;
+    uint32_t worker;
+    struct trace_sampled_map *maps = NULL;
+    size_t capacity = 0;
+
+    if (event->pid == event->parent)
+        return; /* it is a thread */
+    parent = process_of(sampler, event->parent);
+    if (!parent || !TRACE_ARRAY_RESERVE(maps, capacity, parent->map_count + 1))
+        return;
+    memcpy(maps, parent->maps, parent->map_count * sizeof(*maps));
+    child = find_process(sampler, event->pid);
+    child = child ? child : add_process(sampler, event->pid, 0);
+    parent = find_process(sampler, event->parent);
+    if (!child || child == parent) {
+        free(maps);
+        return;
+    }
+    worker = event->parent == sampler->runner ? event->pid : parent->worker;
+    free(child->maps);
+    *child = (struct trace_sampled_process){
+        event->pid, worker, false, maps, parent->map_count, capacity};
+}
+
+static void execute(struct trace_sampler *sampler, uint32_t pid)
+{
+    struct trace_sampled_process *process = process_of(sampler, pid);
+
+    if (process)
+        process->map_count = 0;
+}
+
+static void end_thread(struct trace_sampler *sampler,
+                       const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *process = find_process(sampler, event->pid);
+
+    if (process && event->tid == event->pid)
+        process->ended = true;
+}
+
+/* ---- Files ---- */
+
+static uint32_t add_image(struct trace_sampler *sampler,
+                          const struct trace_perf_event *event)
+{
+    size_t number = sampler->image_count;
+    struct trace_sampled_image *image;
+
+    if (!TRACE_ARRAY_RESERVE(sampler->images, sampler->image_capacity,
+                             number + 1))
+        return 0;
+    image = &sampler->images[number];
+    *image = (struct trace_sampled_image){.path = strdup(event->text)};
+    if (event->build_id_size <= sizeof(image->build_id)) {
+        image->build_id_size = event->build_id_size;
+        memcpy(image->build_id,
+               event->build_id ? event->build_id : image->build_id,
+               event->build_id_size);
+    }
+    return image->path ? (uint32_t)++sampler->image_count : 0;
+}
+
+/* Returns the number of a file + 1; 0 without memory. */
+static uint32_t image_of(struct trace_sampler *sampler,
+                         const struct trace_perf_event *event)
+{
+    uint64_t key = trace_hash(trace_hash_string(TRACE_HASH, event->text),
+                              event->build_id, event->build_id_size);
+    uintptr_t number;
+
+    if (trace_table_find(&sampler->by_file, key, &number))
+        return (uint32_t)number;
+    number = add_image(sampler, event);
+    if (number)
+        trace_table_set(&sampler->by_file, key, number);
+    return (uint32_t)number;
+}
+
+/* Returns how many maps end at or before an address. */
+static size_t maps_before(const struct trace_sampled_process *process,
+                          uint64_t address)
+{
+    size_t low = 0, high = process->map_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (process->maps[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A map replaces those that were in its place. */
+static void add_map(struct trace_sampler *sampler,
+                    const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *process = process_of(sampler, event->pid);
+    uint32_t image = image_of(sampler, event);
+    struct trace_sampled_map map = {event->low, event->low + event->size,
+                                    event->place, image};
+    size_t from, to;
+
+    if (!process || !image ||
+        !TRACE_ARRAY_RESERVE(process->maps, process->map_capacity,
+                             process->map_count + 1))
+        return;
+    from = to = maps_before(process, map.low);
+    while (to < process->map_count && process->maps[to].low < map.end)
+        to++;
+    memmove(process->maps + from + 1, process->maps + to,
+            (process->map_count - to) * sizeof(map));
+    process->maps[from] = map;
+    process->map_count += from + 1 - to;
+}
+
+/* ---- Samples ---- */
+
+/* A return address is behind its call. */
+static bool find_frame(const struct trace_sampled_process *process,
+                       uint64_t address, struct trace_stack_frame *frame)
+{
+    size_t at = maps_before(process, address);
+    const struct trace_sampled_map *map = &process->maps[at];
+    uint64_t place;
+
+    if (at == process->map_count || address < map->low)
+        return false;
+    place = address - map->low + map->place;
+    *frame = (struct trace_stack_frame){map->image, (uint32_t)place};
+    return place <= UINT32_MAX;
+}
+
+/* Code without frame pointers leaves other things where the return address
+ * should be: the stack ends before the first address that is no code. */
+static size_t find_frames(const struct trace_sampled_process *process,
+                          const struct trace_perf_event *event,
+                          struct trace_stack_frame *frames)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < event->count && count < FRAMES_MOST; i++, count++)
+        if (!find_frame(process, event->addresses[i] - !!i, &frames[count]))
+            break;
+    if (!count) /* in memory that has no file */
+        frames[count++] = (struct trace_stack_frame){0, 0};
+    return count;
+}
+
+/* Returns the number of a stack + 1; 0 without memory. */
+static uintptr_t stack_of(struct trace_sampler *sampler,
+                          const struct trace_stack_frame *frames, size_t count)
+{
+    uint64_t key = trace_hash(TRACE_HASH, frames, count * sizeof(*frames));
+    size_t number = sampler->stack_count;
+    struct trace_sampled_stack stack = {NULL, count};
+    uintptr_t found;
+
+    if (trace_table_find(&sampler->by_frames, key, &found))
+        return found;
+    if (!TRACE_ARRAY_RESERVE(sampler->stacks, sampler->stack_capacity,
+                             number + 1))
+        return 0;
+    stack.frames = malloc(count * sizeof(*frames));
+    if (!stack.frames ||
+        !trace_table_set(&sampler->by_frames, key, number + 1)) {
+        free(stack.frames);
+        return 0;
+    }
+    memcpy(stack.frames, frames, count * sizeof(*frames));
+    sampler->stacks[sampler->stack_count++] = stack;
+    return number + 1;
+}
+
+/* Returns the tree of a process; NULL without memory, or if it has outlived the
+ * test. */
+static struct trace_sampled_tree *tree_of(
+    struct trace_sampler *sampler, const struct trace_sampled_process *process)
+{
+    uint32_t worker = process->worker;
+
+    if (!worker)
+        return NULL;
+    for (size_t i = sampler->tree_count; i-- > 0;)
+        if (sampler->trees[i].worker == worker)
+            return &sampler->trees[i];
+    if (!TRACE_ARRAY_RESERVE(sampler->trees, sampler->tree_capacity,
+                             sampler->tree_count + 1))
+        return NULL;
+    sampler->trees[sampler->tree_count] =
+        (struct trace_sampled_tree){.worker = worker};
+    return &sampler->trees[sampler->tree_count++];
+}
+
+static bool add_sample(struct trace_sampler *sampler,
+                       const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *process = process_of(sampler, event->pid);
+    struct trace_sampled_tree *tree =
+        process ? tree_of(sampler, process) : NULL;
+    struct trace_stack_frame frames[FRAMES_MOST];
+    uintptr_t stack;
+
+    if (process && !process->worker)
+        return true;
+    if (!tree ||
+        !TRACE_ARRAY_RESERVE(tree->samples, tree->capacity, tree->count + 1))
+        return false;
+    stack = stack_of(sampler, frames, find_frames(process, event, frames));
+    if (!stack)
+        return false;
+    tree->samples[tree->count++] = (struct trace_sampled){
+        event->time, event->pid, event->tid, (uint32_t)stack - 1};
+    return true;
+}
+
+static void name_thread(struct trace_sampler *sampler,
+                        const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *process = process_of(sampler, event->pid);
+    struct trace_sampled_tree *tree =
+        process ? tree_of(sampler, process) : NULL;
+    struct trace_sampled_name name = {event->pid, event->tid, ""};
+
+    if (!tree || !TRACE_ARRAY_RESERVE(tree->names, tree->name_capacity,
+                                      tree->name_count + 1))
+        return;
+    strncpy(name.name, event->text, sizeof(name.name) - 1);
+    tree->names[tree->name_count++] = name;
+}
+
+void trace_sampler_take(struct trace_sampler *sampler,
+                        const struct trace_perf_event *event)
+{
+    switch (event->kind) {
+    case TRACE_PERF_SAMPLE:
+        sampler->lost += !add_sample(sampler, event);
+        break;
+    case TRACE_PERF_FORK:
+        fork_process(sampler, event);
+        break;
+    case TRACE_PERF_EXEC:
+        execute(sampler, event->pid);
+        break;
+    case TRACE_PERF_EXIT:
+        end_thread(sampler, event);
+        break;
+    case TRACE_PERF_NAME:
+        name_thread(sampler, event);
+        break;
+    case TRACE_PERF_MAP:
+        add_map(sampler, event);
+        break;
+    case TRACE_PERF_LOST:
+        sampler->lost += event->lost;
+        break;
+    }
+}
+
+/* ---- What is forgotten ---- */
+
+static void remove_process(struct trace_sampler *sampler, size_t number)
+{
+    struct trace_sampled_process *last =
+        &sampler->processes[--sampler->process_count];
+
+    free(sampler->processes[number].maps);
+    trace_table_remove(&sampler->by_pid, sampler->processes[number].pid);
+    if (last == &sampler->processes[number])
+        return;
+    sampler->processes[number] = *last;
+    trace_table_set(&sampler->by_pid, last->pid, number);
+}
+
+/* A process that outlives its test is sampled further, but in vain. */
+static void end_processes(struct trace_sampler *sampler, uint32_t worker)
+{
+    for (size_t i = sampler->process_count; i-- > 0;) {
+        struct trace_sampled_process *process = &sampler->processes[i];
+
+        if (process->worker == worker)
+            process->worker = 0;
+        if (!process->worker && process->ended)
+            remove_process(sampler, i);
+    }
+}
+
+struct trace_sampled_tree trace_sampler_remove(struct trace_sampler *sampler,
+                                               uint32_t worker)
+{
+    struct trace_sampled_tree tree = {.worker = worker};
+
+    for (size_t i = 0; i < sampler->tree_count; i++) {
+        if (sampler->trees[i].worker != worker)
+            continue;
+        tree = sampler->trees[i];
+        sampler->trees[i] = sampler->trees[--sampler->tree_count];
+    }
+    end_processes(sampler, worker);
+    return tree;
+}
+
+void trace_sampled_tree_free(struct trace_sampled_tree *tree)
+{
+    free(tree->samples);
+    free(tree->names);
+}
+
+void trace_sampler_free(struct trace_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->tree_count; i++)
+        trace_sampled_tree_free(&sampler->trees[i]);
+    for (size_t i = 0; i < sampler->process_count; i++)
+        free(sampler->processes[i].maps);
+    for (size_t i = 0; i < sampler->image_count; i++)
+        free(sampler->images[i].path);
+    for (size_t i = 0; i < sampler->stack_count; i++)
+        free(sampler->stacks[i].frames);
+    free(sampler->trees);
+    free(sampler->processes);
+    free(sampler->images);
+    free(sampler->stacks);
+    trace_table_free(&sampler->by_pid);
+    trace_table_free(&sampler->by_file);
+    trace_table_free(&sampler->by_frames);
+    *sampler = (struct trace_sampler){0};
+}
