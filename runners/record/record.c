@@ -24,6 +24,7 @@
 #include "harness/runner/options/filters.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
+#include "harness/runner/watch/sampling.h"
 #include "harness/session.h"
 #include "runners/find/find.h"
 #include "runners/record/recorded_run.h"
@@ -43,6 +44,8 @@
     X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
     X("--trace-limit", 0, "trace-limit", "BYTES",                              \
       "most bytes that a process may record (256M)")                           \
+    X("--sample", 0, "sample", "[HZ|",                                         \
+      "note what threads do, so often a second of processor time (1000)")      \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
 
@@ -220,9 +223,12 @@ static int record(struct test_log_options *options, char **program)
         setenv("TESTLOG_RECORD", folder, 1);
         test_log_gpu_record(&run.gpu, options);
     }
+    if (opened)
+        test_log_sampling_begin(options->sample);
     end = run_program(program);
     if (opened)
         finish(&run, options, &end, folder);
+    test_log_sampling_end();
     test_log_run_free(&run);
     test_log_trust_end();
     return end.code;
@@ -247,8 +253,10 @@ static void usage(void)
 static void fill_table(struct option *longs)
 {
     for (int i = 0; i < FLAG_COUNT; i++)
-        longs[i] = (struct option){flags[i].name + 2, required_argument, NULL,
-                                   FLAG_BASE + i};
+        longs[i] = (struct option){
+            flags[i].name + 2,
+            flags[i].argument[0] == '[' ? optional_argument : required_argument,
+            NULL, FLAG_BASE + i};
     longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
@@ -280,8 +288,8 @@ static int translate(int argc, char **argv, char **same, int *code)
                         : runners_refuse_flag("record", flag, argv, longs);
             return -1;
         }
-        if (asprintf(&same[count], "--%s=%s", flags[flag_of(flag)].same,
-                     optarg) < 0)
+        if (asprintf(&same[count], "--%s%s%s", flags[flag_of(flag)].same,
+                     optarg ? "=" : "", optarg ? optarg : "") < 0)
             same[count] = NULL;
         count += same[count] != NULL;
     }

@@ -1,17 +1,21 @@
 /* recorded_run.c: the files of a run of processes that recorded themselves. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
+#include "harness/runner/watch/sampling.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
+#include "trace/samples/sampler.h"
 
 /* ---- Options ---- */
 
@@ -87,6 +91,41 @@ static void add_process(struct test_log_run *run,
     test_log_render(run, result, style, false);
 }
 
+/* Makes an empty recording of a process. */
+static void make_recording(const struct test_log_run *run, const char *folder,
+                           const char *path, uint32_t pid)
+{
+    const struct trace_options options = {
+        .limit = TRACE_LIMIT_LEAST,
+        .functions_limit = TRACE_LIMIT_DEFAULT,
+        .origin = run->start,
+    };
+
+    if (test_log_make_folder(run, folder) || trace_open(path, &options))
+        return;
+    trace_close();
+    trace_sampler_adopt(path, pid);
+}
+
+/* The samples of the program and of all that it has started go into the
+ * program's recording, which one without annotations does not have. */
+static void add_samples(struct test_log_run *run, const char *folder)
+{
+    uint32_t pid = test_log_sampling_first();
+    struct test_log_result result = {.folder = NULL};
+    char path[PATH_MAX];
+
+    if (!pid || asprintf(&result.folder, "tests/%s/process.%u", run->program,
+                         (unsigned)pid) < 0)
+        return;
+    if (snprintf(path, sizeof(path), "%s/process.%u/recording", folder,
+                 (unsigned)pid) < PATH_MAX &&
+        access(path, F_OK))
+        make_recording(run, result.folder, path, pid);
+    test_log_sampling_put(run, &result, pid);
+    free(result.folder);
+}
+
 static int is_process(const struct dirent *entry)
 {
     return !strncmp(entry->d_name, "process.", strlen("process."));
@@ -121,6 +160,7 @@ void runners_recorded_write(struct test_log_run *run,
                                         options->output.style.span_events,
                                     .details = options->output.style.details};
 
+    add_samples(run, folder);
     add_processes(run, end, &style, folder);
     test_log_jsonl_open(run, &options->output);
     test_log_jsonl_close(run);

@@ -1,9 +1,14 @@
 /* sample_table.c: sums up samples by function or by line. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sample_table.h"
+
+enum { SOURCE_MOST = 16 << 20 /* bytes */ };
 
 /* A function, or a line of one. */
 struct sample_sum {
@@ -156,10 +161,24 @@ static int by_self(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* A recording may come from elsewhere and name anything. */
+static FILE *open_source(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+
+    if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
+        status.st_size <= SOURCE_MOST)
+        return fdopen(fd, "r");
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
 /* Adds a line of a file without its indentation, if it can be read. */
 static void add_source(struct trace_text *source, const struct sample_sum *sum)
 {
-    FILE *file = sum->file && sum->line ? fopen(sum->file, "re") : NULL;
+    FILE *file = sum->file && sum->line ? open_source(sum->file) : NULL;
     char *line = NULL;
     size_t capacity = 0;
 

@@ -20,6 +20,7 @@ web = @if command -v node >/dev/null; then node tests/web/$(1); \
 PLAYED  := $(WEB)/played
 NESTED  := $(WEB)/nested
 NESTING := build/base/tests/programs/traced/nesting_test
+SAMPLED := build/base/tests/programs/traced/sampled_test
 
 # This program uses no GPU: it plays back records of one that leaks memory.
 LEAKING := build/base/tests/programs/traced/gpu_test
@@ -31,7 +32,7 @@ record = @rm -rf $(1); $(3) TRACE_DIR=$(1) LOG=trace build/base-trace/testlog ru
 
 $(REPORTS): FORCE
 	@mkdir -p $(WEB)
-	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING) $(LEAKING) \
+	@$(MAKE) --no-print-directory TRACING=1 all $(NESTING) $(SAMPLED) $(LEAKING) \
 	    $(GPU) $(PLAYBACK)
 	$(call record,$@,$(patsubst %,build/base-trace/examples/%_test,failures pool store \
 	    $(if $(OPENCL_LIB),opencl_waves)))

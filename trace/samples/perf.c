@@ -188,9 +188,8 @@ enum { HEADER = sizeof(struct perf_event_header), IDENTITY = 16 };
 
 static size_t identity_of(const struct perf_event_header *header)
 {
-    return header->type == PERF_RECORD_SAMPLE
-               ? (size_t)HEADER
-               : (size_t)header->size - IDENTITY;
+    return header->type == PERF_RECORD_SAMPLE ? (size_t)HEADER
+                                              : (size_t)header->size - IDENTITY;
 }
 
 /* Finds the time of the ring's next event. */

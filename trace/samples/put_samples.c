@@ -295,6 +295,21 @@ static struct trace_header *map_header(int fd)
     return NULL;
 }
 
+int trace_sampler_adopt(const char *path, uint32_t pid)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct trace_header *header = fd < 0 ? NULL : map_header(fd);
+
+    if (fd >= 0)
+        close(fd);
+    if (!header)
+        return -1;
+    header->pid = pid;
+    header->start = header->origin;
+    munmap(header, TRACE_HEADER_SIZE);
+    return 0;
+}
+
 static int put_tree(const struct trace_sampler *sampler,
                     struct trace_sampled_tree *tree, int fd)
 {

@@ -353,6 +353,14 @@ struct trace_sampled_tree trace_sampler_remove(struct trace_sampler *sampler,
     return tree;
 }
 
+uint32_t trace_sampler_first(const struct trace_sampler *sampler)
+{
+    for (size_t i = 0; i < sampler->tree_count; i++)
+        if (sampler->trees[i].count)
+            return sampler->trees[i].worker;
+    return 0;
+}
+
 void trace_sampled_tree_free(struct trace_sampled_tree *tree)
 {
     free(tree->samples);

@@ -43,6 +43,14 @@ void trace_sampler_take(struct trace_sampler *,
  * space there. `name` is that of trace_beneath. */
 size_t trace_sampler_put(struct trace_sampler *, uint32_t worker, int folder,
                          const char *name);
+
+/* trace_sampler_adopt makes an empty recording that of a process, from the
+ * recording's time zero on. -1 with errno. */
+int trace_sampler_adopt(const char *path, uint32_t pid);
+
+/* trace_sampler_first returns a worker with samples that were not put yet; 0:
+ * there is none. */
+uint32_t trace_sampler_first(const struct trace_sampler *);
 void trace_sampler_free(struct trace_sampler *);
 
 #endif

@@ -112,6 +112,7 @@ void test_log_recorded_block(struct trace_text *out, const char *members,
     const struct test_log_table *tables[TEST_LOG_RECORDED_TABLE_COUNT];
     struct trace_text all = {0};
 
+    test_log_samples_put(recorded);
     test_log_tracks_put(recorded);
     test_log_flows_put(recorded);
     test_log_path_put(recorded);

@@ -75,7 +75,9 @@ bool test_log_cut_line(struct test_log_cut *);
     X(LINE_FIELDS, test_log_line_field_kind)                                   \
     X(COUNTERS, test_log_counter_kind)                                         \
     X(CRITICAL, test_log_critical_kind)                                        \
-    X(MEMORY, test_log_memory_kind)
+    X(MEMORY, test_log_memory_kind)                                            \
+    X(STACKS, test_log_stack_kind)                                             \
+    X(SAMPLES, test_log_sample_kind)
 
 enum test_log_recorded_table {
 #define TEST_LOG_X(name, kind) TEST_LOG_##name,
@@ -244,6 +246,12 @@ void test_log_path_free(struct test_log_path *);
  * slice has the row + 1; 0: it has none. */
 void test_log_memory_add(struct test_log_recorded *, const struct trace_entry *,
                          uint32_t slice);
+
+/* ---- sample_rows.c ---- */
+
+/* test_log_samples_put fills the tables of stacks and samples, and may add
+ * tracks. */
+void test_log_samples_put(struct test_log_recorded *);
 
 /* ---- lines.c ---- */
 

@@ -93,7 +93,7 @@ static void render(struct test_log_job *job)
     patient =
         !runner->run->interrupted && test_log_now() - job->exited < PATIENCE;
     test_log_output_pipe_close(job);
-    test_log_sampling_put(runner, job);
+    test_log_sampling_put(runner->run, job->result, job->pid);
     job->running =
         !nothing && !test_log_render(runner->run, job->result,
                                      &runner->options->output.style, patient);

@@ -1,4 +1,4 @@
-/* sampling.c: takes samples of tests: a thread reads the kernel's rings. */
+/* sampling.c: takes samples: a thread reads the kernel's rings. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -8,6 +8,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
+#include "jobs.h"
 #include "sampling.h"
 #include "trace/base/clock.h"
 #include "trace/samples/sampler.h"
@@ -76,13 +77,13 @@ static void refuse(int error)
                            : "");
 }
 
-void test_log_sampling_begin(const struct test_log_options *options)
+void test_log_sampling_begin(size_t hz)
 {
     int error = 0;
 
-    if (!options->sample)
+    if (!hz)
         return;
-    if (trace_perf_open(&state.perf, (unsigned)options->sample))
+    if (trace_perf_open(&state.perf, (unsigned)hz))
         error = errno;
     state.sampler.runner = (uint32_t)getpid();
     state.sampler.period = state.perf.period;
@@ -103,12 +104,25 @@ static int put(int folder, const char *name)
     return 0;
 }
 
-void test_log_sampling_put(const struct test_log_runner *runner,
-                           const struct test_log_job *job)
+void test_log_sampling_put(const struct test_log_run *run,
+                           const struct test_log_result *result, uint32_t pid)
 {
-    state.worker = job->pid;
-    if (state.active && job->pid)
-        test_log_change_recording(runner->run, job->result, put);
+    state.worker = pid;
+    if (state.active && pid)
+        test_log_change_recording(run, result, put);
+}
+
+uint32_t test_log_sampling_first(void)
+{
+    uint32_t first = 0;
+
+    if (!state.active)
+        return 0;
+    pthread_mutex_lock(&state.lock);
+    read_until(UINT64_MAX - 1);
+    first = trace_sampler_first(&state.sampler);
+    pthread_mutex_unlock(&state.lock);
+    return first;
 }
 
 void test_log_sampling_end(void)

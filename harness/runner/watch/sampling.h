@@ -1,18 +1,22 @@
-/* sampling.h: takes samples of tests. Private. */
+/* sampling.h: takes samples of the processes that this one starts. Private. */
 #ifndef TESTLOG_SAMPLING_H
 #define TESTLOG_SAMPLING_H
 
-#include "jobs.h"
+#include "harness/results/model/model.h"
 
-/* test_log_sampling_begin begins to sample the workers that this thread starts,
- * if the options ask for it. If the kernel refuses, it prints why, and nothing
- * is sampled. test_log_sampling_end ends it. */
-void test_log_sampling_begin(const struct test_log_options *);
+/* test_log_sampling_begin begins to sample the processes that this thread
+ * starts, `hz` times a second; 0: not at all. If the kernel refuses, it prints
+ * why, and nothing is sampled. test_log_sampling_end ends it. */
+void test_log_sampling_begin(size_t hz);
 void test_log_sampling_end(void);
 
-/* test_log_sampling_put appends a test's samples to its recording, once its
- * process has ended. */
-void test_log_sampling_put(const struct test_log_runner *,
-                           const struct test_log_job *);
+/* test_log_sampling_put appends the samples of a process that this one has
+ * started, once it has ended, to the recording of a result. */
+void test_log_sampling_put(const struct test_log_run *,
+                           const struct test_log_result *, uint32_t pid);
+
+/* test_log_sampling_first returns a process that was started and has samples
+ * that were not put yet; 0: there is none. */
+uint32_t test_log_sampling_first(void);
 
 #endif

@@ -160,6 +160,40 @@ Test(e2e_samples, come_from_all_programs_of_a_run)
     cr_expect_gt(folded("sampled/calls", ";seventy;burn "), 50);
 }
 
+/* A program without testlog has no recording of its own. */
+Test(e2e_samples, come_from_any_program)
+{
+    const struct e2e *run;
+
+    if (e2e_run("echo 'static volatile unsigned sink;"
+                "__attribute__((noinline)) static void spin(void)"
+                "{ for (unsigned i = 0; i < 200000000; i++) sink += i; }"
+                "int main(void) { spin(); return 0; }' | "
+                "gcc -g -O1 -fno-omit-frame-pointer -o plain -x c -")
+            ->code)
+        cr_skip_test("gcc is missing");
+    run = e2e_run(TESTLOG " record --sample -- sh -c './plain; ./plain'");
+    e2e_expect_code(run, 0);
+    if (strstr(run->err, "no samples: "))
+        cr_skip_test("%s", run->err);
+    cr_expect_gt(folded("", ";spin "), 50);
+    e2e_expect_has(e2e_run(TESTLOG " stat --by=function")->out, "  spin\n");
+    e2e_expect_code(e2e_run(TESTLOG " record --sample -- ls /"), 0);
+}
+
+Test(e2e_samples, come_from_a_program_that_records_itself)
+{
+    const struct e2e *run =
+        e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
+                e2e_program("busy", E2E_TRACED));
+
+    e2e_expect_code(run, 0);
+    if (strstr(run->err, "no samples: "))
+        cr_skip_test("%s", run->err);
+    cr_expect_gt(folded("", "work"), 1);
+    e2e_expect_has(e2e_run(TESTLOG " stat")->out, "work");
+}
+
 /* ---- What is refused ---- */
 
 static const char *const refused[][2] = {

@@ -15,7 +15,7 @@ const growing = (() => {
     const TABLES = {
         tracks: [], sites: [], slice_fields: [], flows: ['from', 'to'],
         lines: ['slice'], line_fields: [], counters: [],
-        memory: ['slice', 'span'],
+        memory: ['slice', 'span'], stacks: [], samples: [],
     };
 
     class Growing {

@@ -31,10 +31,12 @@ const unpack = (() => {
             'old_self new_self',
         memory: 'time slice span release bytes address device stream memory ' +
             'in_use async',
+        stacks: 'caller name file line self',
+        samples: 'time track stack weight',
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',
-        'output_cut', 'bytes', 'address', 'in_use']);
+        'output_cut', 'bytes', 'address', 'in_use', 'self', 'weight']);
 
     async function inflate(bytes) {
         const stream = new Blob([bytes]).stream()

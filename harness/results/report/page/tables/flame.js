@@ -126,5 +126,5 @@ const flame = (() => {
         return element;
     }
 
-    return { make: create, treeOf, add, node, sum };
+    return { make: create, treeOf, add, node, child, sum };
 })();

@@ -20,13 +20,15 @@ const tables = (() => {
 
     function empty() {
         return { spans: new Map(), devices: new Map(), tree: flame.node(''),
-            memory: memoryTables.empty(), tests: 0, without: [] };
+            memory: memoryTables.empty(),
+            samples: sampleTables.empty(), tests: 0, without: [] };
     }
 
     function add(sums, recording, test) {
         statistics.collect(recording, isSpan(recording), sums.spans);
         deviceTables.collect(recording, sums.devices);
         memoryTables.collect(sums.memory, recording, test);
+        sampleTables.collect(sums.samples, recording);
         flame.add(sums.tree, recording, isSpan(recording));
         sums.tests++;
     }
@@ -100,7 +102,8 @@ const tables = (() => {
             parts.push(make('h2', {}, title),
                 nameSection.make(title, rows, columns, list, isEntered));
         }
-        parts.push(memoryTables.sections(sums.memory, list.length === 1),
+        parts.push(sampleTables.sections(sums.samples),
+            memoryTables.sections(sums.memory, list.length === 1),
             waitSection(list));
         if (!parts.flat().length && sums.tests) {
             parts.push(make('p', { class: 'empty' }, `${sums.tests === 1 ?

@@ -227,6 +227,8 @@ const draw = (() => {
             test(screen, y);
         else if (one.kind === 'curve')
             curves.draw(screen, one, y);
+        else if (one.kind === 'head')
+            sampleTicks.draw(screen, one.id, y + one.height);
     }
 
     function clipped({ context, width }, top, bottom, paintPart) {

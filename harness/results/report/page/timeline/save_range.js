@@ -145,6 +145,19 @@ const saveRange = (() => {
             { slice: kept(slice), span: kept(span) });
     }
 
+    // All stacks are kept, because rows name those of callers.
+    function addSamples(copy, [from, to]) {
+        const { rows, time, stack, weight } = copy.block.table('samples');
+        const wanted = indexes(rows).filter((row) =>
+            time[row] >= from && time[row] <= to);
+        const self = new Array(copy.block.table('stacks').rows).fill(0);
+
+        for (const row of wanted)
+            self[stack[row]] += weight[row];
+        copy.add('samples', wanted);
+        copy.add('stacks', indexes(self.length), { self });
+    }
+
     function recordingOf(block, id, range) {
         const copy = new Copy(block);
         const place = addSlices(copy, range);
@@ -153,6 +166,7 @@ const saveRange = (() => {
         addLines(copy, place, range);
         addPath(copy, range);
         addMemory(copy, place);
+        addSamples(copy, range);
         copy.add('counters', countersIn(block.table('counters'), range));
         copy.add('tracks', indexes(block.table('tracks').rows));
         copy.add('sites', indexes(block.table('sites').rows));
