@@ -53,8 +53,8 @@
         const run = new URLSearchParams(location.hash.slice(1)).get('run');
 
         await begin();
+        finder.start(); // before the page is ready
         await follow.start(load);
-        finder.start();
         if (run && /^[-.:\dT]+$/.test(run))
             location.assign(`/report/${run}`);
     }
