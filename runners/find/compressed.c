@@ -24,6 +24,7 @@
 #include "trace/base/file.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
+#include "trace/samples/samples.h"
 
 static const char *const suffixes[] = {".zst", ".gz"};
 

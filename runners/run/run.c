@@ -441,14 +441,20 @@ static int read_flag(const char *name, char **argv, char **value)
     return *value == argv[1] ? 2 : 1;
 }
 
+/* Whether an argument is a flag, with a value or without. */
+static bool is_optional(const char *flag, const char *argument)
+{
+    size_t size = strlen(flag);
+
+    return !strncmp(argument, flag, size) &&
+           (!argument[size] || argument[size] == '=');
+}
+
 /* Takes a flag that the programs get; returns how many arguments these are. */
 static int read_passed(struct arguments *arguments, char **argv)
 {
-    bool alone = !strcmp(argv[0], "--races") ||
-                 !strncmp(argv[0], "--races=", 8) ||
-                 !strcmp(argv[0], "--sample") ||
-                 !strncmp(argv[0], "--sample=", 9) ||
-                 !strcmp(argv[0], "--open");
+    bool alone = is_optional("--races", argv[0]) ||
+                 is_optional("--sample", argv[0]) || !strcmp(argv[0], "--open");
     static const char *const names[] = {"--functions", "--functions-depth",
                                         "--functions-min", NULL};
     int size = alone;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sample_table.h"
+#include "trace/samples/samples.h"
 
 enum { SOURCE_MOST = 16 << 20 /* bytes */ };
 

@@ -72,7 +72,8 @@ module.exports = {
         assert.deepStrictEqual(await sumsOf(page, true),
             rowsOf(statOf(runs, 'line', 'sampled/calls')));
         assert.deepStrictEqual(await sumsOf(page, false, [0, 5e7]),
-            rowsOf(statOf(runs, 'function', 'sampled/calls', '--from=0', '--to=50ms')));
+            rowsOf(statOf(runs, 'function', 'sampled/calls', '--from=0',
+                '--to=50ms')));
     },
 
     async are_a_flame_graph_and_tables(open, folder) {

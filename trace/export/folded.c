@@ -1,6 +1,7 @@
 /* folded.c: sums up where the time of recordings went, as folded stacks. */
 #include "folded.h"
 #include "trace/read/slices.h"
+#include "trace/samples/samples.h"
 
 #include <errno.h>
 #include <stdlib.h>

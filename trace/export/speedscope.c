@@ -10,6 +10,7 @@
 #include "trace/read/reader.h"
 #include "trace/read/reader_parts.h"
 #include "trace/read/slices.h"
+#include "trace/samples/samples.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,7 +18,8 @@ void trace_resolve_with(const struct trace_resolver *new)
 bool trace_resolve_place(const struct trace_module_file *file, uint64_t place,
                          struct trace_function_name *function)
 {
-    return resolver && resolver->place && resolver->place(file, place, function);
+    return resolver && resolver->place &&
+           resolver->place(file, place, function);
 }
 
 /* ---- Modules ---- */

@@ -282,3 +282,20 @@ uint64_t trace_reader_past_gap(const struct trace_reader *reader,
     }
     return place;
 }
+
+bool trace_reader_add_samples(struct trace_reader *reader,
+                              const struct trace_record *record, uint64_t place,
+                              uint32_t thread)
+{
+    uint64_t most = (uint64_t)(record->slots - 1) * TRACE_SLOT_SIZE /
+                    sizeof(struct trace_sample_entry);
+    struct trace_sample_block block = {
+        (uint32_t)place, record->span < most ? record->span : (uint32_t)most,
+        thread};
+
+    if (!TRACE_ARRAY_RESERVE(reader->samples, reader->sample_capacity,
+                             reader->sample_count + 1))
+        return false;
+    reader->samples[reader->sample_count++] = block;
+    return true;
+}

@@ -115,8 +115,8 @@ static bool index_record(struct trace_reader *reader,
         return first || trace_calls_add(reader, record, place,
                                         last_segment(reader)->thread);
     case TRACE_KIND_SAMPLES:
-        return first || trace_samples_add(reader, record, place,
-                                          last_segment(reader)->thread);
+        return first || trace_reader_add_samples(reader, record, place,
+                                                 last_segment(reader)->thread);
     default:
         return true;
     }

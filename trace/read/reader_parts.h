@@ -102,12 +102,11 @@ void trace_reader_rename_threads(struct trace_reader *);
 uint64_t trace_reader_past_gap(const struct trace_reader *, uint64_t place,
                                bool first);
 
-/* ---- samples.c ---- */
-
-/* trace_samples_add takes a SAMPLES record into a reader; false without memory.
- */
-bool trace_samples_add(struct trace_reader *, const struct trace_record *,
-                       uint64_t place, uint32_t thread);
+/* trace_reader_add_samples takes a SAMPLES record into a reader; false without
+ * memory. */
+bool trace_reader_add_samples(struct trace_reader *,
+                              const struct trace_record *, uint64_t place,
+                              uint32_t thread);
 
 /* ---- functions.c ---- */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "harness/results/report/recorded.h"
+#include "trace/samples/samples.h"
 
 const struct test_log_table_kind test_log_stack_kind = {
     "stacks",

@@ -183,9 +183,8 @@ Test(e2e_samples, come_from_any_program)
 
 Test(e2e_samples, come_from_a_program_that_records_itself)
 {
-    const struct e2e *run =
-        e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
-                e2e_program("busy", E2E_TRACED));
+    const struct e2e *run = e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
+                                    e2e_program("busy", E2E_TRACED));
 
     e2e_expect_code(run, 0);
     if (strstr(run->err, "no samples: "))

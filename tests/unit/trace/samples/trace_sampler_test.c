@@ -4,6 +4,7 @@
 #include "tests/support/calls.h"
 
 #include "trace/samples/sampler.h"
+#include "trace/samples/samples.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// sample_sums.js: where threads were when they were sampled: sums of processor time
-// by stack, by function and by line.
+// sample_sums.js: where threads were when they were sampled: sums of processor
+// time by stack, by function and by line.
 const sampleSums = (() => {
     function isThere(recording) {
         return recording.table('stacks').rows > 0;

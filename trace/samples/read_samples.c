@@ -1,27 +1,10 @@
-/* samples.c: samples in a recording, and the functions of their stacks. */
+/* read_samples.c: samples in a recording, and the functions of their stacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reader.h"
-#include "reader_parts.h"
-
-bool trace_samples_add(struct trace_reader *reader,
-                       const struct trace_record *record, uint64_t place,
-                       uint32_t thread)
-{
-    uint64_t most = (uint64_t)(record->slots - 1) * TRACE_SLOT_SIZE /
-                    sizeof(struct trace_sample_entry);
-    struct trace_sample_block block = {
-        (uint32_t)place, record->span < most ? record->span : (uint32_t)most,
-        thread};
-
-    if (!TRACE_ARRAY_RESERVE(reader->samples, reader->sample_capacity,
-                             reader->sample_count + 1))
-        return false;
-    reader->samples[reader->sample_count++] = block;
-    return true;
-}
+#include "samples.h"
+#include "trace/read/reader_parts.h"
 
 bool trace_reader_has_samples(const struct trace_reader *reader)
 {
