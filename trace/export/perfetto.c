@@ -11,20 +11,11 @@
 #include <stdlib.h>
 
 #include "chrome_json.h"
+#include "perfetto_packet.h"
 #include "proto.h"
 
 /* The fields of the messages, from protos/perfetto/trace/. */
 enum {
-    TRACE_PACKET = 1,
-    PACKET_CLOCKS = 6,
-    PACKET_TIMESTAMP = 8,
-    PACKET_SEQUENCE = 10,
-    PACKET_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_DEFAULTS = 59,
-    PACKET_TRACK = 60,
-
     DEFAULTS_CLOCK = 58, /* of time stamps */
 
     CLOCKS_CLOCK = 1,
@@ -32,7 +23,6 @@ enum {
     CLOCK_ID = 1,
     CLOCK_TIMESTAMP = 2,
 
-    TRACK_UUID = 1,
     TRACK_NAME = 2,
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8,
@@ -68,7 +58,6 @@ enum {
 };
 
 enum { REALTIME = 1, MONOTONIC = 3 };
-enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 
 enum { RUN_TRACK = 1 };
@@ -712,7 +701,8 @@ int trace_perfetto_add(struct trace_perfetto *perfetto,
     put_test(&adding, name);
     while (ok && !adding.packet.failed && trace_reader_next(reader, &entry))
         put_entry(&adding, &entry);
-    ok = ok && !adding.packet.failed;
+    ok = ok && !adding.packet.failed &&
+         trace_perfetto_put_samples(perfetto, reader);
     release(&adding);
     if (!ok)
         errno = ENOMEM;

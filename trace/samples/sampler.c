@@ -58,7 +58,8 @@ static void fork_process(struct trace_sampler *sampler,
     parent = process_of(sampler, event->parent);
     if (!parent || !TRACE_ARRAY_RESERVE(maps, capacity, parent->map_count + 1))
         return;
-    memcpy(maps, parent->maps, parent->map_count * sizeof(*maps));
+    for (size_t i = 0; i < parent->map_count; i++)
+        maps[i] = parent->maps[i];
     child = find_process(sampler, event->pid);
     child = child ? child : add_process(sampler, event->pid, 0);
     parent = find_process(sampler, event->parent);
@@ -144,27 +145,43 @@ static size_t maps_before(const struct trace_sampled_process *process,
     return low;
 }
 
-/* A map replaces those that were in its place. */
+/* Returns the part of a map that begins at an address. */
+static struct trace_sampled_map part_from(const struct trace_sampled_map *map,
+                                          uint64_t low)
+{
+    return (struct trace_sampled_map){
+        low, map->end, map->place + (low - map->low), map->image};
+}
+
+/* A map replaces what was in its place; mprotect maps a part of a file again.
+ */
 static void add_map(struct trace_sampler *sampler,
                     const struct trace_perf_event *event)
 {
     struct trace_sampled_process *process = process_of(sampler, event->pid);
     uint32_t image = image_of(sampler, event);
-    struct trace_sampled_map map = {event->low, event->low + event->size,
-                                    event->place, image};
-    size_t from, to;
+    struct trace_sampled_map kept[3];
+    uint64_t low = event->low, end = low + event->size;
+    size_t from, to, count = 0;
 
     if (!process || !image ||
         !TRACE_ARRAY_RESERVE(process->maps, process->map_capacity,
-                             process->map_count + 1))
+                             process->map_count + 2))
         return;
-    from = to = maps_before(process, map.low);
-    while (to < process->map_count && process->maps[to].low < map.end)
+    from = to = maps_before(process, low);
+    while (to < process->map_count && process->maps[to].low < end)
         to++;
-    memmove(process->maps + from + 1, process->maps + to,
-            (process->map_count - to) * sizeof(map));
-    process->maps[from] = map;
-    process->map_count += from + 1 - to;
+    if (from < to && process->maps[from].low < low) {
+        kept[count] = process->maps[from];
+        kept[count++].end = low;
+    }
+    kept[count++] = (struct trace_sampled_map){low, end, event->place, image};
+    if (from < to && process->maps[to - 1].end > end)
+        kept[count++] = part_from(&process->maps[to - 1], end);
+    memmove(process->maps + from + count, process->maps + to,
+            (process->map_count - to) * sizeof(*kept));
+    memcpy(process->maps + from, kept, count * sizeof(*kept));
+    process->map_count += from + count - to;
 }
 
 /* ---- Samples ---- */

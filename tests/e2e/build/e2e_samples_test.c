@@ -183,9 +183,12 @@ Test(e2e_samples, come_from_any_program)
 
 Test(e2e_samples, come_from_a_program_that_records_itself)
 {
-    const struct e2e *run = e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
-                                    e2e_program("busy", E2E_TRACED));
+    const struct e2e *run;
 
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
+    run = e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
+                  e2e_program("busy", E2E_TRACED));
     e2e_expect_code(run, 0);
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
@@ -226,6 +229,8 @@ Test(e2e_samples, say_why_the_kernel_refuses)
 {
     const struct e2e *run;
 
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
     if (e2e_run("echo 'long syscall(long number, ...)"
                 "{ *__errno_location() = 13; return -1; }' | "
                 "gcc -shared -fPIC -o refuse.so -include errno.h -x c -")

@@ -62,6 +62,31 @@ Test(e2e_perfetto, draws_a_run_as_chrome_s_trace_does)
                    e2e_between(e2e_read("ours.txt"), "name: \"", "\""));
 }
 
+Test(e2e_perfetto, has_the_samples_of_threads)
+{
+    const char *trace;
+    const struct e2e *run;
+
+    need_tools();
+    run = e2e_run("%s --sample --filter='sampled/starts_a_thread'",
+                  e2e_program("sampled", E2E_TRACED));
+    e2e_expect_code(run, 0);
+    if (strstr(run->err, "no samples: "))
+        cr_skip_test("%s", run->err);
+    e2e_expect_code(e2e_run(TESTLOG "export --perfetto -o ours.pb"), 0);
+    e2e_expect_code(e2e_run(DECODE), 0);
+    trace = e2e_read("ours.txt");
+    e2e_expect_has(trace, "thread_name: \"helper\"");
+    e2e_expect_has(trace, "name: \"seventy\"");
+    e2e_expect_has(trace, "name: \"programs/sampled.c\"");
+    /* Decoded, a field that the schema lacks is a number. */
+    e2e_expect_is(e2e_run("grep -E '^ *[0-9]+[: ]' ours.txt")->out, "");
+    e2e_expect_is(e2e_run("grep -c 'perf_sample {' ours.txt")->out,
+                  e2e_run(TESTLOG "export --folded | awk '{ n += $NF } END "
+                                  "{ print n / 1e6 }'")
+                      ->out);
+}
+
 /* ---- One recording ---- */
 
 /* Ends the recording and writes both traces of it. */

@@ -232,6 +232,28 @@ Test(trace_sampler, finds_the_code_that_was_mapped_last)
     trace_reader_close(reader);
 }
 
+/* As mprotect reports a page in the middle of a program's code. */
+Test(trace_sampler, finds_the_code_around_a_map)
+{
+    const uint64_t around[] = {0x7010, 0x7101, 0x7901};
+    struct trace_reader *reader;
+
+    record(1 << 20);
+    begin();
+    take((struct trace_perf_event){.kind = TRACE_PERF_MAP,
+                                   .pid = WORKER,
+                                   .text = "/lib/page",
+                                   .low = 0x7100,
+                                   .size = 0x100,
+                                   .place = 0x100});
+    sample(WORKER, 3, around);
+    put(WORKER);
+    reader = reader_of();
+    cr_expect_str_eq(frames_of(reader),
+                     "worker+0x2010 page+0x100 worker+0x2900");
+    trace_reader_close(reader);
+}
+
 Test(trace_sampler, forgets_what_outlives_its_test)
 {
     struct trace_reader *reader;
