@@ -162,6 +162,19 @@ static int by_self(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* A source file, or that it cannot be read. */
+struct source {
+    struct trace_text text;
+    size_t *lines; /* where each begins */
+    size_t count, capacity;
+};
+
+struct sources {
+    struct source *all;
+    size_t count, capacity;
+    struct trace_table by_path;
+};
+
 /* A recording may come from elsewhere and name anything. */
 static FILE *open_source(const char *path)
 {
@@ -176,46 +189,78 @@ static FILE *open_source(const char *path)
     return NULL;
 }
 
-/* Adds a line of a file without its indentation, if it can be read. */
-static void add_source(struct trace_text *source, const struct sample_sum *sum)
+static void read_source(struct source *source, const char *path)
 {
-    FILE *file = sum->file && sum->line ? open_source(sum->file) : NULL;
-    char *line = NULL;
+    FILE *file = open_source(path);
     size_t capacity = 0;
+    char *line = NULL;
 
-    for (uint32_t i = 0; file && i < sum->line; i++)
-        if (getline(&line, &capacity, file) < 0) {
-            fclose(file);
-            file = NULL;
-        }
-    if (file) {
+    while (file && getline(&line, &capacity, file) >= 0 &&
+           TRACE_ARRAY_RESERVE(source->lines, source->capacity,
+                               source->count + 1)) {
         line[strcspn(line, "\r\n")] = '\0';
-        trace_text_string(source, line + strspn(line, " \t"));
-        fclose(file);
+        source->lines[source->count++] = source->text.size;
+        trace_text_add(&source->text, line, strlen(line) + 1);
     }
+    if (source->text.failed)
+        source->count = 0;
     free(line);
+    if (file)
+        fclose(file);
 }
 
-static void add_line(struct runners_table *table, const struct sample_sum *sum,
-                     double all)
+/* Returns a line without its indentation, "" if it cannot be read. */
+static const char *line_of(struct sources *sources,
+                           const struct sample_sum *sum)
 {
-    struct trace_text where = {0}, text = {0};
-    const char *place, *source;
+    uint64_t key = trace_hash_string(TRACE_HASH, sum->file ? sum->file : "");
+    const struct source *source;
+    const char *line;
+    uintptr_t number = sources->count;
+
+    if (!sum->file || !sum->line)
+        return "";
+    if (!trace_table_find(&sources->by_path, key, &number)) {
+        if (!TRACE_ARRAY_RESERVE(sources->all, sources->capacity, number + 1) ||
+            !trace_table_set(&sources->by_path, key, number))
+            return "";
+        read_source(&sources->all[sources->count++], sum->file);
+    }
+    source = &sources->all[number];
+    if (sum->line > source->count)
+        return "";
+    line = source->text.data + source->lines[sum->line - 1];
+    return line + strspn(line, " \t");
+}
+
+static void free_sources(struct sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        trace_text_free(&sources->all[i].text);
+        free(sources->all[i].lines);
+    }
+    free(sources->all);
+    trace_table_free(&sources->by_path);
+}
+
+static void add_line(struct runners_table *table, struct sources *sources,
+                     const struct sample_sum *sum, double all)
+{
+    const char *source = line_of(sources, sum), *place;
+    struct trace_text where = {0};
 
     if (sum->file)
         trace_text_printf(&where, "%s:%u", sum->file, (unsigned)sum->line);
-    add_source(&text, sum);
     place = where.data ? where.data : "-";
-    source = text.data ? text.data : "";
     runners_table_add(table, RUNNERS_CELLS(LINE_COLUMNS));
     trace_text_free(&where);
-    trace_text_free(&text);
 }
 
 void runners_samples_put(struct sample_sums *sums, enum runners_form form,
                          const char *where)
 {
     struct runners_table table;
+    struct sources sources = {0};
     double all = sums->time ? (double)sums->time : 1;
 
     if (sums->count)
@@ -228,11 +273,12 @@ void runners_samples_put(struct sample_sums *sums, enum runners_form form,
         const struct sample_sum *sum = &sums->all[i];
 
         if (sums->by_line)
-            add_line(&table, sum, all);
+            add_line(&table, &sources, sum, all);
         else
             runners_table_add(&table, RUNNERS_CELLS(FUNCTION_COLUMNS));
     }
     runners_table_end(&table);
+    free_sources(&sources);
     if (form == RUNNERS_AS_JSON)
         runners_stat_print_json(where, sums->by_line ? "line" : "function",
                                 table.rows);

@@ -72,22 +72,38 @@ static int open_event(struct perf_event_attr *attributes, int processor)
     return fd;
 }
 
-static int map_ring(struct trace_perf_ring *ring)
+static void unmap_ring(struct trace_perf_ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, ring->size + (size_t)sysconf(_SC_PAGESIZE));
+    ring->page = NULL;
+}
+
+static bool map_ring(struct trace_perf_ring *ring, size_t pages)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *base = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE,
+                      MAP_SHARED, ring->fd, 0);
 
+    ring->page = base == MAP_FAILED ? NULL : base;
+    ring->size = pages * page;
+    return ring->page;
+}
+
+/* Rings are locked memory, which the user's other runs need, too. */
+static int map_rings(struct trace_perf *perf)
+{
     for (size_t pages = PAGES_MOST; pages >= PAGES_LEAST; pages /= 2) {
-        void *base = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE,
-                          MAP_SHARED, ring->fd, 0);
+        size_t mapped = 0;
 
-        if (base != MAP_FAILED) {
-            ring->page = base;
-            ring->size = pages * page;
+        while (mapped < perf->count && map_ring(&perf->rings[mapped], pages))
+            mapped++;
+        if (mapped == perf->count)
             return 0;
-        }
-        if (errno != EPERM && errno != ENOMEM)
-            break;
+        while (mapped)
+            unmap_ring(&perf->rings[--mapped]);
     }
+    errno = ENOMEM;
     return -1;
 }
 
@@ -105,10 +121,8 @@ static int open_rings(struct trace_perf *perf, long processors)
         if (ring->fd < 0)
             return -1;
         perf->count++;
-        if (map_ring(ring))
-            return -1;
     }
-    return 0;
+    return map_rings(perf);
 }
 
 int trace_perf_open(struct trace_perf *perf, unsigned hz)
@@ -128,11 +142,8 @@ int trace_perf_open(struct trace_perf *perf, unsigned hz)
 
 void trace_perf_close(struct trace_perf *perf)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     for (size_t i = 0; i < perf->count; i++) {
-        if (perf->rings[i].page)
-            munmap(perf->rings[i].page, perf->rings[i].size + page);
+        unmap_ring(&perf->rings[i]);
         close(perf->rings[i].fd);
     }
     free(perf->rings);

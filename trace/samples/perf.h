@@ -57,8 +57,9 @@ struct trace_perf {
 };
 
 /* trace_perf_open samples, `hz` times a second, this thread, the processes that
- * it starts from now on, and all that they start. It
- * returns -1 with errno if the kernel refuses. trace_perf_close ends it. */
+ * it starts from now on, and all that they start. If the kernel refuses, it
+ * returns -1 with errno: ENOMEM if the user may lock no more memory.
+ * trace_perf_close ends it. */
 int trace_perf_open(struct trace_perf *, unsigned hz);
 void trace_perf_close(struct trace_perf *);
 

@@ -150,10 +150,12 @@ static int by_thread(const void *a, const void *b)
 static const char *name_of(const struct trace_sampled_tree *tree, uint32_t pid,
                            uint32_t tid)
 {
-    for (size_t i = tree->name_count; i-- > 0;)
-        if (tree->names[i].pid == pid && tree->names[i].tid == tid)
-            return tree->names[i].name;
-    return "";
+    uintptr_t number;
+
+    return trace_table_find(&tree->by_thread, trace_sampled_key(pid, tid),
+                            &number)
+               ? tree->names[number].name
+               : "";
 }
 
 static void put_thread(struct blob *blob, const struct trace_sampled *sample)

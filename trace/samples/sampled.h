@@ -21,8 +21,8 @@ struct trace_sampled_map {
 
 struct trace_sampled_process {
     uint32_t pid;
-    uint32_t worker; /* that it is, or whose descendant; 0: it was put */
-    bool ended;
+    uint32_t worker;  /* that it is, or whose descendant; 0: it was put */
+    uint32_t threads; /* 0: it has ended, or is unknown */
     struct trace_sampled_map *maps; /* in order, without overlap */
     size_t map_count, map_capacity;
 };
@@ -40,7 +40,6 @@ struct trace_sampled {
 };
 
 struct trace_sampled_name {
-    uint32_t pid, tid;
     char name[16];
 };
 
@@ -51,7 +50,13 @@ struct trace_sampled_tree {
     size_t count, capacity;
     struct trace_sampled_name *names;
     size_t name_count, name_capacity;
+    struct trace_table by_thread; /* to the indexes of names */
 };
+
+static inline uint64_t trace_sampled_key(uint32_t pid, uint32_t tid)
+{
+    return (uint64_t)pid << 32 | tid;
+}
 
 /* trace_sampler_remove takes the tree of a worker out of a sampler;
  * trace_sampled_tree_free frees it. */

@@ -53,9 +53,11 @@ static void fork_process(struct trace_sampler *sampler,
     struct trace_sampled_map *maps = NULL;
     size_t capacity = 0;
 
-    if (event->pid == event->parent)
-        return; /* it is a thread */
     parent = process_of(sampler, event->parent);
+    if (parent && event->pid == event->parent)
+        parent->threads++;
+    if (event->pid == event->parent)
+        return;
     if (!parent || !TRACE_ARRAY_RESERVE(maps, capacity, parent->map_count + 1))
         return;
     for (size_t i = 0; i < parent->map_count; i++)
@@ -69,8 +71,8 @@ static void fork_process(struct trace_sampler *sampler,
     }
     worker = event->parent == sampler->runner ? event->pid : parent->worker;
     free(child->maps);
-    *child = (struct trace_sampled_process){
-        event->pid, worker, false, maps, parent->map_count, capacity};
+    *child = (struct trace_sampled_process){event->pid,        worker,  1, maps,
+                                            parent->map_count, capacity};
 }
 
 static void execute(struct trace_sampler *sampler, uint32_t pid)
@@ -81,13 +83,17 @@ static void execute(struct trace_sampler *sampler, uint32_t pid)
         process->map_count = 0;
 }
 
+/* Its maps are needed as long as one of its threads runs. */
 static void end_thread(struct trace_sampler *sampler,
                        const struct trace_perf_event *event)
 {
     struct trace_sampled_process *process = find_process(sampler, event->pid);
 
-    if (process && event->tid == event->pid)
-        process->ended = true;
+    if (!process || !process->threads || --process->threads)
+        return;
+    free(process->maps);
+    process->maps = NULL;
+    process->map_count = process->map_capacity = 0;
 }
 
 /* ---- Files ---- */
@@ -284,19 +290,28 @@ static bool add_sample(struct trace_sampler *sampler,
     return true;
 }
 
+/* The last name of a thread counts. */
 static void name_thread(struct trace_sampler *sampler,
                         const struct trace_perf_event *event)
 {
     struct trace_sampled_process *process = process_of(sampler, event->pid);
     struct trace_sampled_tree *tree =
         process ? tree_of(sampler, process) : NULL;
-    struct trace_sampled_name name = {event->pid, event->tid, ""};
+    uint64_t key = trace_sampled_key(event->pid, event->tid);
+    struct trace_sampled_name name = {{0}};
+    uintptr_t number;
 
     if (!tree || !TRACE_ARRAY_RESERVE(tree->names, tree->name_capacity,
                                       tree->name_count + 1))
         return;
     strncpy(name.name, event->text, sizeof(name.name) - 1);
-    tree->names[tree->name_count++] = name;
+    if (!trace_table_find(&tree->by_thread, key, &number)) {
+        number = tree->name_count;
+        if (!trace_table_set(&tree->by_thread, key, number))
+            return;
+        tree->name_count++;
+    }
+    tree->names[number] = name;
 }
 
 void trace_sampler_take(struct trace_sampler *sampler,
@@ -350,7 +365,7 @@ static void end_processes(struct trace_sampler *sampler, uint32_t worker)
 
         if (process->worker == worker)
             process->worker = 0;
-        if (!process->worker && process->ended)
+        if (!process->worker && !process->threads)
             remove_process(sampler, i);
     }
 }
@@ -382,6 +397,7 @@ void trace_sampled_tree_free(struct trace_sampled_tree *tree)
 {
     free(tree->samples);
     free(tree->names);
+    trace_table_free(&tree->by_thread);
 }
 
 void trace_sampler_free(struct trace_sampler *sampler)

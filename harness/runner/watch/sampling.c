@@ -68,13 +68,16 @@ static int start_thread(void)
 
 static void refuse(int error)
 {
-    bool denied = error == EACCES || error == EPERM || error == ENOSYS;
+    const char *advice = "";
 
+    if (error == EACCES || error == EPERM || error == ENOSYS)
+        advice = "; set kernel.perf_event_paranoid to 2 or less, and let the "
+                 "container call perf_event_open";
+    else if (error == ENOMEM)
+        advice = "; no memory may be locked: raise ulimit -l or "
+                 "kernel.perf_event_mlock_kb";
     test_log_notice("no samples: the kernel refuses them: %s%s",
-                    strerror(error),
-                    denied ? "; set kernel.perf_event_paranoid to 2 or less, "
-                             "and let the container call perf_event_open"
-                           : "");
+                    strerror(error), advice);
 }
 
 void test_log_sampling_begin(size_t hz)
@@ -132,7 +135,9 @@ void test_log_sampling_end(void)
     __atomic_store_n(&state.ending, true, __ATOMIC_RELAXED);
     pthread_join(state.thread, NULL);
     if (state.sampler.lost)
-        test_log_notice("%" PRIu64 " samples were lost", state.sampler.lost);
+        test_log_notice("%" PRIu64 " samples, or events that they need, were "
+                        "lost",
+                        state.sampler.lost);
     trace_sampler_free(&state.sampler);
     trace_perf_close(&state.perf);
     state.active = false;

@@ -291,6 +291,53 @@ Test(trace_sampler, takes_a_number_again)
     trace_reader_close(reader);
 }
 
+static void thread(enum trace_perf_kind kind, uint32_t tid)
+{
+    take((struct trace_perf_event){
+        .kind = kind, .pid = WORKER, .tid = tid, .parent = WORKER});
+}
+
+Test(trace_sampler, knows_a_process_until_its_last_thread_ends)
+{
+    struct trace_reader *reader;
+
+    record(1 << 20);
+    begin();
+    thread(TRACE_PERF_FORK, WORKER + 1);
+    thread(TRACE_PERF_EXIT, WORKER);
+    sample(WORKER, 2, two);
+    thread(TRACE_PERF_EXIT, WORKER + 1);
+    thread(TRACE_PERF_EXIT, WORKER + 1);
+    put(WORKER);
+    reader = reader_of();
+    cr_expect_str_eq(frames_of(reader), "worker+0x2010 worker+0x2100");
+    trace_reader_close(reader);
+}
+
+Test(trace_sampler, keeps_the_last_name_of_a_thread)
+{
+    struct trace_sample_cursor cursor = {0};
+    struct trace_reader *reader;
+    struct trace_sample found;
+    char name[32];
+
+    record(1 << 20);
+    begin();
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "name %d which is long", i);
+        take((struct trace_perf_event){.kind = TRACE_PERF_NAME,
+                                       .pid = WORKER,
+                                       .tid = WORKER,
+                                       .text = name});
+    }
+    sample(WORKER, 2, two);
+    put(WORKER);
+    reader = reader_of();
+    cr_assert(trace_reader_sample(reader, &cursor, &found));
+    cr_expect_str_eq(found.thread->name, "name 999 which ");
+    trace_reader_close(reader);
+}
+
 /* ---- Faults ---- */
 
 Test(trace_sampler, counts_what_has_no_space)
