@@ -191,7 +191,7 @@ struct trace_call_count {
     uint64_t count;
 };
 
-/* What a thread did at a moment. */
+/* Where a thread was at a moment. */
 struct trace_sample_entry {
     uint64_t time;   /* ticks */
     uint32_t stack;  /* place of the record */

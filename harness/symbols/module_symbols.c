@@ -5,13 +5,12 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols.h"
+#include "trace/base/file.h"
 
 typedef struct dwfl Dwfl;
 typedef struct dwfl_module Dwfl_Module;
@@ -104,22 +103,10 @@ static bool is_same(Dwfl_Module *module, const struct trace_module_file *file)
             !memcmp(id, file->build_id, file->build_id_size));
 }
 
-/* A recording may come from elsewhere and name anything, such as a FIFO. */
-static int open_file(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat status;
-
-    if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
-        return fd;
-    close(fd);
-    return -1;
-}
-
 /* libdwfl owns the file of a module that it knows. */
 static Dwfl_Module *report(Dwfl *dwfl, const char *path)
 {
-    int fd = open_file(path);
+    int fd = trace_open_regular(path);
     Dwfl_Module *module =
         fd < 0 ? NULL : dw.dwfl_report_elf(dwfl, path, path, fd, 0, true);
 

@@ -388,6 +388,14 @@ static write_format *format_of(const char *flag)
     return NULL;
 }
 
+/* Whether a format has spans or samples, and these recordings have samples. */
+static bool prefers_samples(write_format *format,
+                            const struct recordings *found)
+{
+    return (format == write_folded || format == write_speedscope) &&
+           has_samples(found);
+}
+
 bool runners_export_is_format(const char *flag)
 {
     return format_of(flag) != NULL;
@@ -405,7 +413,7 @@ int runners_export_put(const char *flag, const char *run, const char *folder,
     read_results(&results, run);
     if (snprintf(path, sizeof(path), "%s/%s", run, folder) < PATH_MAX &&
         !runners_recordings_find(&found, path, NULL)) {
-        wanted.samples = has_samples(&found);
+        wanted.samples = prefers_samples(format_of(flag), &found);
         status = format_of(flag)(&wanted);
     }
     runners_recordings_free(&found);
@@ -414,12 +422,6 @@ int runners_export_put(const char *flag, const char *run, const char *folder,
 }
 
 /* ---- The command ---- */
-
-/* Whether a format has spans or samples. */
-static bool is_of_either(write_format *format)
-{
-    return format == write_folded || format == write_speedscope;
-}
 
 static int export_to(struct wanted *wanted, write_format *format,
                      const char *output)
@@ -442,8 +444,8 @@ static int export_to(struct wanted *wanted, write_format *format,
     return TEST_LOG_FAILED;
 }
 
-/* What --folded and --speedscope write: samples if there are any, unless it is
- * said. */
+/* The source of --folded and --speedscope: samples if there are any, unless the
+ * user chooses. */
 enum source { EITHER, SPANS, SAMPLES };
 
 /* The flags. */
@@ -522,9 +524,9 @@ int runners_export(int argc, char **argv)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
     wanted.workers = !*argv;
-    wanted.samples = asked.source == SAMPLES ||
-                     (asked.source == EITHER && is_of_either(asked.format) &&
-                      has_samples(&found));
+    wanted.samples =
+        asked.source == SAMPLES ||
+        (asked.source == EITHER && prefers_samples(asked.format, &found));
     code = export_to(&wanted, asked.format, asked.output);
     free_results(&results);
     runners_recordings_free(&found);

@@ -45,7 +45,7 @@
     X("--trace-limit", 0, "trace-limit", "BYTES",                              \
       "most bytes that a process may record (256M)")                           \
     X("--sample", 0, "sample", "[HZ|",                                         \
-      "note what threads do, so often a second of processor time (1000)")      \
+      "sample where threads spend processor time, HZ times a second (1000)")   \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
 

@@ -405,9 +405,9 @@ static void usage(void)
         "      --functions-min=TIME\n"
         "                        leave out calls that are shorter and call "
         "nothing\n"
-        "      --sample[=HZ]     note what threads do, HZ times a second of "
-        "processor\n"
-        "                        time (1000)\n"
+        "      --sample[=HZ]     sample where threads spend processor time, HZ "
+        "times a\n"
+        "                        second (1000)\n"
         "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }

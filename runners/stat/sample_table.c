@@ -1,5 +1,4 @@
 /* sample_table.c: sums up samples by function or by line. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "sample_table.h"
+#include "trace/base/file.h"
 #include "trace/samples/samples.h"
 
 enum { SOURCE_MOST = 16 << 20 /* bytes */ };
@@ -175,14 +175,13 @@ struct sources {
     struct trace_table by_path;
 };
 
-/* A recording may come from elsewhere and name anything. */
+/* A recording may come from elsewhere: what it names may be very large. */
 static FILE *open_source(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = trace_open_regular(path);
     struct stat status;
 
-    if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
-        status.st_size <= SOURCE_MOST)
+    if (fd >= 0 && !fstat(fd, &status) && status.st_size <= SOURCE_MOST)
         return fdopen(fd, "r");
     if (fd >= 0)
         close(fd);

@@ -81,28 +81,44 @@ static struct trace_reader *open_recording(const struct recording *recording,
     return reader;
 }
 
-static int add(struct sums *sums, const struct recording *recording,
-               struct losses *losses)
-{
-    struct trace_reader *reader = open_recording(recording, losses);
-    int status = reader ? runners_sums_add(sums, recording, reader) : 0;
+/* Takes a recording into a table; -1 without memory. */
+typedef int take_recording(void *table, const struct recording *,
+                           struct trace_reader *);
 
-    trace_reader_close(reader);
-    return status;
-}
-
-static int add_all(struct sums *sums, const struct recordings *found)
+/* Takes all recordings that can be read, and prints about the others. */
+static int take_all(const struct recordings *found, take_recording *take_one,
+                    void *table)
 {
     struct losses losses = {.count = 0};
     int status = 0;
 
-    for (size_t i = 0; i < found->count && !status; i++)
-        status = add(sums, &found->all[i], &losses);
+    for (size_t i = 0; i < found->count && !status; i++) {
+        struct trace_reader *reader = open_recording(&found->all[i], &losses);
+
+        if (reader)
+            status = take_one(table, &found->all[i], reader);
+        trace_reader_close(reader);
+    }
     runners_losses_say(&losses, "stat");
-    if (!status)
-        status = runners_sums_sort(sums);
     if (status)
         test_log_notice("stat: out of memory");
+    return status;
+}
+
+static int add_sums(void *sums, const struct recording *recording,
+                    struct trace_reader *reader)
+{
+    return runners_sums_add(sums, recording, reader);
+}
+
+static int add_all(struct sums *sums, const struct recordings *found)
+{
+    int status = take_all(found, add_sums, sums);
+
+    if (!status && runners_sums_sort(sums)) {
+        test_log_notice("stat: out of memory");
+        status = -1;
+    }
     return status;
 }
 
@@ -147,70 +163,69 @@ static int show(const char *where, char **patterns,
 
 /* ---- Critical paths ---- */
 
-static int put_path(struct critical_table *table, struct noted_times *noted,
-                    const struct recording *recording, struct losses *losses)
+/* The table of paths, and when tests began. */
+struct paths {
+    struct critical_table table;
+    struct noted_times noted;
+};
+
+static int put_path(void *context, const struct recording *recording,
+                    struct trace_reader *reader)
 {
-    struct trace_reader *reader = open_recording(recording, losses);
+    struct paths *paths = context;
     struct trace_causes slices;
     struct trace_critical critical;
-    int status;
+    int status = trace_causes_read(
+        &slices, reader, runners_zero_of(&paths->noted, recording, reader));
 
-    if (!reader)
-        return 0;
-    status = trace_causes_read(&slices, reader,
-                               runners_zero_of(noted, recording, reader));
     if (!status) {
         status = trace_critical_find(&critical, &slices);
         if (!status)
             status = trace_critical_sum(&critical, &slices);
         if (!status)
-            runners_critical_put(table, recording, &slices, &critical);
+            runners_critical_put(&paths->table, recording, &slices, &critical);
         trace_critical_free(&critical);
     }
     trace_causes_free(&slices);
-    trace_reader_close(reader);
     return status;
 }
 
 static int show_paths(const char *where, char **patterns,
                       const struct settings *settings)
 {
-    struct critical_table table = {.form = settings->form};
-    struct noted_times noted = {.read = false};
+    struct paths paths = {.table = {.form = settings->form}};
     struct recordings found = {0};
-    struct losses losses = {.count = 0};
-    int status = 0;
+    int status;
 
     if (runners_recordings_find(&found, where, patterns) || !found.count)
         return runners_recordings_refuse("stat", where, patterns);
-    table.several = found.count > 1;
-    for (size_t i = 0; i < found.count && !status; i++)
-        status = put_path(&table, &noted, &found.all[i], &losses);
-    runners_losses_say(&losses, "stat");
-    if (status)
-        test_log_notice("stat: out of memory");
-    runners_critical_end(&table, runners_name_of(where));
-    runners_noted_free(&noted);
+    paths.table.several = found.count > 1;
+    status = take_all(&found, put_path, &paths);
+    runners_critical_end(&paths.table, runners_name_of(where));
+    runners_noted_free(&paths.noted);
     runners_recordings_free(&found);
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }
 
 /* ---- Samples ---- */
 
-static int add_samples(struct sample_sums *sums, struct noted_times *noted,
-                       const struct recording *recording,
-                       const struct stat_range *range, struct losses *losses)
-{
-    struct trace_reader *reader = open_recording(recording, losses);
-    bool is_part = range->starts || range->ends;
-    uint64_t zero =
-        reader && is_part ? runners_zero_of(noted, recording, reader) : 0;
-    int status = reader ? runners_samples_add(sums, reader,
-                                              runners_window_of(range, zero))
-                        : 0;
+/* The sums of samples in a range of each test. */
+struct sampled {
+    struct sample_sums sums;
+    struct noted_times noted;
+    const struct stat_range *range;
+};
 
-    trace_reader_close(reader);
-    return status;
+static int add_samples(void *context, const struct recording *recording,
+                       struct trace_reader *reader)
+{
+    struct sampled *sampled = context;
+    bool is_part = sampled->range->starts || sampled->range->ends;
+    uint64_t zero =
+        is_part ? runners_zero_of(&sampled->noted, recording, reader) : 0;
+
+    return runners_samples_add(&sampled->sums, reader,
+                               runners_window_of(sampled->range, zero));
 }
 
 static void put_samples(struct sample_sums *sums,
@@ -221,32 +236,27 @@ static void put_samples(struct sample_sums *sums,
     if (sums->count || settings->form != RUNNERS_AS_TEXT)
         runners_samples_put(sums, settings->form, runners_name_of(where));
     if (!sums->count)
-        test_log_notice("stat: %s has no samples%s; --sample takes them",
-                        runners_name_of(where),
-                        range->starts || range->ends ? " at that time" : "");
+        test_log_notice(
+            "stat: %s has no samples%s; run the tests with --sample",
+            runners_name_of(where),
+            range->starts || range->ends ? " at that time" : "");
 }
 
 static int show_samples(const char *where, char **patterns,
                         const struct settings *settings)
 {
-    struct sample_sums sums = {.by_line = settings->lines};
-    struct noted_times noted = {.read = false};
+    struct sampled sampled = {.sums = {.by_line = settings->lines},
+                              .range = &settings->range};
     struct recordings found = {0};
-    struct losses losses = {.count = 0};
-    int status = 0;
+    int status;
 
     if (runners_recordings_find(&found, where, patterns) || !found.count)
         return runners_recordings_refuse("stat", where, patterns);
-    for (size_t i = 0; i < found.count && !status; i++)
-        status = add_samples(&sums, &noted, &found.all[i], &settings->range,
-                             &losses);
-    runners_losses_say(&losses, "stat");
-    if (status)
-        test_log_notice("stat: out of memory");
-    else
-        put_samples(&sums, settings, where);
-    runners_samples_free(&sums);
-    runners_noted_free(&noted);
+    status = take_all(&found, add_samples, &sampled);
+    if (!status)
+        put_samples(&sampled.sums, settings, where);
+    runners_samples_free(&sampled.sums);
+    runners_noted_free(&sampled.noted);
     runners_recordings_free(&found);
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }

@@ -94,3 +94,15 @@ int trace_beneath(int folder, const char *name, int flags)
     close_quietly(fd);
     return -1;
 }
+
+int trace_open_regular(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}

@@ -1,5 +1,5 @@
-/* perfetto_packet.h: what the files of the exporter to Perfetto's format share.
- * Private. */
+/* perfetto_packet.h: fields of packets, for the files of the exporter to
+ * Perfetto's format. Private. */
 #ifndef TRACE_PERFETTO_PACKET_H
 #define TRACE_PERFETTO_PACKET_H
 

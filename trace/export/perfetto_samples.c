@@ -43,7 +43,7 @@ enum {
 
 enum { MODE_USER = 2 };
 
-/* What has been interned: hashes to numbers. */
+/* The packet, and the interned data: hashes to numbers. */
 struct sampling {
     const struct trace_perfetto *perfetto;
     const struct trace_reader *reader;

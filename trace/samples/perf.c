@@ -232,7 +232,7 @@ void trace_perf_look(struct trace_perf *perf)
     }
 }
 
-/* ---- What they say ---- */
+/* ---- Contents of events ---- */
 
 /* A callchain has marks among its addresses, such as PERF_CONTEXT_USER. */
 static bool read_sample(const unsigned char *bytes, size_t size,

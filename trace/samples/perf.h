@@ -30,7 +30,8 @@ enum trace_perf_kind {
 #undef TRACE_X
 };
 
-/* What happened. Its pointers are valid until the next event is read. */
+/* An event of the kernel. Its pointers are valid until the next event is read.
+ */
 struct trace_perf_event {
     enum trace_perf_kind kind;
     uint64_t time; /* ns of CLOCK_MONOTONIC */

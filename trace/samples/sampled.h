@@ -1,4 +1,4 @@
-/* sampled.h: what a sampler has gathered. Private to its files. */
+/* sampled.h: the data of a sampler. Private to its files. */
 #ifndef TRACE_SAMPLED_H
 #define TRACE_SAMPLED_H
 
@@ -21,7 +21,7 @@ struct trace_sampled_map {
 
 struct trace_sampled_process {
     uint32_t pid;
-    uint32_t worker;  /* that it is, or whose descendant; 0: it was put */
+    uint32_t worker;  /* itself or an ancestor; 0: none, or it was put */
     uint32_t threads; /* 0: it has ended, or is unknown */
     struct trace_sampled_map *maps; /* in order, without overlap */
     size_t map_count, map_capacity;

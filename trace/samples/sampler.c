@@ -44,28 +44,31 @@ static struct trace_sampled_process *process_of(struct trace_sampler *sampler,
     return process ? process : add_process(sampler, pid, 0);
 }
 
-/* A child begins with its parent's memory. */
-static void fork_process(struct trace_sampler *sampler,
-                         const struct trace_perf_event *event)
+static void begin_thread(struct trace_sampler *sampler, uint32_t pid)
 {
-    struct trace_sampled_process *parent, *child;
-    uint32_t worker;
+    struct trace_sampled_process *process = process_of(sampler, pid);
+
+    if (process)
+        process->threads++;
+}
+
+/* A child begins with its parent's memory. */
+static void begin_process(struct trace_sampler *sampler,
+                          const struct trace_perf_event *event)
+{
+    struct trace_sampled_process *parent = process_of(sampler, event->parent);
+    struct trace_sampled_process *child;
     struct trace_sampled_map *maps = NULL;
     size_t capacity = 0;
+    uint32_t worker;
 
-    parent = process_of(sampler, event->parent);
-    if (parent && event->pid == event->parent)
-        parent->threads++;
-    if (event->pid == event->parent)
-        return;
     if (!parent || !TRACE_ARRAY_RESERVE(maps, capacity, parent->map_count + 1))
         return;
     for (size_t i = 0; i < parent->map_count; i++)
         maps[i] = parent->maps[i];
-    child = find_process(sampler, event->pid);
-    child = child ? child : add_process(sampler, event->pid, 0);
-    parent = find_process(sampler, event->parent);
-    if (!child || child == parent) {
+    child = process_of(sampler, event->pid);
+    parent = find_process(sampler, event->parent); /* it may have moved */
+    if (!child) {
         free(maps);
         return;
     }
@@ -322,7 +325,10 @@ void trace_sampler_take(struct trace_sampler *sampler,
         sampler->lost += !add_sample(sampler, event);
         break;
     case TRACE_PERF_FORK:
-        fork_process(sampler, event);
+        if (event->pid == event->parent)
+            begin_thread(sampler, event->pid);
+        else
+            begin_process(sampler, event);
         break;
     case TRACE_PERF_EXEC:
         execute(sampler, event->pid);
@@ -342,7 +348,7 @@ void trace_sampler_take(struct trace_sampler *sampler,
     }
 }
 
-/* ---- What is forgotten ---- */
+/* ---- Removal ---- */
 
 static void remove_process(struct trace_sampler *sampler, size_t number)
 {

@@ -4,7 +4,7 @@
 
 #include "trace/read/reader.h"
 
-/* What a thread did at a moment. */
+/* Where a thread was at a moment. */
 struct trace_sample {
     uint64_t time;   /* ns since the recording's origin */
     uint64_t weight; /* ns of processor time that it stands for */

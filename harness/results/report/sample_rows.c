@@ -1,6 +1,4 @@
-/* sample_rows.c: where threads were when they were sampled: a tree of stacks,
- * and when a thread was in which.
- */
+/* sample_rows.c: samples: a tree of stacks, and the stack of each sample. */
 #include <stddef.h>
 #include <stdlib.h>
 

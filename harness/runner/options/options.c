@@ -503,7 +503,7 @@ static const struct option_row rows[] = {
      "leave out calls that are shorter and call nothing: 1us",
      .read = read_functions_least},
     {"--sample", "TRACE_SAMPLE", "[HZ|",
-     "note what threads do, so often a second of processor time (1000)",
+     "sample where threads spend processor time, HZ times a second (1000)",
      .read = read_sample},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},

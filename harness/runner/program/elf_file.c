@@ -1,11 +1,11 @@
 /* elf_file.c: maps the file of a program or shared object. */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/runner/program/elf_file.h"
+#include "trace/base/file.h"
 
 const char *test_log_elf_at(const struct test_log_elf *file, uint64_t offset,
                             uint64_t size)
@@ -15,14 +15,13 @@ const char *test_log_elf_at(const struct test_log_elf *file, uint64_t offset,
                : NULL;
 }
 
-/* O_NONBLOCK: the file may be a FIFO. */
 static bool map(struct test_log_elf *file, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = trace_open_regular(path);
     struct stat status;
     void *bytes = MAP_FAILED;
 
-    if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode)) {
+    if (fd >= 0 && !fstat(fd, &status)) {
         file->size = (size_t)status.st_size;
         bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
     }

@@ -23,7 +23,7 @@ static struct {
     struct trace_perf perf;
     struct trace_sampler sampler;
     pthread_t thread;
-    uint32_t worker; /* whose samples are put */
+    uint32_t worker; /* its samples are put next */
     bool active, ending;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -74,7 +74,7 @@ static void refuse(int error)
         advice = "; set kernel.perf_event_paranoid to 2 or less, and let the "
                  "container call perf_event_open";
     else if (error == ENOMEM)
-        advice = "; no memory may be locked: raise ulimit -l or "
+        advice = "; the limit on locked memory is reached: raise ulimit -l or "
                  "kernel.perf_event_mlock_kb";
     test_log_notice("no samples: the kernel refuses them: %s%s",
                     strerror(error), advice);
@@ -135,8 +135,7 @@ void test_log_sampling_end(void)
     __atomic_store_n(&state.ending, true, __ATOMIC_RELAXED);
     pthread_join(state.thread, NULL);
     if (state.sampler.lost)
-        test_log_notice("%" PRIu64 " samples, or events that they need, were "
-                        "lost",
+        test_log_notice("lost %" PRIu64 " samples, or events that samples need",
                         state.sampler.lost);
     trace_sampler_free(&state.sampler);
     trace_perf_close(&state.perf);

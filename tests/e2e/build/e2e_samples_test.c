@@ -120,7 +120,7 @@ Test(e2e_samples, are_summed_up_by_function_and_line)
                        ->out,
                    "sink += i * 7;");
     e2e_expect_has(e2e_run(TESTLOG " stat --by=function --from=9s")->err,
-                   "has no samples at that time; --sample takes them");
+                   "has no samples at that time; run the tests with --sample");
 }
 
 Test(e2e_samples, are_exported_instead_of_spans)
@@ -148,7 +148,7 @@ Test(e2e_samples, are_not_there_without_the_flag)
     e2e_expect_has(e2e_run(TESTLOG " export --folded")->out, ";work ");
     e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out, "");
     e2e_expect_has(e2e_run(TESTLOG " stat --by=function")->err,
-                   "has no samples; --sample takes them");
+                   "has no samples; run the tests with --sample");
 }
 
 Test(e2e_samples, come_from_all_programs_of_a_run)
