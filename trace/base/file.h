@@ -22,8 +22,8 @@ int trace_beneath(int folder, const char *name, int flags);
 int trace_beneath_folder(int folder, const char *name, const char **last);
 
 /* trace_open_regular opens a file for reading by a path that may come from
- * elsewhere and name anything, such as a FIFO: other kinds of files are refused.
- * Returns a descriptor, or -1 with errno. */
+ * elsewhere and name anything, such as a FIFO: other kinds of files are
+ * refused. Returns a descriptor, or -1 with errno. */
 int trace_open_regular(const char *path);
 
 /* A file that appears complete: written without a name, or under another one
