@@ -138,12 +138,14 @@ static const char *decompress(ZSTD_DCtx *context, int in, int out,
 
         if (got < 0)
             return strerror(errno);
+        if (!got && from.left)
+            return "it is truncated";
         if (!got)
-            return from.left ? "it is truncated" : NULL;
+            break;
         if (!expand(&from, &block))
             return from.to.why;
     }
-    return NULL;
+    return runners_holes_end(&from.to);
 }
 
 /* Does the same for a gzip file. */
@@ -161,7 +163,7 @@ static const char *decompress_gzip(int in, int out, uint64_t most)
         if (!put(&to, bytes, (size_t)got))
             break;
     test_log_gunzip_close(from);
-    return got < 0 ? "it is damaged or truncated" : to.why;
+    return got < 0 ? "it is damaged or truncated" : runners_holes_end(&to);
 }
 
 static struct trace_reader *open_descriptor(int fd)
