@@ -59,6 +59,7 @@ FAILS    := $(call program,$(FAIL_SRC))
 EXAMPLE_OBJ := $(EXAMPLE_LIB:%.c=$(B)/%.o)
 
 $(B)/examples/functions_test.o: private TRACED += $(FUNCTIONS_CFLAGS)
+$(B)/examples/lines_test.o: private TRACED += -O0 $(LINED)
 $(B)/examples/samples_test.o: private TRACED += -fno-omit-frame-pointer
 
 $(filter $(B)/examples/%,$(call program,$(filter %.c,$(DEMO_SRC) $(FAIL_SRC)))): \

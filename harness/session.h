@@ -45,6 +45,7 @@
     X(limit)                                                                   \
     X(profiler)  /* as trace_profiler_text writes it */                        \
     X(functions) /* "": all; "none"; or the id of a filter's memory */         \
+    X(lines)     /* as --lines has them; "": none */                           \
     X(live)                                                                    \
     X(format)                                                                  \
     X(time)                                                                    \

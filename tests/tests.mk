@@ -20,6 +20,7 @@ $(UNIT_SRC:%.c=$(B)/%.o) $(TEST_OBJ): private CFLAGS := -O0 -g
 endif
 
 $(B)/tests/unit/trace/calls/%.o: private TRACED += $(FUNCTIONS_CFLAGS)
+$(B)/tests/unit/trace/calls/trace_lines_test.o: private TRACED += $(LINED)
 
 # gold links in half the time of the default linker.
 FAST_LD := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)

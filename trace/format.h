@@ -175,19 +175,20 @@ enum trace_flag {
 struct trace_call_entry {
     uint32_t start;    /* ticks since the time of the CALLS record */
     uint32_t duration; /* ticks; 0: open; the most: a CALL_END has its end */
-    uint64_t function; /* its address, and enum trace_call_flag above */
+    uint64_t function; /* its address, and flags above it */
 };
 
 enum { TRACE_CALL_ADDRESS_BITS = 48 };
 #define TRACE_CALL_ADDRESS ((UINT64_C(1) << TRACE_CALL_ADDRESS_BITS) - 1)
 
-#define TRACE_CALL_RESUMED                                                     \
-    (UINT64_C(1) << 48) /* the rest of a call that a coroutine had suspended   \
-                         */
+/* Flags of a call: it is the rest of one that a coroutine had suspended; it is
+ * none, but a block of lines, and the address is where the block begins. */
+#define TRACE_CALL_RESUMED (UINT64_C(1) << 48)
+#define TRACE_CALL_LINE    (UINT64_C(1) << 49)
 
 /* How many calls of a function had no space. */
 struct trace_call_count {
-    uint64_t function; /* its address; 0: free */
+    uint64_t function; /* its address, and TRACE_CALL_LINE; 0: free */
     uint64_t count;
 };
 

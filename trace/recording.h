@@ -26,18 +26,24 @@ struct trace_stack_frame {
     uint32_t place; /* in the file, in bytes */
 };
 
-/* Which calls of functions are recorded. It lies in memory that processes
- * share, so that it has no pointers: places are bytes from its beginning. */
+/* Which calls of functions and which lines are recorded. It lies in memory that
+ * processes share, so that it has no pointers: places are bytes from its
+ * beginning. */
 struct trace_function_filter {
     uint64_t least;  /* ticks of a call that calls nothing; 0: any */
     uint32_t depth;  /* most open calls of a thread; 0: any number */
     uint32_t others; /* 1: also those of modules that are not listed */
-    uint64_t module_count;
+    uint32_t lines;  /* 1: some module has lines */
+    uint32_t module_count;
     struct trace_filtered_module {
         uint64_t path;   /* its hash, as trace_hash_string makes it */
         uint64_t size;   /* bytes of its addresses */
         uint64_t wanted; /* place of a byte for each 16 of them, which is not 0
-                          * if the function that begins there is recorded */
+                          * if the function that begins there is recorded; 0:
+                          * all functions are */
+        uint64_t lines;  /* place of a byte for each address, which is not 0
+                          * if a block of code that calls the hook before it is
+                          * recorded; 0: none is */
     } modules[];
 };
 
@@ -47,7 +53,7 @@ enum { TRACE_WANTED_SHIFT = 4 };
 struct trace_options {
     uint64_t limit;           /* maximum in bytes; 0 = TRACE_LIMIT_DEFAULT */
     uint64_t functions_limit; /* and of calls of functions; 0: none */
-    /* NULL: all calls. It stays mapped as long as the process. */
+    /* NULL: all calls, no lines. It stays mapped as long as the process. */
     const struct trace_function_filter *functions;
     struct trace_anchor origin; /* time zero; ticks 0 = now */
     const char *const *meta;    /* name, value, name, value, ..., NULL */

@@ -1,4 +1,5 @@
-/* function_filter.c: makes the filter of calls for the tests of a program.
+/* function_filter.c: makes the filter of calls and lines for the tests of a
+ * program.
  *
  * A worker is the same program, and has the same modules. It reads no symbols,
  * which takes time and memory.
@@ -21,11 +22,21 @@ struct module {
     uint64_t low, size;    /* of its addresses, in the file */
     uint64_t text;         /* of those up to the end of its code */
     unsigned char *wanted; /* as in struct trace_filtered_module */
-    bool hooked;           /* it calls the hooks */
+    bool hooked;           /* it calls the hooks of functions */
+    bool lined;            /* and that of lines */
+    /* Code whose lines are recorded. */
+    struct range *ranges;
+    size_t range_count, range_capacity;
+    bool failed; /* without memory */
+};
+
+/* Addresses, from the module's lowest one. */
+struct range {
+    uint64_t begin, end;
 };
 
 struct making {
-    struct test_log_function_list *list;
+    struct test_log_recorded_code *code;
     struct module *modules;
     size_t count, capacity;
     bool failed;
@@ -82,37 +93,37 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context)
 /* ---- Functions ---- */
 
 struct visiting {
-    struct test_log_function_list *list;
+    struct test_log_recorded_code *code;
     struct module *module;
     bool program;
 };
 
-static bool is_hook(const char *symbol)
-{
-    return !strcmp(symbol, "__cyg_profile_func_enter");
-}
-
 /* A program can be linked with testlog statically. */
-static void find_hook(void *context, const char *symbol, uint64_t address,
-                      bool defined)
+static void find_hooks(void *context, const char *symbol, uint64_t address,
+                       uint64_t size, bool defined)
 {
     struct visiting *visiting = context;
 
     (void)address;
-    if (is_hook(symbol) && (!defined || visiting->program))
-        visiting->module->hooked = true;
+    (void)size;
+    if (defined && !visiting->program)
+        return;
+    visiting->module->hooked |= !strcmp(symbol, "__cyg_profile_func_enter");
+    visiting->module->lined |= !strcmp(symbol, "__sanitizer_cov_trace_pc");
 }
 
 static void judge(void *context, const char *symbol, uint64_t address,
-                  bool defined)
+                  uint64_t size, bool defined)
 {
     struct visiting *visiting = context;
     struct module *module = visiting->module;
     uint64_t offset = address - module->low;
 
+    (void)size;
     if (defined && offset < module->text)
         module->wanted[offset >> TRACE_WANTED_SHIFT] |=
-            (unsigned char)test_log_function_list_match(visiting->list, symbol);
+            (unsigned char)test_log_function_list_match(
+                &visiting->code->functions, symbol);
 }
 
 /* Makes 0 or 1 of what was found for each function. */
@@ -126,25 +137,74 @@ static void decide(struct test_log_function_list *list, struct module *module)
             (module->wanted[i] | any) == TEST_LOG_FUNCTION_INCLUDED;
 }
 
+static void judge_functions(struct visiting *visiting,
+                            struct test_log_module *file)
+{
+    struct module *module = visiting->module;
+
+    module->wanted = calloc(1, bytes_for(module->text));
+    if (!module->wanted) {
+        module->failed = true;
+        return;
+    }
+    test_log_module_each(file, judge, visiting);
+    decide(&visiting->code->functions, module);
+}
+
+/* ---- Lines ---- */
+
+static void add_range(struct module *module, uint64_t begin, uint64_t end)
+{
+    if (begin < module->low || end > module->low + module->text || begin >= end)
+        return;
+    if (TRACE_ARRAY_RESERVE(module->ranges, module->range_capacity,
+                            module->range_count + 1))
+        module->ranges[module->range_count++] =
+            (struct range){begin - module->low, end - module->low};
+    else
+        module->failed = true;
+}
+
+static void judge_line(void *context, const struct test_log_line *line)
+{
+    struct visiting *visiting = context;
+
+    if (test_log_line_list_match(&visiting->code->lines, line))
+        add_range(visiting->module, line->begin, line->end);
+}
+
+static void judge_lines_of(void *context, const char *symbol, uint64_t address,
+                           uint64_t size, bool defined)
+{
+    struct visiting *visiting = context;
+
+    if (defined &&
+        test_log_line_list_match_function(&visiting->code->lines, symbol))
+        add_range(visiting->module, address, address + size);
+}
+
+/* ---- Modules that call hooks ---- */
+
 static void judge_module(struct making *making, struct module *module)
 {
-    struct visiting visiting = {making->list, module,
-                                module == making->modules};
+    struct test_log_recorded_code *code = making->code;
+    struct visiting visiting = {code, module, module == making->modules};
     struct test_log_module *file =
         test_log_module_open(&(struct trace_module_file){.path = module->path});
 
     if (!file)
         return;
-    test_log_module_each(file, find_hook, &visiting);
-    if (module->hooked)
-        module->wanted = calloc(1, bytes_for(module->text));
-    if (module->wanted) {
-        test_log_module_each(file, judge, &visiting);
-        decide(making->list, module);
-    } else {
-        making->failed |= module->hooked;
+    test_log_module_each(file, find_hooks, &visiting);
+    if (module->hooked && code->functions.count)
+        judge_functions(&visiting, file);
+    if (module->lined && code->lines.count) {
+        test_log_module_lines(file, judge_line, &visiting);
+        test_log_module_each(file, judge_lines_of, &visiting);
     }
     test_log_module_close(file);
+    code->hooked |= module->hooked;
+    code->lined |= module->lined;
+    making->failed |= module->failed;
 }
 
 /* ---- The filter ---- */
@@ -161,81 +221,113 @@ static uint64_t ticks_of(uint64_t ns, const struct trace_anchor *start)
     return ticks < UINT32_MAX - 1 ? (uint64_t)ticks : UINT32_MAX - 1;
 }
 
-static void put_modules(const struct making *making,
-                        struct trace_function_filter *filter)
+static bool is_filtered(const struct module *module)
 {
-    struct trace_filtered_module *to = filter->modules;
-    uint64_t place =
-        sizeof(*filter) + filter->module_count * sizeof(*filter->modules);
+    return module->wanted || module->range_count;
+}
 
-    for (size_t i = 0; i < making->count; i++) {
-        const struct module *module = &making->modules[i];
+/* A block's hook returns to an address behind the call in its first line. */
+static void put_lines(const struct module *module, unsigned char *to)
+{
+    for (size_t i = 0; i < module->range_count; i++) {
+        const struct range *range = &module->ranges[i];
 
-        if (!module->wanted)
-            continue;
-        *to++ = (struct trace_filtered_module){
-            trace_hash_string(TRACE_HASH, module->path), module->size, place};
-        memcpy((char *)filter + place, module->wanted, bytes_for(module->text));
-        place += bytes_for(module->text);
+        memset(to + range->begin + 1, 1, range->end - range->begin);
     }
 }
 
-/* Makes the memory, which goes away with its last process. */
-static struct trace_function_filter *make_memory(const struct making *making,
-                                                 int *id)
+/* Returns the place behind the module's bytes. Memory that is not written to
+ * takes no space: a byte for each address costs little. */
+static uint64_t put_module(const struct module *module,
+                           struct trace_function_filter *filter, uint64_t place)
 {
-    size_t size = sizeof(struct trace_function_filter), count = 0;
+    struct trace_filtered_module *to = &filter->modules[filter->module_count++];
+
+    to->path = trace_hash_string(TRACE_HASH, module->path);
+    to->size = module->size;
+    if (module->wanted) {
+        to->wanted = place;
+        memcpy((char *)filter + place, module->wanted, bytes_for(module->text));
+        place += bytes_for(module->text);
+    }
+    if (module->range_count) {
+        to->lines = place;
+        filter->lines = 1;
+        put_lines(module, (unsigned char *)filter + place);
+        place += module->size + 1;
+    }
+    return place;
+}
+
+static void put_modules(const struct making *making,
+                        struct trace_function_filter *filter, uint64_t place)
+{
+    for (size_t i = 0; i < making->count; i++)
+        if (is_filtered(&making->modules[i]))
+            place = put_module(&making->modules[i], filter, place);
+}
+
+/* Returns the bytes of the filter, and where those of modules begin. */
+static size_t size_of(const struct making *making, uint64_t *first)
+{
+    struct trace_function_filter *filter;
+    size_t size = 0;
+
+    *first = sizeof(*filter);
+    for (size_t i = 0; i < making->count; i++) {
+        const struct module *module = &making->modules[i];
+
+        *first += is_filtered(module) ? sizeof(*filter->modules) : 0;
+        size += module->wanted ? bytes_for(module->text) : 0;
+        size += module->range_count ? module->size + 1 : 0;
+    }
+    return *first + size;
+}
+
+/* Makes the memory, which goes away with its last process. */
+static struct trace_function_filter *make_memory(size_t size, int *id)
+{
     struct trace_function_filter *filter;
 
-    for (size_t i = 0; i < making->count; i++)
-        if (making->modules[i].wanted) {
-            size +=
-                sizeof(*filter->modules) + bytes_for(making->modules[i].text);
-            count++;
-        }
     *id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
     if (*id < 0)
         return NULL;
     filter = shmat(*id, NULL, 0);
     shmctl(*id, IPC_RMID, NULL); /* on Linux, others can still attach */
-    if (filter == (void *)-1)
-        return NULL;
-    filter->module_count = count;
-    return filter;
+    return filter == (void *)-1 ? NULL : filter;
 }
 
 static void free_modules(struct making *making)
 {
-    for (size_t i = 0; i < making->count; i++)
+    for (size_t i = 0; i < making->count; i++) {
         free(making->modules[i].wanted);
+        free(making->modules[i].ranges);
+    }
     free(making->modules);
 }
 
-int test_log_function_filter_share(struct test_log_function_list *list,
-                                   uint32_t depth, uint64_t least,
-                                   const struct trace_anchor *start,
-                                   bool *hooked)
+int test_log_function_filter_share(struct test_log_recorded_code *code,
+                                   const struct trace_anchor *start)
 {
-    struct making making = {.list = list};
+    struct making making = {.code = code};
     struct trace_function_filter *filter = NULL;
+    uint64_t first;
     int id = -1;
 
-    *hooked = false;
-    if (list->count)
+    code->hooked = code->lined = false;
+    if (code->functions.count || code->lines.count)
         dl_iterate_phdr(add_module, &making);
-    for (size_t i = 0; i < making.count && !making.failed; i++) {
+    for (size_t i = 0; i < making.count && !making.failed; i++)
         judge_module(&making, &making.modules[i]);
-        *hooked |= making.modules[i].hooked;
-    }
     if (making.failed)
         errno = ENOMEM;
     else
-        filter = make_memory(&making, &id);
+        filter = make_memory(size_of(&making, &first), &id);
     if (filter) {
-        filter->depth = depth;
-        filter->least = ticks_of(least, start);
-        filter->others = !list->includes;
-        put_modules(&making, filter);
+        filter->depth = code->depth;
+        filter->least = ticks_of(code->least, start);
+        filter->others = !code->functions.includes;
+        put_modules(&making, filter, first);
     }
     free_modules(&making);
     return filter ? id : -1;

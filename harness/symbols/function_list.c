@@ -7,7 +7,7 @@
 
 /* ---- Parsing ---- */
 
-static size_t count_items(const char *text)
+size_t test_log_count_items(const char *text)
 {
     size_t count = 1;
 
@@ -40,7 +40,7 @@ static const char *divide(struct test_log_function_list *list)
         if (!*glob.glob)
             return "a glob is empty";
         if (!strcmp(item, "none"))
-            list->none = true;
+            list->none = true, glob.glob = "";
         list->includes |= !glob.excludes;
         list->globs[list->count++] = glob;
     }
@@ -54,7 +54,7 @@ const char *test_log_function_list_read(struct test_log_function_list *list,
 
     *list = (struct test_log_function_list){
         .text = strdup(text),
-        .globs = calloc(count_items(text), sizeof(*list->globs))};
+        .globs = calloc(test_log_count_items(text), sizeof(*list->globs))};
     if (list->text && list->globs)
         fault = divide(list);
     if (fault)

@@ -10,8 +10,9 @@
 /* A file, and what was asked about it. */
 struct file {
     uint64_t key;
-    struct test_log_module *module;          /* NULL: it cannot be read */
-    struct trace_table by_address, by_place; /* to indexes of `names` */
+    struct test_log_module *module; /* NULL: it cannot be read */
+    /* To indexes of `names`. */
+    struct trace_table by_address, by_place, by_line;
 };
 
 static struct {
@@ -49,7 +50,8 @@ static struct trace_function_name name_of(const struct test_log_symbol *symbol)
     char *name = test_log_demangle(symbol->symbol);
 
     return (struct trace_function_name){name ? name : symbol->symbol,
-                                        symbol->file, symbol->line};
+                                        symbol->file, symbol->line,
+                                        symbol->last_line};
 }
 
 typedef bool ask_symbol(struct test_log_module *, uint64_t,
@@ -93,9 +95,19 @@ static bool name_place(const struct trace_module_file *module, uint64_t place,
            find(file, &file->by_place, place, test_log_module_place, name);
 }
 
+static bool name_line(const struct trace_module_file *module, uint64_t address,
+                      struct trace_function_name *name)
+{
+    struct file *file = file_of(module);
+
+    return file && file->module &&
+           find(file, &file->by_line, address, test_log_module_block, name);
+}
+
 void test_log_name_functions(void)
 {
-    static const struct trace_resolver resolver = {name_function, name_place};
+    static const struct trace_resolver resolver = {
+        .function = name_function, .line = name_line, .place = name_place};
 
     trace_resolve_with(&resolver);
 }

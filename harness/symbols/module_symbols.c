@@ -17,6 +17,7 @@ typedef struct dwfl_module Dwfl_Module;
 typedef struct elf Elf;
 typedef struct dwarf_die Dwarf_Die;
 typedef struct dwarf_line Dwarf_Line;
+typedef struct dwarf_lines Dwarf_Lines;
 
 /* A Dwfl_Callbacks. */
 struct callbacks {
@@ -39,6 +40,7 @@ struct callbacks {
       (Dwfl_Module *, uint64_t address, uint64_t * offset, Elf64_Sym *,        \
        unsigned *section, void **elf, uint64_t *bias))                         \
     X(Elf *, dwfl_module_getelf, (Dwfl_Module *, uint64_t * bias))             \
+    X(char *, elf_rawfile, (Elf *, size_t * size))                             \
     X(int, elf_getphdrnum, (Elf *, size_t *))                                  \
     X(Elf64_Phdr *, gelf_getphdr, (Elf *, int index, Elf64_Phdr *))            \
     X(int, dwfl_module_getsymtab, (Dwfl_Module *))                             \
@@ -51,6 +53,10 @@ struct callbacks {
       (Dwfl_Module *, Dwarf_Die * last, uint64_t * bias))                      \
     X(int, dwarf_haspc, (Dwarf_Die *, uint64_t address))                       \
     X(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, uint64_t address))         \
+    X(int, dwarf_getsrclines, (Dwarf_Die *, Dwarf_Lines **, size_t * count))   \
+    X(Dwarf_Line *, dwarf_onesrcline, (Dwarf_Lines *, size_t index))           \
+    X(int, dwarf_lineaddr, (Dwarf_Line *, uint64_t * address))                 \
+    X(int, dwarf_lineendsequence, (Dwarf_Line *, bool *ends))                  \
     X(const char *, dwarf_linesrc,                                             \
       (Dwarf_Line *, uint64_t * time, uint64_t * size))                        \
     X(int, dwarf_lineno, (Dwarf_Line *, int *line))                            \
@@ -148,16 +154,23 @@ void test_log_module_close(struct test_log_module *module)
 
 /* ---- Functions ---- */
 
-/* clang writes no table of the addresses of units, so that all are searched. */
+static bool has_address(Dwarf_Die *unit, uint64_t address)
+{
+    return dw.dwarf_haspc(unit, address) > 0;
+}
+
+/* clang's units are not in the table of addresses, so that all are searched:
+ * the table gives a unit that has other addresses. */
 static Dwarf_Die *find_unit(Dwfl_Module *module, uint64_t address,
                             uint64_t *bias)
 {
     Dwarf_Die *unit = dw.dwfl_module_addrdie(module, address, bias);
 
-    if (unit)
+    if (unit && has_address(unit, address - *bias))
         return unit;
+    unit = NULL;
     while ((unit = dw.dwfl_module_nextcu(module, unit, bias)))
-        if (dw.dwarf_haspc(unit, address - *bias) > 0)
+        if (has_address(unit, address - *bias))
             return unit;
     return NULL;
 }
@@ -201,8 +214,52 @@ bool test_log_module_function(struct test_log_module *module, uint64_t address,
     return true;
 }
 
-/* Returns the address at which the file has what is at a place in it. */
-static bool find_address(Dwfl_Module *module, uint64_t place, uint64_t *address)
+bool test_log_module_at(struct test_log_module *module, uint64_t address,
+                        struct test_log_symbol *symbol)
+{
+    uint64_t offset;
+    Elf64_Sym unused;
+
+    *symbol = (struct test_log_symbol){
+        .symbol = dw.dwfl_module_addrinfo(module->module, address, &offset,
+                                          &unused, NULL, NULL, NULL)};
+    if (!symbol->symbol)
+        return false;
+    find_place(module->module, address, symbol);
+    return true;
+}
+
+uint64_t test_log_module_function_end(struct test_log_module *module,
+                                      uint64_t address)
+{
+    uint64_t offset;
+    Elf64_Sym symbol = {0};
+
+    return dw.dwfl_module_addrinfo(module->module, address - 1, &offset,
+                                   &symbol, NULL, NULL, NULL) &&
+                   offset < symbol.st_size
+               ? address - 1 - offset + symbol.st_size
+               : address;
+}
+
+/* ---- Places in files ---- */
+
+/* A part of a file that is loaded. */
+struct segment {
+    Elf *elf;
+    uint64_t place, size; /* in the file */
+    uint64_t address;
+};
+
+static bool holds(uint64_t begin, uint64_t size, uint64_t number)
+{
+    return number - begin < size;
+}
+
+/* Finds the segment that has a place in the file or, if `by_address`, an
+ * address. */
+static bool find_segment(Dwfl_Module *module, uint64_t number, bool by_address,
+                         struct segment *segment)
 {
     uint64_t bias;
     Elf *elf = dw.dwfl_module_getelf(module, &bias);
@@ -212,31 +269,44 @@ static bool find_address(Dwfl_Module *module, uint64_t place, uint64_t *address)
     if (!elf || dw.elf_getphdrnum(elf, &count))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!dw.gelf_getphdr(elf, (int)i, &header) ||
-            header.p_type != PT_LOAD ||
-            place - header.p_offset >= header.p_filesz)
+        if (!dw.gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
             continue;
-        *address = place - header.p_offset + header.p_vaddr + bias;
-        return true;
+        *segment = (struct segment){elf, header.p_offset, header.p_filesz,
+                                    header.p_vaddr + bias};
+        if (holds(by_address ? segment->address : segment->place, segment->size,
+                  number))
+            return true;
     }
     return false;
+}
+
+bool test_log_module_code(struct test_log_module *module, uint64_t address,
+                          struct test_log_code *code)
+{
+    struct segment segment;
+    size_t size = 0;
+    const char *file;
+
+    if (!find_segment(module->module, address, true, &segment))
+        return false;
+    file = dw.elf_rawfile(segment.elf, &size);
+    if (!file || segment.place > size || segment.size > size - segment.place)
+        return false;
+    code->bytes = (const unsigned char *)file + segment.place;
+    code->begin = segment.address;
+    code->end = segment.address + segment.size;
+    return true;
 }
 
 bool test_log_module_place(struct test_log_module *module, uint64_t place,
                            struct test_log_symbol *symbol)
 {
-    uint64_t address, offset;
-    Elf64_Sym unused;
+    struct segment segment;
 
     *symbol = (struct test_log_symbol){NULL};
-    if (!find_address(module->module, place, &address))
-        return false;
-    symbol->symbol = dw.dwfl_module_addrinfo(module->module, address, &offset,
-                                             &unused, NULL, NULL, NULL);
-    if (!symbol->symbol)
-        return false;
-    find_place(module->module, address, symbol);
-    return true;
+    return find_segment(module->module, place, false, &segment) &&
+           test_log_module_at(module, place - segment.place + segment.address,
+                              symbol);
 }
 
 /* A function of another file may have no type. */
@@ -253,6 +323,47 @@ void test_log_module_each(struct test_log_module *module,
         bool defined = symbol.st_shndx != SHN_UNDEF;
 
         if (name && (!defined || ELF64_ST_TYPE(symbol.st_info) == STT_FUNC))
-            visit(context, name, address, defined);
+            visit(context, name, address, defined ? symbol.st_size : 0,
+                  defined);
     }
+}
+
+/* ---- Lines ---- */
+
+/* Visits the lines of a unit. A line lasts until the next one begins. */
+static void visit_lines(Dwarf_Die *unit, uint64_t bias,
+                        test_log_visit_line *visit, void *context)
+{
+    Dwarf_Lines *lines;
+    size_t count = 0;
+    struct test_log_line last = {.file = NULL};
+
+    if (dw.dwarf_getsrclines(unit, &lines, &count))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dw.dwarf_onesrcline(lines, i);
+        bool ends = false;
+        int number = 0;
+
+        if (!line || dw.dwarf_lineaddr(line, &last.end))
+            continue;
+        last.end += bias;
+        if (last.file && last.line && last.end > last.begin)
+            visit(context, &last);
+        dw.dwarf_lineendsequence(line, &ends);
+        dw.dwarf_lineno(line, &number);
+        last.begin = last.end;
+        last.file = ends ? NULL : dw.dwarf_linesrc(line, NULL, NULL);
+        last.line = (uint32_t)number;
+    }
+}
+
+void test_log_module_lines(struct test_log_module *module,
+                           test_log_visit_line *visit, void *context)
+{
+    Dwarf_Die *unit = NULL;
+    uint64_t bias = 0;
+
+    while ((unit = dw.dwfl_module_nextcu(module->module, unit, &bias)))
+        visit_lines(unit, bias, visit, context);
 }

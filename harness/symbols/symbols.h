@@ -39,9 +39,11 @@ void test_log_module_close(struct test_log_module *);
 bool test_log_symbols_readable(void);
 
 /* test_log_module_each visits the symbols of functions: `address` is that
- * in the file, and `defined` is false for a function of another file. */
+ * in the file, `size` is in bytes, and `defined` is false for a function of
+ * another file. */
 typedef void test_log_visit_symbol(void *context, const char *symbol,
-                                   uint64_t address, bool defined);
+                                   uint64_t address, uint64_t size,
+                                   bool defined);
 void test_log_module_each(struct test_log_module *, test_log_visit_symbol *,
                           void *context);
 
@@ -50,6 +52,7 @@ struct test_log_symbol {
     const char *symbol;
     const char *file; /* relative, if it was compiled so; NULL: unknown */
     uint32_t line;
+    uint32_t last_line; /* of a block of lines; 0: it has one */
 };
 
 /* test_log_module_function finds the function that begins at an address; false
@@ -61,6 +64,56 @@ bool test_log_module_function(struct test_log_module *, uint64_t address,
  * bytes, and the line there. */
 bool test_log_module_place(struct test_log_module *, uint64_t place,
                            struct test_log_symbol *);
+
+/* test_log_module_at does so for an address in the file. */
+bool test_log_module_at(struct test_log_module *, uint64_t address,
+                        struct test_log_symbol *);
+
+/* test_log_module_function_end returns where the function ends that has the
+ * byte before an address; the address if that is not known. */
+uint64_t test_log_module_function_end(struct test_log_module *,
+                                      uint64_t address);
+
+/* Code of a line: its addresses in the file, from `begin` to before `end`. */
+struct test_log_line {
+    uint64_t begin, end;
+    const char *file; /* its path; valid until the module is closed */
+    uint32_t line;
+};
+
+/* test_log_module_lines visits the lines of all code in a file that has
+ * debugging information. */
+typedef void test_log_visit_line(void *context, const struct test_log_line *);
+void test_log_module_lines(struct test_log_module *, test_log_visit_line *,
+                           void *context);
+
+/* Code of a file, as it is loaded. */
+struct test_log_code {
+    const unsigned char *bytes; /* valid until the module is closed */
+    uint64_t begin, end;        /* addresses */
+};
+
+/* test_log_module_code finds the code around an address; false if it is not in
+ * the file. */
+bool test_log_module_code(struct test_log_module *, uint64_t address,
+                          struct test_log_code *);
+
+/* ---- blocks.c: blocks of lines, by the address to which their hook returns
+ * ---- */
+
+/* test_log_module_block finds the function and the lines of a block. */
+bool test_log_module_block(struct test_log_module *, uint64_t address,
+                           struct test_log_symbol *);
+
+/* test_log_block_end returns where a block ends: before the next call of the
+ * hook, or with the function. That is the address itself on machines whose code
+ * it cannot read. */
+uint64_t test_log_block_end(struct test_log_module *, uint64_t address);
+
+/* test_log_code_has_blocks tells whether blocks begin in code, from `begin` to
+ * before `end`; `block` is a known one. */
+bool test_log_code_has_blocks(struct test_log_module *, uint64_t block,
+                              uint64_t begin, uint64_t end);
 
 /* ---- function_list.c: a list such as "store_*,!*_cmp,lib:libz*" ---- */
 
@@ -86,6 +139,9 @@ const char *test_log_function_list_read(struct test_log_function_list *,
                                         const char *text);
 void test_log_function_list_free(struct test_log_function_list *);
 
+/* test_log_count_items returns how many items commas separate in a text. */
+size_t test_log_count_items(const char *text);
+
 /* The results of a match; bits. */
 enum { TEST_LOG_FUNCTION_INCLUDED = 1, TEST_LOG_FUNCTION_EXCLUDED = 2 };
 
@@ -97,16 +153,54 @@ unsigned test_log_function_list_match(struct test_log_function_list *,
 unsigned test_log_function_list_match_file(struct test_log_function_list *,
                                            const char *path);
 
+/* ---- line_list.c: a list such as "src/store.c:40-80,parse_*" ---- */
+
+/* Lines of a file, or of a function. */
+struct test_log_region {
+    char *item;           /* as it was given */
+    char *text;           /* of `file` */
+    const char *file;     /* the end of its path; NULL: it is a function */
+    uint32_t first, last; /* lines */
+    struct test_log_function_list function;
+    bool matched;
+};
+
+struct test_log_line_list {
+    struct test_log_region *regions;
+    size_t count;
+};
+
+/* test_log_line_list_read parses a list. It returns NULL, or what is wrong.
+ * test_log_line_list_free frees it. */
+const char *test_log_line_list_read(struct test_log_line_list *,
+                                    const char *text);
+void test_log_line_list_free(struct test_log_line_list *);
+
+/* test_log_line_list_match tells whether a line is in a region, and marks those
+ * that have it; test_log_line_list_match_function whether all lines of a
+ * function are. */
+bool test_log_line_list_match(struct test_log_line_list *,
+                              const struct test_log_line *);
+bool test_log_line_list_match_function(struct test_log_line_list *,
+                                       const char *symbol);
+
 /* ---- function_filter.c ---- */
+
+/* What tests record of functions and lines. */
+struct test_log_recorded_code {
+    struct test_log_function_list functions; /* empty: all */
+    uint32_t depth;                          /* most open calls; 0: any */
+    uint64_t least; /* ns of a call that calls nothing */
+    struct test_log_line_list lines;
+    bool hooked; /* found: a module calls the hooks of functions */
+    bool lined;  /* found: a module calls that of lines */
+};
 
 /* test_log_function_filter_share makes the filter of this process's modules, in
  * memory that workers attach to: of each module that calls the hooks, the
- * functions that `list` wants, up to `depth` (0: any), of at least `least` ns.
- * `start` is a moment of before. It returns the memory's id, or -1 with errno.
- * *hooked tells whether there is such a module. */
-int test_log_function_filter_share(struct test_log_function_list *list,
-                                   uint32_t depth, uint64_t least,
-                                   const struct trace_anchor *start,
-                                   bool *hooked);
+ * functions and lines that are recorded. `start` is a moment of before. It
+ * returns the memory's id, or -1 with errno. */
+int test_log_function_filter_share(struct test_log_recorded_code *,
+                                   const struct trace_anchor *start);
 
 #endif

@@ -53,7 +53,8 @@ static bool is_folder(const char *path)
     return !lstat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* Attaches to the runner's filter of calls; NULL: all are recorded. */
+/* Attaches to the runner's filter of calls and lines; NULL: all calls are
+ * recorded. */
 static const struct trace_function_filter *attach_filter(const char *id)
 {
     const void *memory = *id ? shmat(atoi(id), NULL, SHM_RDONLY) : (void *)-1;
@@ -77,6 +78,8 @@ static void record(const struct test_log_session *session, const char *folder,
                                 session->record_origin,
                                 "runner",
                                 session->runner,
+                                *session->lines ? "lines" : NULL,
+                                session->lines,
                                 NULL};
     struct trace_profiler profiler = trace_profiler_of(session->profiler);
     bool none = !strcmp(session->functions, "none");

@@ -405,6 +405,8 @@ static void usage(void)
         "      --functions-min=TIME\n"
         "                        leave out calls that are shorter and call "
         "nothing\n"
+        "      --lines=FILE:FIRST-LAST|FUNCTION\n"
+        "                        record when these lines run\n"
         "      --sample[=HZ]     sample where threads spend processor time, HZ "
         "times a\n"
         "                        second (1000)\n"
@@ -456,7 +458,7 @@ static int read_passed(struct arguments *arguments, char **argv)
     bool alone = is_optional("--races", argv[0]) ||
                  is_optional("--sample", argv[0]) || !strcmp(argv[0], "--open");
     static const char *const names[] = {"--functions", "--functions-depth",
-                                        "--functions-min", NULL};
+                                        "--functions-min", "--lines", NULL};
     int size = alone;
     char *value;
 
@@ -505,6 +507,9 @@ static void refuse(const char *word)
         test_log_notice("--functions-depth needs a number of calls");
     else if (!strcmp(word, "--functions-min"))
         test_log_notice("--functions-min needs a time, such as 1us");
+    else if (!strcmp(word, "--lines"))
+        test_log_notice("--lines needs lines or a function; for example "
+                        "--lines=src/store.c:40-80");
     else if (!strncmp(word, "--preload=", 10))
         test_log_notice("--preload takes no value; name the programs after it");
     else if (!strcmp(word, "--launch"))

@@ -2,14 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "sample_table.h"
-#include "trace/base/file.h"
+#include "source_files.h"
 #include "trace/samples/samples.h"
-
-enum { SOURCE_MOST = 16 << 20 /* bytes */ };
 
 /* A function, or a line of one. */
 struct sample_sum {
@@ -162,95 +158,17 @@ static int by_self(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* A source file, or that it cannot be read. */
-struct source {
-    struct trace_text text;
-    size_t *lines; /* where each begins */
-    size_t count, capacity;
-};
-
-struct sources {
-    struct source *all;
-    size_t count, capacity;
-    struct trace_table by_path;
-};
-
-/* A recording may come from elsewhere: what it names may be very large. */
-static FILE *open_source(const char *path)
-{
-    int fd = trace_open_regular(path);
-    struct stat status;
-
-    if (fd >= 0 && !fstat(fd, &status) && status.st_size <= SOURCE_MOST)
-        return fdopen(fd, "r");
-    if (fd >= 0)
-        close(fd);
-    return NULL;
-}
-
-static void read_source(struct source *source, const char *path)
-{
-    FILE *file = open_source(path);
-    size_t capacity = 0;
-    char *line = NULL;
-
-    while (file && getline(&line, &capacity, file) >= 0 &&
-           TRACE_ARRAY_RESERVE(source->lines, source->capacity,
-                               source->count + 1)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        source->lines[source->count++] = source->text.size;
-        trace_text_add(&source->text, line, strlen(line) + 1);
-    }
-    if (source->text.failed)
-        source->count = 0;
-    free(line);
-    if (file)
-        fclose(file);
-}
-
-/* Returns a line without its indentation, "" if it cannot be read. */
-static const char *line_of(struct sources *sources,
-                           const struct sample_sum *sum)
-{
-    uint64_t key = trace_hash_string(TRACE_HASH, sum->file ? sum->file : "");
-    const struct source *source;
-    const char *line;
-    uintptr_t number = sources->count;
-
-    if (!sum->file || !sum->line)
-        return "";
-    if (!trace_table_find(&sources->by_path, key, &number)) {
-        if (!TRACE_ARRAY_RESERVE(sources->all, sources->capacity, number + 1) ||
-            !trace_table_set(&sources->by_path, key, number))
-            return "";
-        read_source(&sources->all[sources->count++], sum->file);
-    }
-    source = &sources->all[number];
-    if (sum->line > source->count)
-        return "";
-    line = source->text.data + source->lines[sum->line - 1];
-    return line + strspn(line, " \t");
-}
-
-static void free_sources(struct sources *sources)
-{
-    for (size_t i = 0; i < sources->count; i++) {
-        trace_text_free(&sources->all[i].text);
-        free(sources->all[i].lines);
-    }
-    free(sources->all);
-    trace_table_free(&sources->by_path);
-}
-
-static void add_line(struct runners_table *table, struct sources *sources,
+static void add_line(struct runners_table *table, struct source_files *sources,
                      const struct sample_sum *sum, double all)
 {
-    const char *source = line_of(sources, sum), *place;
+    const char *source = runners_source_line(sources, sum->file, sum->line);
+    const char *place;
     struct trace_text where = {0};
 
     if (sum->file)
         trace_text_printf(&where, "%s:%u", sum->file, (unsigned)sum->line);
     place = where.data ? where.data : "-";
+    source += strspn(source, " \t");
     runners_table_add(table, RUNNERS_CELLS(LINE_COLUMNS));
     trace_text_free(&where);
 }
@@ -259,7 +177,7 @@ void runners_samples_put(struct sample_sums *sums, enum runners_form form,
                          const char *where)
 {
     struct runners_table table;
-    struct sources sources = {0};
+    struct source_files sources = {0};
     double all = sums->time ? (double)sums->time : 1;
 
     if (sums->count)
@@ -277,7 +195,7 @@ void runners_samples_put(struct sample_sums *sums, enum runners_form form,
             runners_table_add(&table, RUNNERS_CELLS(FUNCTION_COLUMNS));
     }
     runners_table_end(&table);
-    free_sources(&sources);
+    runners_sources_free(&sources);
     if (form == RUNNERS_AS_JSON)
         runners_stat_print_json(where, sums->by_line ? "line" : "function",
                                 table.rows);

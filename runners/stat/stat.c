@@ -8,6 +8,7 @@
 #include "critical_table.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
+#include "line_table.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "sample_table.h"
@@ -16,7 +17,8 @@
 struct settings {
     enum stat_table table;
     bool by, tree, critical;
-    bool functions, lines; /* samples are summed up */
+    bool functions, sampled_lines; /* samples are summed up */
+    bool lines, line_order;        /* recorded lines are shown */
     struct stat_range range;
     enum runners_form form;
 };
@@ -51,6 +53,10 @@ static void usage(void)
         "tests, or\n"
         "                samples by function or by line of the source\n"
         "      --tree    print spans below those that enclose them\n"
+        "      --lines[=order]\n"
+        "                print how often recorded lines ran, beside their "
+        "source, or each\n"
+        "                time that one test ran them, in order\n"
         "      --critical\n"
         "                print the critical path of a test: the work that "
         "delayed its end\n"
@@ -245,7 +251,7 @@ static void put_samples(struct sample_sums *sums,
 static int show_samples(const char *where, char **patterns,
                         const struct settings *settings)
 {
-    struct sampled sampled = {.sums = {.by_line = settings->lines},
+    struct sampled sampled = {.sums = {.by_line = settings->sampled_lines},
                               .range = &settings->range};
     struct recordings found = {0};
     int status;
@@ -261,7 +267,79 @@ static int show_samples(const char *where, char **patterns,
     return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
 }
 
+/* ---- Lines ---- */
+
+/* The lines of a range of each test. */
+struct lined {
+    struct line_sums sums;
+    struct noted_times noted;
+    const struct settings *settings;
+    const char *where;
+    bool some;
+};
+
+static int add_lines(void *context, const struct recording *recording,
+                     struct trace_reader *reader)
+{
+    struct lined *lined = context;
+    const struct stat_range *range = &lined->settings->range;
+    uint64_t zero = runners_zero_of(&lined->noted, recording, reader);
+    struct stat_window window = runners_window_of(range, zero);
+
+    if (!lined->settings->line_order)
+        return runners_lines_add(&lined->sums, reader, window);
+    lined->some =
+        runners_line_order_put(reader, window, zero, lined->settings->form,
+                               runners_name_of(lined->where));
+    return 0;
+}
+
+static int show_lines(const char *where, char **patterns,
+                      const struct settings *settings)
+{
+    struct lined lined = {.settings = settings, .where = where};
+    struct recordings found = {0};
+    int status;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    if (settings->line_order && found.count > 1) {
+        test_log_notice("stat: --lines=order shows one test, and there are "
+                        "%zu; name one",
+                        found.count);
+        runners_recordings_free(&found);
+        return TEST_LOG_USAGE;
+    }
+    status = take_all(&found, add_lines, &lined);
+    if (!status && !settings->line_order)
+        lined.some = runners_lines_put(&lined.sums, settings->form,
+                                       runners_name_of(where));
+    if (!status && !lined.some)
+        test_log_notice("stat: %s has no lines%s; run the tests with "
+                        "--lines=FILE:FIRST-LAST",
+                        runners_name_of(where),
+                        settings->range.starts || settings->range.ends
+                            ? " at that time"
+                            : "");
+    runners_lines_free(&lined.sums);
+    runners_noted_free(&lined.noted);
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+}
+
 /* ---- Arguments ---- */
+
+static int take_lines(struct settings *settings, const char *value)
+{
+    static const char *const ways[] = {"order", NULL};
+    unsigned way;
+
+    if (value && test_log_read_word("--lines", value, ways, &way))
+        return -1;
+    settings->lines = true;
+    settings->line_order = value != NULL;
+    return 0;
+}
 
 static int take(struct settings *settings, int flag, const char *value)
 {
@@ -272,7 +350,7 @@ static int take(struct settings *settings, int flag, const char *value)
         if (test_log_read_word("--by", value, words, &choice))
             return -1;
         settings->functions = choice == WORD_FUNCTION;
-        settings->lines = choice == WORD_LINE;
+        settings->sampled_lines = choice == WORD_LINE;
         settings->table =
             choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
         settings->by = true;
@@ -283,6 +361,8 @@ static int take(struct settings *settings, int flag, const char *value)
     case 'p':
         settings->critical = true;
         return 0;
+    case 'l':
+        return take_lines(settings, value);
     case 'F':
         settings->range.starts = true;
         return runners_read_time("--from", value, &settings->range.from);
@@ -307,9 +387,14 @@ static bool refuse_together(const struct settings *settings)
 
     if (settings->tree && settings->by)
         test_log_notice("stat: --tree shows spans only; leave out --by");
-    else if (settings->critical && (settings->tree || settings->by))
-        test_log_notice("stat: --critical prints its own table; leave out %s",
+    else if ((settings->critical || settings->lines) &&
+             (settings->tree || settings->by))
+        test_log_notice("stat: %s prints its own table; leave out %s",
+                        settings->critical ? "--critical" : "--lines",
                         settings->by ? "--by" : "--tree");
+    else if (settings->critical && settings->lines)
+        test_log_notice("stat: --critical prints its own table; leave out "
+                        "--lines");
     else if (settings->critical && (range->starts || range->ends))
         test_log_notice("stat: --critical follows the whole test; leave out "
                         "--from and --to");
@@ -326,6 +411,7 @@ int runners_stat(int argc, char **argv)
         {"by", required_argument, NULL, 'b'},
         {"tree", no_argument, NULL, 't'},
         {"critical", no_argument, NULL, 'p'},
+        {"lines", optional_argument, NULL, 'l'},
         {"from", required_argument, NULL, 'F'},
         {"to", required_argument, NULL, 'T'},
         {"csv", no_argument, NULL, 'c'},
@@ -355,7 +441,9 @@ int runners_stat(int argc, char **argv)
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_USAGE;
-    if (settings.functions || settings.lines)
+    if (settings.lines)
+        return show_lines(where, argv, &settings);
+    if (settings.functions || settings.sampled_lines)
         return show_samples(where, argv, &settings);
     return settings.critical ? show_paths(where, argv, &settings)
                              : show(where, argv, &settings);

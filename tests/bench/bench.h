@@ -113,6 +113,13 @@ double bench_call_lost(size_t count);
 /* bench_calls calls an empty function that is recorded. */
 double bench_calls(size_t count);
 
+double bench_block(size_t count);
+double bench_block_outside(size_t count);
+double bench_block_off(size_t count);
+
+/* bench_blocks runs blocks of lines that are recorded. */
+double bench_blocks(size_t count);
+
 /* bench_begin begins a recording; bench_begin_warm begins one whose chunks have
  * been touched, as bench_warm_up does. Both use the subscriber that wants
  * everything but level TRACE. bench_end ends the recording and frees its

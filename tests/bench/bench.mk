@@ -18,6 +18,8 @@ $(BENCH)/%.o: private TRACED := -DTRACING -DBENCH_PACKAGES='"$(BENCH_DEPS)"'
 $(BENCH)/called.o: private TRACED := $(FUNCTIONS_CFLAGS) \
     -finstrument-functions-exclude-function-list=keep,now_ns
 
+$(BENCH)/lined.o: private TRACED := $(LINED)
+
 # The same thousand tests with testlog and with Criterion alone.
 $(BENCH)/tests_plain.o: tests/bench/tests.c $(L)/flags | $(STAGED)
 	$(call say,CC,$<, plain)

@@ -1,6 +1,9 @@
 /* record.c: the costs of annotations. */
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +13,7 @@
 #include "bench.h"
 
 #include "harness/session.h"
+#include "trace/base/strings.h"
 #include "trace/device.h"
 #include "trace/format.h"
 #include "trace/record/recorder.h"
@@ -277,6 +281,84 @@ double bench_call_lost(size_t count)
     const size_t fit = TRACE_LIMIT_LEAST / sizeof(struct trace_call_entry);
 
     return time_calls(TRACE_LIMIT_LEAST, TRACE_FIRST_CHUNKS, fit, count);
+}
+
+/* ---- Lines ---- */
+
+enum { PROGRAM_MOST = 64 << 20 /* bytes of its addresses */ };
+
+/* Adds up the bytes from the program's lowest address to its highest one. */
+static int find_size(struct dl_phdr_info *program, size_t unused, void *size)
+{
+    const ElfW(Phdr) *first = NULL, *last = NULL;
+
+    (void)unused;
+    for (int i = 0; i < program->dlpi_phnum; i++) {
+        if (program->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        last = &program->dlpi_phdr[i];
+        first = first ? first : last;
+    }
+    if (first)
+        *(uint64_t *)size = last->p_vaddr + last->p_memsz - first->p_vaddr;
+    return 1; /* the program is the first one */
+}
+
+/* A filter of this program. */
+static struct trace_function_filter *make_filter(bool lines)
+{
+    size_t head = sizeof(struct trace_function_filter) +
+                  sizeof(struct trace_filtered_module);
+    struct trace_function_filter *filter = calloc(1, head + PROGRAM_MOST);
+    char path[PATH_MAX];
+
+    if (!filter || !realpath("/proc/self/exe", path))
+        return NULL;
+    memset((char *)filter + head, lines, PROGRAM_MOST);
+    filter->lines = filter->others = filter->module_count = 1;
+    filter->modules->path = trace_hash_string(TRACE_HASH, path);
+    filter->modules->lines = head;
+    dl_iterate_phdr(find_size, &filter->modules->size);
+    return filter;
+}
+
+static double time_blocks(const struct trace_function_filter *filter,
+                          size_t count)
+{
+    double ns;
+
+    functions_limit = TRACE_LIMIT_DEFAULT;
+    functions = filter;
+    bench_begin_warm(BENCH_CHUNKS);
+    bench_blocks(1);
+    ns = bench_blocks(count);
+    bench_end();
+    functions = NULL;
+    functions_limit = 0;
+    return ns;
+}
+
+double bench_block(size_t count)
+{
+    static const struct trace_function_filter *all;
+
+    if (!all)
+        all = make_filter(true);
+    return time_blocks(all, count);
+}
+
+double bench_block_outside(size_t count)
+{
+    static const struct trace_function_filter *none;
+
+    if (!none)
+        none = make_filter(false);
+    return time_blocks(none, count);
+}
+
+double bench_block_off(size_t count)
+{
+    return time_blocks(NULL, count);
 }
 
 /* ---- Once a test ---- */

@@ -111,6 +111,14 @@ const struct bench_row bench_rows[] = {
     OURS("calls, fresh file", "call of a function", bench_call_fresh, FRESH, 21,
          .budget = 0.6),
 
+    OURS("lines", "floor", bench_floor, BENCH_WARM, 51, .counted = true),
+    OURS("lines", "block of lines", bench_block, BENCH_WARM, 51,
+         .counted = true),
+    OURS("lines", "block outside of --lines", bench_block_outside, BENCH_WARM,
+         51, .counted = true),
+    OURS("lines", "block while no lines are recorded", bench_block_off,
+         BENCH_WARM, 51, .counted = true),
+
     OURS("2 threads", "floor in 2 threads", bench_floor_two, BENCH_WARM, 31),
     OURS("2 threads", "span", bench_span_two, BENCH_WARM, 31, .budget = 1.1),
     OURS("64 threads", "floor in 64 threads", bench_floor_many, EACH, 31),

@@ -40,7 +40,7 @@ static struct trace_record *find_table(struct trace_header *header)
 }
 
 /* Counts a call in a free or its own place. */
-static void count_in(struct trace_record *table, uintptr_t function)
+static void count_in(struct trace_record *table, uint64_t function)
 {
     struct trace_call_count *counts = (struct trace_call_count *)(table + 1);
     size_t size = (table->slots - 1) * 2;
@@ -62,7 +62,7 @@ static void count_in(struct trace_record *table, uintptr_t function)
 }
 
 /* The writer's recording may have ended. */
-void trace_call_count(struct trace_writer *writer, uintptr_t function)
+void trace_call_count(struct trace_writer *writer, uint64_t function)
 {
     struct trace_header *header = trace_header_now();
     struct trace_record *table;

@@ -100,7 +100,7 @@ static struct trace_record *put(struct trace_calls *calls, enum trace_kind kind,
 
 __attribute__((noinline)) bool trace_call_find_room(struct trace_writer *writer,
                                                     uint64_t now,
-                                                    uintptr_t function)
+                                                    uint64_t function)
 {
     struct trace_calls *calls = &trace_calls;
 
@@ -133,14 +133,16 @@ void trace_call_end_long(struct trace_writer *writer,
     __atomic_store_n(&record->time, now, __ATOMIC_RELEASE);
 }
 
-/* Readers skip the entry until another call takes it. */
+/* Readers skip the entry until another call takes it. Lines are as short as
+ * they are. */
 void trace_call_end_short(const struct trace_writer *writer,
                           const struct trace_frame *frame, uint64_t now)
 {
     struct trace_calls *calls = &trace_calls;
     struct trace_call_entry *call = frame->call;
 
-    if (call + 1 == calls->next && calls->written == writer->next) {
+    if (call + 1 == calls->next && calls->written == writer->next &&
+        !trace_is_line(frame)) {
         __atomic_store_n(&call->function, 0, __ATOMIC_RELEASE);
         calls->next = call;
     } else {

@@ -1,10 +1,14 @@
 /* calls.h: records calls of functions in code that was built with
- * -finstrument-functions. Private.
+ * -finstrument-functions, and lines in code that was built with
+ * -fsanitize-coverage=trace-pc. Private.
  *
  * The compiler calls a hook at the beginning and at the end of each function. A
  * shadow stack has the open calls of a thread. An enter first removes the calls
  * that their functions have left without an exit: by longjmp, by an exception,
  * or out of a signal handler.
+ *
+ * A block of lines is like a call that lasts until another block of its frame
+ * begins, or until its frame is gone.
  */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
@@ -22,6 +26,26 @@ struct trace_frame {
     struct trace_call_entry *call; /* its entry; NULL: it is not recorded */
 };
 
+/* A block of lines has the address where it called the hook as its function. */
+static inline bool trace_is_line(const struct trace_frame *open)
+{
+    return open->function == open->back;
+}
+
+/* Compilers call the hook of a function's first block before the function's
+ * own.
+ */
+static inline bool trace_line_is_first(const struct trace_frame *top,
+                                       uintptr_t frame)
+{
+    return trace_is_line(top) && top->frame == frame && top[-1].frame != frame;
+}
+
+static inline uint64_t trace_line_flag(const struct trace_frame *open)
+{
+    return trace_is_line(open) ? TRACE_CALL_LINE : 0;
+}
+
 /* A thread's calls. */
 struct trace_calls {
     struct trace_call_entry *next, *end; /* of the current CALLS record */
@@ -33,6 +57,7 @@ struct trace_calls {
     struct trace_frame *bottom;         /* its first, which is no call */
     size_t bytes;                       /* of the shadow stack's memory */
     const struct trace_loaded *module;  /* of the last call */
+    uintptr_t ended;             /* where the last exit was: it returns there */
     struct trace_record *record; /* the current CALLS record; NULL: none */
     struct trace_record *free, *room_end; /* without one: its range's rest */
     uint32_t pieces;                      /* of the last range */
@@ -57,6 +82,9 @@ bool trace_calls_grow(void);
 void trace_calls_repair(struct trace_writer *, uintptr_t frame, uintptr_t site,
                         uintptr_t back);
 
+/* trace_calls_pop ends the innermost call. */
+void trace_calls_pop(struct trace_writer *);
+
 /* trace_calls_leave ends a call that is not the innermost one, and those within
  * it; none if it is not open. */
 void trace_calls_leave(struct trace_writer *, uintptr_t frame,
@@ -67,7 +95,7 @@ void trace_calls_leave(struct trace_writer *, uintptr_t frame,
 /* trace_call_find_room begins a CALLS record at `now`; without space it counts
  * a call of the function and returns false. */
 bool trace_call_find_room(struct trace_writer *, uint64_t now,
-                          uintptr_t function);
+                          uint64_t function);
 
 /* trace_call_end_long records the end of a call that is too long for its entry.
  * trace_call_end_short removes the entry of a call that is shorter than what
@@ -80,10 +108,17 @@ void trace_call_end_short(const struct trace_writer *,
 /* trace_call_give_room returns the space of an ending thread. */
 void trace_call_give_room(struct trace_writer *);
 
+/* ---- lines.c ---- */
+
+/* trace_line_put_inside makes the innermost line one of the function that has
+ * just called its hook. */
+void trace_line_put_inside(struct trace_writer *, uintptr_t back,
+                           uintptr_t function);
+
 /* ---- call_counts.c ---- */
 
 /* trace_call_count counts a call that has no space. */
-void trace_call_count(struct trace_writer *, uintptr_t function);
+void trace_call_count(struct trace_writer *, uint64_t function);
 
 /* ---- Inline ---- */
 
@@ -95,7 +130,8 @@ static inline struct trace_call_entry *trace_call_open(
     struct trace_calls *calls = &trace_calls;
 
     if (unlikely(calls->next == calls->end || now - calls->base > UINT32_MAX) &&
-        !trace_call_find_room(writer, now, function))
+        !trace_call_find_room(writer, now,
+                              function | (flags & TRACE_CALL_LINE)))
         return NULL;
 
     struct trace_call_entry *call = calls->next;

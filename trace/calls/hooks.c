@@ -41,7 +41,11 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
 
     if (unlikely(!writer))
         return;
-    if (likely(prepare(writer, frame, site, back, function))) {
+    if (!likely(prepare(writer, frame, site, back, function))) {
+        /* It is left out. */
+    } else if (unlikely(trace_line_is_first(trace_calls.top, frame))) {
+        trace_line_put_inside(writer, back, function);
+    } else {
         top = trace_calls.top + 1;
         top->frame = frame;
         top->site = site;
@@ -66,12 +70,14 @@ void __cyg_profile_func_enter(void *function, void *site)
 
 /* Ends a call whose frame is the innermost one's, or within. */
 static __attribute__((noinline)) void leave(struct trace_frame *top,
-                                            uintptr_t frame, uintptr_t function)
+                                            uintptr_t frame, uintptr_t function,
+                                            uintptr_t back)
 {
     struct trace_writer *writer = trace_enter();
 
     if (unlikely(!writer))
         return;
+    trace_calls.ended = back;
     if (unlikely(trace_calls.generation != writer->generation)) {
         /* It is of an earlier recording, or of a fork's parent. */
     } else if (likely(top->frame == frame && top->function == function)) {
@@ -92,5 +98,6 @@ void __cyg_profile_func_exit(void *function, void *site)
 
     (void)site;
     if (top && top->frame <= frame && !trace_is_busy(&trace_writer))
-        leave(top, frame, (uintptr_t)function);
+        leave(top, frame, (uintptr_t)function,
+              (uintptr_t)__builtin_return_address(0));
 }

@@ -127,28 +127,38 @@ static void put_module(struct trace_writer *writer)
         trace_commit(writer, record);
 }
 
-/* Finds which of its functions are recorded. */
+/* Returns what a filter has about the module; NULL: nothing. */
+static const struct trace_filtered_module *find_filtered(
+    const struct trace_function_filter *filter)
+{
+    uint64_t path = trace_hash_string(TRACE_HASH, found.path);
+
+    for (uint32_t i = 0; i < filter->module_count; i++)
+        if (filter->modules[i].path == path &&
+            filter->modules[i].size == found.end - found.low)
+            return &filter->modules[i];
+    return NULL;
+}
+
+/* Finds which of its functions and lines are recorded. */
 static void set_wanted(struct trace_loaded *module)
 {
     static const unsigned char none;
     const struct trace_function_filter *filter = trace_recording.functions;
-    uint64_t path = trace_hash_string(TRACE_HASH, found.path);
-    const struct trace_filtered_module *at = filter ? filter->modules : NULL;
+    const struct trace_filtered_module *at =
+        filter ? find_filtered(filter) : NULL;
 
-    module->wanted = NULL;
+    module->wanted = module->lines = NULL;
     module->filter = filter;
-    if (!filter)
-        return;
-    for (uint64_t i = 0; i < filter->module_count; i++, at++)
-        if (at->path == path && at->size == found.end - found.low) {
-            module->wanted = (const unsigned char *)filter + at->wanted;
-            module->shift = TRACE_WANTED_SHIFT;
-            return;
-        }
-    if (!filter->others) {
+    if (at && at->wanted) {
+        module->wanted = (const unsigned char *)filter + at->wanted;
+        module->shift = TRACE_WANTED_SHIFT;
+    } else if (filter && !at && !filter->others) {
         module->wanted = &none;
         module->shift = sizeof(uintptr_t) * 8 - 1;
     }
+    if (at && at->lines)
+        module->lines = (const unsigned char *)filter + at->lines;
 }
 
 /* Returns the known module of an address, or NULL. */

@@ -18,7 +18,10 @@ struct trace_loaded {
      * that begins there is recorded; NULL: all are. */
     const unsigned char *wanted;
     unsigned shift;
-    const struct trace_function_filter *filter; /* `wanted` is from it */
+    /* A byte for each address, which is not 0 if the block of lines that
+     * begins there is recorded; NULL: none is. */
+    const unsigned char *lines;
+    const struct trace_function_filter *filter; /* both are from it */
 };
 
 /* trace_load_map_none is a module without addresses. */
@@ -39,6 +42,15 @@ static inline bool trace_is_unwanted(const struct trace_loaded *module,
            module->filter == trace_recording.functions &&
            trace_is_loaded_at(module, function) &&
            !module->wanted[(function - module->low) >> module->shift];
+}
+
+/* trace_has_line tells whether the block of lines at an address, which is in
+ * the module, is recorded. */
+static inline bool trace_has_line(const struct trace_loaded *module,
+                                  uintptr_t address)
+{
+    return module->lines && module->filter == trace_recording.functions &&
+           module->lines[address - module->low];
 }
 
 /* trace_load_map_find returns the module of an address, and records it before

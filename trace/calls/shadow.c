@@ -10,8 +10,7 @@
 
 enum { FIRST_BYTES = 64 << 10 };
 
-/* Ends the innermost call. */
-static void pop(struct trace_writer *writer)
+void trace_calls_pop(struct trace_writer *writer)
 {
     trace_call_close(writer, trace_calls.top);
     trace_barrier();
@@ -27,7 +26,7 @@ static void end(struct trace_writer *writer)
     if (trace_is_recording() && calls->generation &&
         calls->generation == writer->generation) {
         while (calls->top > calls->bottom)
-            pop(writer);
+            trace_calls_pop(writer);
         trace_call_give_room(writer);
     }
     if (calls->bottom)
@@ -44,7 +43,7 @@ static void unwind(struct trace_writer *writer, uintptr_t frame)
         return;
     while (calls->top > calls->bottom && calls->top->frame < frame &&
            trace_has_left(calls->top->frame, frame))
-        pop(writer);
+        trace_calls_pop(writer);
 }
 
 static size_t saved(const struct trace_writer *writer)
@@ -63,7 +62,7 @@ static void save(struct trace_writer *writer, void *memory)
 
     for (size_t i = (size_t)(calls->top - calls->bottom); i-- > 0;) {
         to[i] = *calls->top;
-        pop(writer);
+        trace_calls_pop(writer);
     }
 }
 
@@ -82,8 +81,9 @@ static void restore(struct trace_writer *writer, const void *memory,
             return;
         resumed.start = trace_stamp(writer);
         if (resumed.call)
-            resumed.call = trace_call_open(
-                writer, resumed.start, resumed.function, TRACE_CALL_RESUMED);
+            resumed.call =
+                trace_call_open(writer, resumed.start, resumed.function,
+                                TRACE_CALL_RESUMED | trace_line_flag(from));
         *++calls->top = resumed;
     }
 }
@@ -197,10 +197,13 @@ static bool is_gone(const struct trace_frame *top, uintptr_t frame)
 }
 
 /* Returns whether the innermost call has been left when a function enters.
- * Functions that were inlined have one frame and return address. */
+ * Functions that were inlined have one frame and return address. A line goes
+ * with the function that it is in. */
 static bool is_left(const struct trace_frame *top, uintptr_t frame,
                     uintptr_t site, uintptr_t back)
 {
+    if (trace_is_line(top) && top[-1].frame == top->frame)
+        top--;
     if (top->frame == frame)
         return top->site != site || top->back == back;
     return top->frame < frame ? trace_has_left(top->frame, frame)
@@ -214,7 +217,7 @@ void trace_calls_repair(struct trace_writer *writer, uintptr_t frame,
 
     while (trace_calls.top > trace_calls.bottom &&
            is_left(trace_calls.top, frame, site, back))
-        pop(writer);
+        trace_calls_pop(writer);
     errno = error;
 }
 
@@ -224,11 +227,13 @@ void trace_calls_leave(struct trace_writer *writer, uintptr_t frame,
     struct trace_calls *calls = &trace_calls;
     const struct trace_frame *at = calls->top;
 
+    if (at->frame == frame && trace_is_line(at)) /* even if the call has none */
+        trace_calls_pop(writer), at--;
     while (at->frame <= frame &&
            (at->frame != frame || at->function != function))
         at--;
     if (at->frame > frame)
         return;
     while (calls->top >= at)
-        pop(writer);
+        trace_calls_pop(writer);
 }

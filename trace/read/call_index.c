@@ -81,7 +81,7 @@ static bool read_call(const struct trace_reader *reader,
     if (!(function & TRACE_CALL_ADDRESS))
         return false;
     call->number = number_of(block, at);
-    call->function = function & TRACE_CALL_ADDRESS;
+    call->function = function & (TRACE_CALL_ADDRESS | TRACE_CALL_LINE);
     call->start = block->time + entry->start;
     call->end = end_of(reader, call->number, call->start,
                        __atomic_load_n(&entry->duration, __ATOMIC_ACQUIRE));
@@ -207,8 +207,7 @@ bool trace_lost_calls_add(struct trace_reader *reader)
     bool ok = true;
 
     while (ok && (count = next_count(reader, &cursor)))
-        ok = trace_functions_add(
-            &reader->calls, count->function & TRACE_CALL_ADDRESS, UINT64_MAX);
+        ok = trace_functions_add(&reader->calls, count->function, UINT64_MAX);
     return ok;
 }
 
@@ -224,8 +223,7 @@ bool trace_reader_call_counts(const struct trace_reader *reader, size_t *cursor,
 
     if (!next)
         return false;
-    *site = trace_functions_site(reader, next->function & TRACE_CALL_ADDRESS,
-                                 UINT64_MAX);
+    *site = trace_functions_site(reader, next->function, UINT64_MAX);
     *count = next->count;
     return *site != NULL;
 }

@@ -25,9 +25,9 @@ struct trace_seen_module {
     bool shares; /* its addresses, with another module */
 };
 
-/* A function that was called. */
+/* A function that was called, or a block of lines. */
 struct trace_called {
-    uint64_t address;
+    uint64_t address;                       /* and TRACE_CALL_LINE */
     const struct trace_seen_module *module; /* NULL: none is known */
     struct trace_site *site;                /* NULL: not named yet */
 };
@@ -51,7 +51,7 @@ struct trace_call_index {
 /* A call, as it was recorded. */
 struct trace_seen_call {
     uint32_t number;
-    uint64_t function; /* its address */
+    uint64_t function; /* its address, and TRACE_CALL_LINE */
     uint64_t start;    /* ticks */
     uint64_t end;      /* ticks; 0: open */
 };

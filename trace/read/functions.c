@@ -1,5 +1,5 @@
-/* functions.c: the functions that were called, and the call sites that stand
- * for them. */
+/* functions.c: the functions that were called and the blocks of lines, and the
+ * call sites that stand for them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +103,7 @@ static const struct trace_seen_module *module_of(
 {
     const struct trace_seen_module *modules = calls->modules, *found = NULL;
 
+    address &= TRACE_CALL_ADDRESS;
     for (size_t i = 0; i < calls->module_count; i++) {
         if (!has(&modules[i], address))
             continue;
@@ -116,13 +117,13 @@ static const struct trace_seen_module *module_of(
 
 /* ---- Functions ---- */
 
-/* Two functions with one key would be one; there are 2^16 modules at most. */
+/* Two functions with one key would be one; there are 2^14 modules at most. */
 static uint64_t key_of(const struct trace_call_index *calls, uint64_t address,
                        const struct trace_seen_module *module)
 {
     uint64_t number = module ? (uint64_t)(module - calls->modules) + 1 : 0;
 
-    return address | number << TRACE_CALL_ADDRESS_BITS;
+    return (address & (TRACE_CALL_ADDRESS | TRACE_CALL_LINE)) | number << 50;
 }
 
 bool trace_functions_add(struct trace_call_index *calls, uint64_t address,
@@ -145,6 +146,33 @@ bool trace_functions_add(struct trace_call_index *calls, uint64_t address,
 
 /* ---- Names ---- */
 
+static bool is_line(const struct trace_called *function)
+{
+    return function->address & TRACE_CALL_LINE;
+}
+
+/* Returns its address in the module's file. */
+static uint64_t address_of(const struct trace_called *function)
+{
+    uint64_t address = function->address & TRACE_CALL_ADDRESS;
+
+    return function->module ? address - function->module->bias : address;
+}
+
+/* Asks for its name; false if it is not known. */
+static bool resolve(const struct trace_called *function,
+                    struct trace_function_name *found)
+{
+    *found = (struct trace_function_name){0};
+    if (!resolver || !function->module)
+        return false;
+    return is_line(function)
+               ? resolver->line && resolver->line(&function->module->file,
+                                                  address_of(function), found)
+               : resolver->function(&function->module->file,
+                                    address_of(function), found);
+}
+
 /* A call site with its own texts. */
 struct function_site {
     struct trace_site site;
@@ -157,24 +185,38 @@ static const char *module_name(const struct trace_called *function)
                             : "?";
 }
 
-/* Names a function by its module and its offset there. */
-static void name_offset(struct trace_text *text,
-                        const struct trace_called *function)
+static void put_lines(struct trace_text *text,
+                      const struct trace_function_name *found)
 {
-    trace_text_printf(text, "%s+0x%" PRIx64, module_name(function),
-                      function->module
-                          ? function->address - function->module->bias
-                          : function->address);
+    trace_text_printf(text, "%s:%u", trace_base_name(found->file),
+                      (unsigned)found->line);
+    if (found->last_line)
+        trace_text_printf(text, "-%u", (unsigned)found->last_line);
 }
 
-static void name_target(struct trace_text *text, const char *file,
-                        const struct trace_called *function)
+/* Without a name, it has that of its module and its offset there. */
+static void put_name(struct trace_text *text,
+                     const struct trace_called *function,
+                     const struct trace_function_name *found)
+{
+    if (is_line(function) && found->file)
+        put_lines(text, found);
+    else if (found->name && !is_line(function))
+        trace_text_string(text, found->name);
+    else
+        trace_text_printf(text, "%s+0x%" PRIx64, module_name(function),
+                          address_of(function));
+}
+
+static void put_target(struct trace_text *text,
+                       const struct trace_called *function, const char *file)
 {
     char target[256];
 
     if (file)
         trace_target(file, target, sizeof(target));
-    trace_text_printf(text, "fn::%s", file ? target : module_name(function));
+    trace_text_printf(text, "%s::%s", is_line(function) ? "line" : "fn",
+                      file ? target : module_name(function));
 }
 
 /* Returns the place behind a text's end. */
@@ -187,20 +229,20 @@ static char *put(char *to, const char **text, const char *from)
 }
 
 static struct trace_site *make_site(const char *name, const char *target,
-                                    const char *file, uint32_t line)
+                                    const struct trace_function_name *found)
 {
     struct function_site *function =
-        calloc(1, sizeof(*function) + 2 * strlen(name) + strlen(target) +
-                      strlen(file) + 4);
+        calloc(1, sizeof(*function) + strlen(name) + strlen(target) +
+                      strlen(found->file) + strlen(found->name) + 4);
     char *to;
 
     if (!function)
         return NULL;
     to = put(function->texts, &function->site.name, name);
     to = put(to, &function->site.target, target);
-    to = put(to, &function->site.file, file);
-    put(to, &function->site.function, name);
-    function->site.line = line;
+    to = put(to, &function->site.file, found->file);
+    put(to, &function->site.function, found->name);
+    function->site.line = found->line;
     function->site.level = TRACE_LEVEL_TRACE;
     function->site.kind = TRACE_SITE_SPAN;
     return &function->site;
@@ -208,23 +250,20 @@ static struct trace_site *make_site(const char *name, const char *target,
 
 static struct trace_site *name_function(const struct trace_called *function)
 {
-    struct trace_function_name found = {0};
+    struct trace_function_name found;
     struct trace_text name = {0}, target = {0};
     struct trace_site *site = NULL;
 
-    if (!resolver || !function->module ||
-        !resolver->function(&function->module->file,
-                            function->address - function->module->bias, &found))
+    if (!resolve(function, &found))
         found = (struct trace_function_name){0};
-    if (found.name)
-        trace_text_string(&name, found.name);
-    else
-        name_offset(&name, function);
-    name_target(&target, found.file, function);
+    put_name(&name, function, &found);
+    put_target(&target, function, found.file);
+    if (!found.file)
+        found.file = module_name(function);
+    if (!found.name)
+        found.name = name.data;
     if (!name.failed && !target.failed)
-        site = make_site(name.data, target.data,
-                         found.file ? found.file : module_name(function),
-                         found.line);
+        site = make_site(name.data, target.data, &found);
     trace_text_free(&name);
     trace_text_free(&target);
     return site;
@@ -249,6 +288,21 @@ const struct trace_site *trace_functions_site(const struct trace_reader *reader,
         reader->sites[calls->first_site + number] = function->site;
     }
     return function->site;
+}
+
+bool trace_reader_line(const struct trace_reader *reader,
+                       const struct trace_site *site,
+                       struct trace_module_file *file, uint64_t *address)
+{
+    const struct trace_call_index *calls = &reader->calls;
+    uint32_t number = site->id - calls->first_site;
+    const struct trace_called *block = &calls->functions[number];
+
+    if (number >= calls->function_count || !is_line(block) || !block->module)
+        return false;
+    *file = block->module->file;
+    *address = address_of(block);
+    return true;
 }
 
 void trace_functions_free(struct trace_call_index *calls)

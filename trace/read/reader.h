@@ -255,12 +255,16 @@ struct trace_function_name {
     const char *name; /* NULL: unknown */
     const char *file; /* NULL: unknown */
     uint32_t line;
+    uint32_t last_line; /* of a block of lines; 0: it has one */
 };
 
 /* Names functions. `address` counts as in the module's file. */
 struct trace_resolver {
     bool (*function)(const struct trace_module_file *, uint64_t address,
                      struct trace_function_name *);
+    /* The function and the line of the block of lines at an address. */
+    bool (*line)(const struct trace_module_file *, uint64_t address,
+                 struct trace_function_name *);
     /* The function that has a place in the file, in bytes; the line is that of
      * the place. */
     bool (*place)(const struct trace_module_file *, uint64_t place,
@@ -270,6 +274,12 @@ struct trace_resolver {
 /* trace_resolve_with sets the resolver of all readers; without one, a function
  * is called after its module and its offset there. */
 void trace_resolve_with(const struct trace_resolver *);
+
+/* trace_reader_line tells where in a module's file the block of lines is that a
+ * call site stands for; false if it stands for none, or its module is not
+ * known. The texts stay valid until the reader is closed. */
+bool trace_reader_line(const struct trace_reader *, const struct trace_site *,
+                       struct trace_module_file *, uint64_t *address);
 
 /* trace_reader_calls_lost returns how many calls were not recorded, for lack of
  * space. trace_reader_call_counts visits those by function: start with a cursor

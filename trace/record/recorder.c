@@ -106,14 +106,17 @@ static void set_open(bool open)
     __atomic_store_n(&trace_recording.open, open, __ATOMIC_RELAXED);
 }
 
-/* Turns call sites on or off, and calls of functions with them. */
+/* Turns call sites on or off, and calls of functions and lines with them. */
 static void enable(bool on)
 {
     const struct trace_header *header = trace_recording.header;
     bool calls = on && header && header->calls_limit;
+    bool lines =
+        calls && trace_recording.functions && trace_recording.functions->lines;
 
     trace_sites_enable(on);
     __atomic_store_n(&trace_recording.calls, calls, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.lines, lines, __ATOMIC_RELAXED);
 }
 
 static void set_generation(uint32_t parent)

@@ -650,10 +650,13 @@ void test_log_print_unmatched_one(const char *unmatched, const char *sites,
     trace_text_free(&text);
 }
 
-/* Globs come from --functions, TRACE_FUNCTIONS or the setting functions. */
+/* Globs come from --functions, TRACE_FUNCTIONS or the setting functions, lines
+ * from --lines. */
 static const char *sites_of(const char *unmatched)
 {
-    return strcasestr(unmatched, "functions: ") ? "function" : "call site";
+    if (strcasestr(unmatched, "functions: "))
+        return "function";
+    return strcasestr(unmatched, "lines: ") ? "line" : "call site";
 }
 
 void test_log_print_unmatched(const struct test_log_run *run)

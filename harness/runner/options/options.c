@@ -137,6 +137,26 @@ static bool read_functions(struct reader *reader)
     return right && read_setting(reader);
 }
 
+static bool read_lines(struct reader *reader)
+{
+    struct test_log_line_list list;
+    const char *fault = test_log_line_list_read(&list, reader->value);
+
+    if (!fault)
+        test_log_line_list_free(&list);
+    if (fault)
+        return test_log_option_refuse(
+            reader,
+            "%s: \"%s\" names no lines: %s; write lines as in "
+            "src/store.c:40-80, or a function",
+            reader->name, reader->value, fault);
+    if (!test_log_symbols_readable())
+        return test_log_option_refuse(
+            reader, "%s: libdw.so.1 is missing; install the package libdw1",
+            reader->name);
+    return read_setting(reader);
+}
+
 static bool read_functions_least(struct reader *reader)
 {
     uint64_t ns = trace_parse_time(reader->value);
@@ -502,6 +522,9 @@ static const struct option_row rows[] = {
     {"--functions-min", "TRACE_FUNCTIONS_MIN", "TIME",
      "leave out calls that are shorter and call nothing: 1us",
      .read = read_functions_least},
+    {"--lines", "TRACE_LINES", "FILE:FIRST-LAST|FUNCTION",
+     "record when these lines run; several with commas", .read = read_lines,
+     AT(lines)},
     {"--sample", "TRACE_SAMPLE", "[HZ|",
      "sample where threads spend processor time, HZ times a second (1000)",
      .read = read_sample},

@@ -70,6 +70,7 @@ struct test_log_options {
     struct test_log_setting functions; /* whose calls; NULL: all */
     size_t functions_depth;            /* most open calls; 0: any number */
     uint64_t functions_least;          /* ns of a call that calls nothing */
+    struct test_log_setting lines;     /* that are recorded; NULL: none */
     size_t sample;                     /* Hz; 0: tests are not sampled */
     struct trace_profiler profiler;
     const char *dir;     /* where runs go */

@@ -1,4 +1,5 @@
-/* filter_functions.c: which calls of functions the tests of a run record. */
+/* filter_functions.c: which calls of functions and which lines the tests of a
+ * run record. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,72 +10,96 @@
 #include "plan.h"
 
 static struct {
-    struct test_log_function_list list;
+    struct test_log_recorded_code code;
     char field[16]; /* of the session */
     bool made;
-    bool hooked; /* some module has calls */
-} functions;
+} recorded;
 
 static bool is_asked(const struct test_log_options *options)
 {
     return options->functions.value || options->functions_depth ||
-           options->functions_least;
+           options->functions_least || options->lines.value;
 }
 
-static void share(const struct test_log_options *options,
-                  const struct test_log_run *run)
+static void read_lists(const struct test_log_options *options)
 {
-    int id = test_log_function_filter_share(
-        &functions.list, (uint32_t)options->functions_depth,
-        options->functions_least, &run->start, &functions.hooked);
+    struct test_log_recorded_code *code = &recorded.code;
+    const char *functions = options->functions.value;
+    const char *lines = options->lines.value;
+
+    if ((functions &&
+         test_log_function_list_read(&code->functions, functions)) ||
+        (lines && test_log_line_list_read(&code->lines, lines)))
+        test_log_notice("out of memory");
+    code->depth = (uint32_t)options->functions_depth;
+    code->least = options->functions_least;
+}
+
+static void share(const struct test_log_run *run)
+{
+    int id = test_log_function_filter_share(&recorded.code, &run->start);
 
     if (id < 0)
         test_log_notice("cannot share memory with tests: %s; calls of all "
-                        "functions are recorded",
+                        "functions are recorded, and no lines",
                         strerror(errno));
     else
-        snprintf(functions.field, sizeof(functions.field), "%d", id);
+        snprintf(recorded.field, sizeof(recorded.field), "%d", id);
 }
 
 const char *test_log_functions_prepare(const struct test_log_options *options,
                                        const struct test_log_run *run)
 {
-    const char *text = options->functions.value;
-
-    if (functions.made || !run->annotated || !is_asked(options))
-        return functions.field;
-    functions.made = true;
-    if (text && test_log_function_list_read(&functions.list, text))
-        test_log_notice("out of memory");
-    if (functions.list.none)
-        snprintf(functions.field, sizeof(functions.field), "none");
+    if (recorded.made || !run->annotated || !is_asked(options))
+        return recorded.field;
+    recorded.made = true;
+    read_lists(options);
+    if (recorded.code.functions.none && !recorded.code.lines.count)
+        snprintf(recorded.field, sizeof(recorded.field), "none");
     else
-        share(options, run);
-    return functions.field;
+        share(run);
+    return recorded.field;
+}
+
+static void note_globs(struct test_log_run *run, const char *origin)
+{
+    const struct test_log_function_list *list = &recorded.code.functions;
+
+    if (list->none)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->globs[i].matched)
+            test_log_filters_add_unmatched(run, origin, list->globs[i].item);
+}
+
+static void note_regions(struct test_log_run *run, const char *origin)
+{
+    const struct test_log_line_list *list = &recorded.code.lines;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->regions[i].matched)
+            test_log_filters_add_unmatched(run, origin, list->regions[i].item);
 }
 
 /* testlog run asks all programs before it prints anything. */
-static bool has_no_effect(const struct test_log_run *run)
-{
-    return !functions.hooked && !run->foreign;
-}
-
 void test_log_functions_find_unmatched(struct test_log_run *run,
                                        const struct test_log_options *options)
 {
-    const struct test_log_function_list *list = &functions.list;
-    const char *origin = options->functions.origin;
+    struct test_log_recorded_code *code = &recorded.code;
+    bool globs = code->functions.count && !code->functions.none;
 
-    if (!list->count || list->none)
-        return;
-    if (has_no_effect(run))
+    if (globs && !code->hooked && !run->foreign)
         test_log_notice("%s has no effect: the program calls no function that "
                         "was built with -finstrument-functions",
-                        origin);
+                        options->functions.origin);
     else
-        for (size_t i = 0; i < list->count; i++)
-            if (!list->globs[i].matched)
-                test_log_filters_add_unmatched(run, origin,
-                                               list->globs[i].item);
-    test_log_function_list_free(&functions.list);
+        note_globs(run, options->functions.origin);
+    if (code->lines.count && !code->lined && !run->foreign)
+        test_log_notice("%s has no effect: no file of the program was built "
+                        "with -fsanitize-coverage=trace-pc",
+                        options->lines.origin);
+    else
+        note_regions(run, options->lines.origin);
+    test_log_function_list_free(&code->functions);
+    test_log_line_list_free(&code->lines);
 }

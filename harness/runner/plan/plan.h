@@ -112,10 +112,10 @@ bool test_log_rerun_choose(struct test_log_options *,
 
 /* ---- prepare.c ---- */
 
-/* ---- filter_functions.c: --functions ---- */
+/* ---- filter_functions.c: --functions and --lines ---- */
 
-/* test_log_functions_prepare makes the filter of a run's calls, once, and
- * returns a session's field `functions`. test_log_functions_find_unmatched
+/* test_log_functions_prepare makes the filter of a run's calls and lines, once,
+ * and returns a session's field `functions`. test_log_functions_find_unmatched
  * notes in the run which globs matched no function. */
 const char *test_log_functions_prepare(const struct test_log_options *,
                                        const struct test_log_run *);

@@ -299,6 +299,7 @@ static bool export_session(const struct test_log_runner *runner)
         .test_filters =
             options->test_filters.data ? options->test_filters.data : "",
         .functions = test_log_functions_prepare(options, run),
+        .lines = options->lines.value ? options->lines.value : "",
         .stacks =
             test_log_supervisor_limits() && test_log_stacks_wanted(options)
                 ? "1"

@@ -284,9 +284,9 @@ Test(e2e_functions, reads_all_calls_of_a_compressed_recording)
     e2e_run("CALLS=9000 ./calls_test");
     e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/*/*")->out,
                    "recording.gz\n");
-    e2e_expect_has(e2e_line(e2e_run("'" BUILD_DIR "/testlog' stat")->out,
-                            "  step"),
-                   " 9000 ");
+    e2e_expect_has(
+        e2e_line(e2e_run("'" BUILD_DIR "/testlog' stat")->out, "  step"),
+        " 9000 ");
 }
 
 Test(e2e_functions, counts_calls_beyond_the_limit)

@@ -781,7 +781,7 @@ static const struct {
     {"testlog list --j", "--json "},
     {"testlog stat --by=t", "target test "},
     {"testlog stat --",
-     "--by --tree --critical --from --to --csv --json --help "},
+     "--by --tree --lines --critical --from --to --csv --json --help "},
     {"testlog diff --", "--fail-over --json --help "},
     {"testlog merge --", "--output --allow-missing --align --history --help "},
     {"testlog view --", "--port --socket --open --help "},

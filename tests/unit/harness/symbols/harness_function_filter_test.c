@@ -31,18 +31,17 @@ static __attribute__((noinline)) void find_that(void)
 static const struct trace_function_filter *share(
     struct test_log_function_list *list, const char *text, uint64_t least)
 {
-    struct trace_anchor start = {.ticks = 0};
-    bool hooked = false;
+    struct trace_anchor start = trace_anchor_now();
+    struct test_log_recorded_code code = {.depth = 7, .least = least};
     void *memory;
     int id;
 
-    *list = (struct test_log_function_list){0};
-    start = trace_anchor_now();
     if (text)
-        cr_assert_null(test_log_function_list_read(list, text));
-    id = test_log_function_filter_share(list, 7, least, &start, &hooked);
+        cr_assert_null(test_log_function_list_read(&code.functions, text));
+    id = test_log_function_filter_share(&code, &start);
     cr_assert_geq(id, 0);
-    cr_expect_eq(hooked, text != NULL);
+    cr_expect_eq(code.hooked, text != NULL);
+    *list = code.functions;
     memory = shmat(id, NULL, SHM_RDONLY);
     cr_assert_neq(memory, (void *)-1);
     return memory;
@@ -120,4 +119,35 @@ Test(harness_function_filter, needs_no_symbols_without_a_list)
     cr_expect_gt(filter->least, 0);
     filter = share(&list, NULL, UINT64_C(100000000000));
     cr_expect_eq(filter->least, UINT32_MAX - 1);
+}
+
+/* ---- Lines ---- */
+
+void __sanitizer_cov_trace_pc(void);
+void (*volatile filter_test_line_hook)(void) = __sanitizer_cov_trace_pc;
+
+Test(harness_function_filter, has_the_lines_of_a_list)
+{
+    struct trace_anchor start = trace_anchor_now();
+    struct test_log_recorded_code code = {.depth = 0};
+    const struct trace_function_filter *filter;
+    const unsigned char *lines;
+    uintptr_t bias = 0;
+    int id;
+
+    cr_assert_null(test_log_line_list_read(&code.lines, "find_this,other.c:1"));
+    id = test_log_function_filter_share(&code, &start);
+    cr_assert_geq(id, 0);
+    filter = shmat(id, NULL, SHM_RDONLY);
+    cr_assert_neq((void *)filter, (void *)-1);
+    cr_expect(code.lined && filter->lines && filter->others);
+    cr_expect(code.lines.regions[0].matched && !code.lines.regions[1].matched);
+    cr_assert_eq(filter->module_count, 1);
+    cr_expect_eq(filter->modules->wanted, 0);
+    dl_iterate_phdr(find_bias, &bias);
+    lines = (const unsigned char *)filter + filter->modules->lines;
+    cr_expect_not(lines[(uintptr_t)find_this - bias]);
+    cr_expect(lines[(uintptr_t)find_this - bias + 1]);
+    cr_expect_not(lines[(uintptr_t)find_that - bias + 1]);
+    test_log_line_list_free(&code.lines);
 }

@@ -68,7 +68,7 @@ static struct trace_function_filter *filter_without(
             0;
     filter->module_count = 1;
     filter->modules[0] = (struct trace_filtered_module){
-        trace_hash_string(TRACE_HASH, path), module->size, head};
+        trace_hash_string(TRACE_HASH, path), module->size, head, 0};
     trace_close();
     unlink(test_path("recording"));
     return filter;

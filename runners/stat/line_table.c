@@ -1,0 +1,360 @@
+/* line_table.c: sums up how often lines ran, and how long.
+ *
+ * The lines of a block run one after the other: they have one count, and its
+ * first line has the time.
+ */
+#include "line_table.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/symbols/symbols.h"
+#include "source_files.h"
+#include "trace/base/strings.h"
+
+/* A block of lines, by the address to which its hook returns. */
+struct block {
+    uint64_t address, count, time; /* ns */
+};
+
+/* A file with code. */
+struct line_module {
+    char *path;
+    unsigned char build_id[64];
+    size_t build_id_size;
+    struct block *blocks;
+    size_t count, capacity;
+    struct trace_table by_address;
+};
+
+/* A line that ran, or could have run. */
+struct line_sum {
+    const char *file;
+    uint32_t line;
+    bool begins;          /* a block begins with it */
+    uint64_t count, time; /* ns */
+};
+
+/* ---- What ran ---- */
+
+static struct line_module *module_of(struct line_sums *sums,
+                                     const struct trace_module_file *file)
+{
+    uint64_t key = trace_hash(trace_hash_string(TRACE_HASH, file->path),
+                              file->build_id, file->build_id_size);
+    struct line_module *module;
+    uintptr_t number;
+
+    if (trace_table_find(&sums->by_key, key, &number))
+        return &sums->modules[number];
+    if (!TRACE_ARRAY_RESERVE(sums->modules, sums->capacity, sums->count + 1) ||
+        !trace_table_set(&sums->by_key, key, sums->count))
+        return NULL;
+    module = &sums->modules[sums->count++];
+    *module = (struct line_module){.path = strdup(file->path)};
+    if (file->build_id_size <= sizeof(module->build_id)) {
+        module->build_id_size = file->build_id_size;
+        memcpy(module->build_id, file->build_id, file->build_id_size);
+    }
+    return module->path ? module : NULL;
+}
+
+static int add_block(struct line_sums *sums,
+                     const struct trace_module_file *file, uint64_t address,
+                     uint64_t time)
+{
+    struct line_module *module = module_of(sums, file);
+    uintptr_t number;
+
+    if (!module)
+        return -1;
+    if (!trace_table_find(&module->by_address, address, &number)) {
+        number = module->count;
+        if (!TRACE_ARRAY_RESERVE(module->blocks, module->capacity,
+                                 number + 1) ||
+            !trace_table_set(&module->by_address, address, number))
+            return -1;
+        module->blocks[module->count++] = (struct block){.address = address};
+    }
+    module->blocks[number].count++;
+    module->blocks[number].time += time;
+    return 0;
+}
+
+/* Tests of several runs may have recorded different lines. */
+static int add_list(struct line_sums *sums, const struct trace_reader *reader)
+{
+    const char *text = trace_reader_meta(reader, "lines");
+
+    for (size_t i = 0; text && i < sums->list_count; i++)
+        if (!strcmp(sums->lists[i], text))
+            return 0;
+    if (!text)
+        return 0;
+    if (!TRACE_ARRAY_RESERVE(sums->lists, sums->list_capacity,
+                             sums->list_count + 1))
+        return -1;
+    sums->lists[sums->list_count] = strdup(text);
+    return sums->lists[sums->list_count] ? (sums->list_count++, 0) : -1;
+}
+
+int runners_lines_add(struct line_sums *sums, struct trace_reader *reader,
+                      struct stat_window window)
+{
+    uint64_t last = trace_reader_summary(reader).end;
+    struct trace_module_file file;
+    struct trace_entry entry;
+    uint64_t address;
+    int status = add_list(sums, reader);
+
+    while (!status && trace_reader_next(reader, &entry)) {
+        uint64_t begin = entry.time, end = trace_slice_end(&entry, last);
+
+        if (entry.kind == TRACE_ENTRY_SPAN &&
+            trace_reader_line(reader, entry.site, &file, &address) &&
+            runners_window_clip(window, &begin, &end))
+            status = add_block(sums, &file, address, end - begin);
+    }
+    return status;
+}
+
+/* ---- Lines ---- */
+
+/* The lines of a file with code, and what ran of them. */
+struct lines {
+    struct test_log_module *module;
+    struct test_log_line *code; /* by address */
+    size_t code_count, code_capacity;
+    struct test_log_line_list list; /* that a test recorded */
+    uint64_t block;                 /* one that ran */
+    struct line_sum *sums;
+    size_t count, capacity;
+    struct trace_table by_line; /* of sums */
+    bool failed;                /* without memory */
+};
+
+static struct line_sum *sum_of(struct lines *lines,
+                               const struct test_log_line *line)
+{
+    uint64_t key = trace_hash(trace_hash_string(TRACE_HASH, line->file),
+                              &line->line, sizeof(line->line));
+    uintptr_t number;
+
+    if (trace_table_find(&lines->by_line, key, &number))
+        return &lines->sums[number];
+    if (!TRACE_ARRAY_RESERVE(lines->sums, lines->capacity, lines->count + 1) ||
+        !trace_table_set(&lines->by_line, key, lines->count)) {
+        lines->failed = true;
+        return NULL;
+    }
+    lines->sums[lines->count] =
+        (struct line_sum){.file = line->file, .line = line->line};
+    return &lines->sums[lines->count++];
+}
+
+static void take_code(void *context, const struct test_log_line *line)
+{
+    struct lines *lines = context;
+
+    if (TRACE_ARRAY_RESERVE(lines->code, lines->code_capacity,
+                            lines->code_count + 1))
+        lines->code[lines->code_count++] = *line;
+    else
+        lines->failed = true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct test_log_line *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Returns the first line that ends behind an address, or the end. */
+static const struct test_log_line *line_at(const struct lines *lines,
+                                           uint64_t address)
+{
+    size_t low = 0, high = lines->code_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (lines->code[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return lines->code + low;
+}
+
+static void add_first(struct lines *lines, const struct test_log_line *line,
+                      const struct block *block)
+{
+    struct line_sum *sum = sum_of(lines, line);
+
+    if (!sum)
+        return;
+    sum->count = block->count + (sum->begins ? sum->count : 0);
+    sum->time += block->time;
+    sum->begins = true;
+}
+
+/* A line with which blocks begin ran as often as these. */
+static void add_next(struct lines *lines, const struct test_log_line *line,
+                     const struct block *block)
+{
+    struct line_sum *sum = sum_of(lines, line);
+
+    if (sum && !sum->begins && sum->count < block->count)
+        sum->count = block->count;
+}
+
+static void add_lines(struct lines *lines, const struct block *block)
+{
+    uint64_t end = test_log_block_end(lines->module, block->address);
+    const struct test_log_line *first = line_at(lines, block->address - 1);
+    const struct test_log_line *last = lines->code + lines->code_count;
+
+    if (first == last || first->begin >= block->address)
+        return;
+    add_first(lines, first, block);
+    for (const struct test_log_line *line = first + 1;
+         line < last && line->begin < end; line++)
+        if (!strcmp(line->file, first->file))
+            add_next(lines, line, block);
+}
+
+/* ---- Lines that did not run ---- */
+
+/* Takes the recorded lines of a function that has blocks: other files may have
+ * the same name, and are built without them. */
+static void take_function(void *context, const char *symbol, uint64_t address,
+                          uint64_t size, bool defined)
+{
+    struct lines *lines = context;
+    const struct test_log_line *line, *last = lines->code + lines->code_count;
+    uint64_t end = address + size;
+    bool all;
+
+    if (!defined ||
+        !test_log_code_has_blocks(lines->module, lines->block, address, end))
+        return;
+    all = test_log_line_list_match_function(&lines->list, symbol);
+    for (line = line_at(lines, address); line < last && line->begin < end;
+         line++)
+        if (all || test_log_line_list_match(&lines->list, line))
+            sum_of(lines, line);
+}
+
+static void add_recorded(struct lines *lines, const char *text)
+{
+    if (test_log_line_list_read(&lines->list, text))
+        return;
+    test_log_module_each(lines->module, take_function, lines);
+    test_log_line_list_free(&lines->list);
+}
+
+/* ---- The table ---- */
+
+#define LINE_COLUMNS(X)                                                        \
+    X("Count", "count", COUNT, sum->count)                                     \
+    X("Total", "total_ns", SOME_TIME, sum->time)                               \
+    X("Average", "average_ns", SOME_TIME, average)                             \
+    X("Line", NULL, TEXT, place.data)                                          \
+    X(NULL, "file", TEXT, file)                                                \
+    X(NULL, "line", COUNT, sum->line)                                          \
+    X("Source", "source", TEXT, source)
+
+static int by_place(const void *a, const void *b)
+{
+    const struct line_sum *x = a, *y = b;
+    int order = strcmp(x->file, y->file);
+
+    if (order)
+        return order;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void put_line(struct runners_table *table, struct source_files *sources,
+                     const struct line_sum *sum)
+{
+    const char *source = runners_source_line(sources, sum->file, sum->line);
+    uint64_t average = sum->count ? sum->time / sum->count : 0;
+    struct trace_text place = {0};
+    char shown[PATH_MAX];
+    const char *file = test_log_shown_path(sum->file, shown);
+
+    trace_text_printf(&place, "%s:%u", file, (unsigned)sum->line);
+    runners_table_add(table, RUNNERS_CELLS(LINE_COLUMNS));
+    trace_text_free(&place);
+}
+
+static void put_module(struct runners_table *table,
+                       struct source_files *sources,
+                       const struct line_sums *sums,
+                       const struct line_module *module)
+{
+    struct lines lines = {
+        .module = test_log_module_open(&(struct trace_module_file){
+            module->path, module->build_id, module->build_id_size})};
+
+    if (!lines.module) {
+        test_log_notice("stat: cannot read the lines of %s; was it built "
+                        "again?",
+                        module->path);
+        return;
+    }
+    test_log_module_lines(lines.module, take_code, &lines);
+    if (lines.code_count)
+        qsort(lines.code, lines.code_count, sizeof(*lines.code), by_address);
+    for (size_t i = 0; i < module->count; i++)
+        add_lines(&lines, &module->blocks[i]);
+    lines.block = module->blocks->address;
+    for (size_t i = 0; i < sums->list_count; i++)
+        add_recorded(&lines, sums->lists[i]);
+    if (lines.count)
+        qsort(lines.sums, lines.count, sizeof(*lines.sums), by_place);
+    for (size_t i = 0; i < lines.count; i++)
+        put_line(table, sources, &lines.sums[i]);
+    if (lines.failed)
+        test_log_notice("stat: out of memory");
+    free(lines.code);
+    free(lines.sums);
+    trace_table_free(&lines.by_line);
+    test_log_module_close(lines.module);
+}
+
+bool runners_lines_put(struct line_sums *sums, enum runners_form form,
+                       const char *where)
+{
+    struct source_files sources = {.count = 0};
+    struct runners_table table;
+
+    if (!sums->count && form == RUNNERS_AS_TEXT)
+        return false;
+    runners_table_begin(&table, RUNNERS_COLUMNS(LINE_COLUMNS), form);
+    for (size_t i = 0; i < sums->count; i++)
+        put_module(&table, &sources, sums, &sums->modules[i]);
+    runners_table_end(&table);
+    runners_sources_free(&sources);
+    if (form == RUNNERS_AS_JSON)
+        runners_stat_print_json(where, "lines", table.rows);
+    return sums->count;
+}
+
+void runners_lines_free(struct line_sums *sums)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        free(sums->modules[i].path);
+        free(sums->modules[i].blocks);
+        trace_table_free(&sums->modules[i].by_address);
+    }
+    for (size_t i = 0; i < sums->list_count; i++)
+        free(sums->lists[i]);
+    free(sums->modules);
+    free(sums->lists);
+    trace_table_free(&sums->by_key);
+    *sums = (struct line_sums){.count = 0};
+}
