@@ -143,7 +143,7 @@ DEMO_NEXT := $(DEMO_OPEN) \
     '      what some tests recorded, and how long spans took'
 
 # The closing line is the last one, as in every run.
-run-demo: $(TESTLOG) $(STACKS) $(GPU) $(AUDIT) $(DEMOS) left-out
+run-demo: $(TESTLOG) $(HELPERS) $(DEMOS) left-out
 ifeq ($(NOCAPTURE),1)
 	@$(call RUN,$(DEMOS))
 else

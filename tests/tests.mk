@@ -1,6 +1,6 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
-TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c \
+TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c sampled.c \
     calls.c chrome.c compilers.c page.c view_server.c)
 NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
 UNIT_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
@@ -149,7 +149,7 @@ $(SIMULATE) $(PEAK): $(L)/tests/%: $(L)/tests/support/%.o $(LIB)
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
 
-$(E2E): | $(TESTLOG) $(STACKS) $(SHARED) $(GPU) $(AUDIT) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(SHARED) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
 $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)

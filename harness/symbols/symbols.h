@@ -98,8 +98,7 @@ struct test_log_code {
 bool test_log_module_code(struct test_log_module *, uint64_t address,
                           struct test_log_code *);
 
-/* ---- blocks.c: blocks of lines, by the address to which their hook returns
- * ---- */
+/* ---- line_blocks.c: blocks, by the address to which a hook returns ---- */
 
 /* test_log_module_block finds the function and the lines of a block. */
 bool test_log_module_block(struct test_log_module *, uint64_t address,

@@ -373,6 +373,7 @@ bool trace_perf_next(struct trace_perf *perf, uint64_t until,
         header = bytes_at(ring, ring->tail, HEADER);
         header = bytes_at(ring, ring->tail, header->size);
         matters = read_event((const unsigned char *)header, event);
+        event->weight = perf->period;
         ring->tail += header->size;
         perf->last = ring;
         peek(ring);

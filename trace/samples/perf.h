@@ -41,6 +41,7 @@ struct trace_perf_event {
     /* SAMPLE: where the thread was, then the return addresses of its calls. */
     const uint64_t *addresses;
     size_t count;
+    uint64_t weight;           /* SAMPLE: ns that it stands for */
     const char *text;          /* MAP: the file; NAME: the name */
     uint64_t low, size, place; /* MAP: addresses, bytes, place in the file */
     const unsigned char *build_id; /* MAP */

@@ -187,8 +187,7 @@ static void put_samples(struct blob *blob, const struct trace_sampled *samples,
     for (size_t i = 0; i < count; i++) {
         struct trace_sample_entry entry = {
             ticks_of(blob, samples[i].time),
-            place_of_stack(blob, samples[i].stack),
-            (uint32_t)blob->sampler->period};
+            place_of_stack(blob, samples[i].stack), samples[i].weight};
 
         trace_text_add(&blob->bytes, &entry, sizeof(entry));
     }

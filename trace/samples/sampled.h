@@ -36,7 +36,8 @@ struct trace_sampled_stack {
 struct trace_sampled {
     uint64_t time; /* ns of CLOCK_MONOTONIC */
     uint32_t pid, tid;
-    uint32_t stack; /* its number */
+    uint32_t stack;  /* its number */
+    uint32_t weight; /* ns */
 };
 
 struct trace_sampled_name {

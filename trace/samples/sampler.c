@@ -289,7 +289,8 @@ static bool add_sample(struct trace_sampler *sampler,
     if (!stack)
         return false;
     tree->samples[tree->count++] = (struct trace_sampled){
-        event->time, event->pid, event->tid, (uint32_t)stack - 1};
+        event->time, event->pid, event->tid, (uint32_t)stack - 1,
+        event->weight < UINT32_MAX ? (uint32_t)event->weight : UINT32_MAX};
     return true;
 }
 

@@ -18,7 +18,6 @@ struct trace_sampled_tree;
 
 struct trace_sampler {
     uint32_t runner; /* a process; those that it starts are workers */
-    uint64_t period; /* ns that a sample stands for */
     struct trace_sampled_process *processes;
     size_t process_count, process_capacity;
     struct trace_table by_pid;

@@ -132,6 +132,18 @@ bool test_log_stacks_program(char *path)
            is_there(path, "%.*stestlog-stacks", folder_of(library), library);
 }
 
+bool test_log_sample_library(char *path)
+{
+    const char *given = test_log_variable("TESTLOG_SAMPLE_LIBRARY");
+    char library[PATH_MAX];
+
+    if (given)
+        return is_there(path, "%s", given);
+    return test_log_gpu_library(library) &&
+           is_there(path, "%.*slibtestlog-sample.so", folder_of(library),
+                    library);
+}
+
 /* ---- What prevents a GPU trace ---- */
 
 bool test_log_gpu_driver(const char *root)
@@ -237,8 +249,7 @@ static bool has(const char *list, const char *path)
     return false;
 }
 
-/* Appends a path to a list with colons, unless the list has it. */
-static void append(const char *variable, const char *path)
+void test_log_list_append(const char *variable, const char *path)
 {
     const char *list = test_log_variable(variable);
     char *longer;
@@ -280,7 +291,7 @@ static void export_audit(const char *library)
     char path[PATH_MAX];
 
     if (is_there(path, "%.*s%s", folder_of(library), library, audit_name))
-        append(audit_variable, path);
+        test_log_list_append(audit_variable, path);
 }
 
 /* If another tool receives NVTX, it gets all of it, our spans, too. */
@@ -308,7 +319,7 @@ static void name_to_loaders(const char *library)
 #define TRACE_X(folder, variable)                                              \
     remove_ours(variable);                                                     \
     if (library)                                                               \
-        append(variable, library);
+        test_log_list_append(variable, library);
     TRACE_LOADERS(TRACE_X)
 #undef TRACE_X
 }
@@ -363,7 +374,7 @@ void test_log_gpu_record(struct test_log_gpu *gpu,
         gpu->state = TEST_LOG_GPU_OFF;
         remove_outer();
     } else if (prepare(gpu, library)) {
-        append("LD_PRELOAD", library);
+        test_log_list_append("LD_PRELOAD", library);
         export_audit(library);
     }
     /* Most programs need no GPU. */

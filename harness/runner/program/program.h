@@ -38,9 +38,14 @@ bool test_log_gpu_own(char *path);
  * belongs to it, in the same way. */
 bool test_log_own_library(char *path);
 
-/* test_log_stacks_program finds the program testlog-stacks beside that
- * library. */
+/* test_log_stacks_program finds the program testlog-stacks beside that library,
+ * test_log_sample_library finds libtestlog-sample.so. */
 bool test_log_stacks_program(char *path);
+bool test_log_sample_library(char *path);
+
+/* test_log_list_append appends a path to a variable that is a list with colons,
+ * unless the list has it. */
+void test_log_list_append(const char *variable, const char *path);
 
 /* test_log_gpu_driver tells whether files below `root` ("") show an NVIDIA
  * driver, test_log_gpu_linked whether this program uses CUDA. */

@@ -1,17 +1,24 @@
-/* sampling.c: takes samples: a thread reads the kernel's rings. */
+/* sampling.c: takes samples: a thread reads the kernel's rings, or the memory
+ * to which processes write samples of themselves.
+ */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/runner/program/program.h"
 #include "jobs.h"
 #include "sampling.h"
 #include "trace/base/clock.h"
 #include "trace/samples/sampler.h"
+#include "trace/samples/timers.h"
 
 enum { STACK = 256 * 1024, LOOK_EVERY = 100 /* ms */ };
 
@@ -19,8 +26,9 @@ enum { STACK = 256 * 1024, LOOK_EVERY = 100 /* ms */ };
 enum { SETTLED = 1000000 /* ns */ };
 
 static struct {
-    pthread_mutex_t lock; /* of perf and sampler */
+    pthread_mutex_t lock; /* of what follows */
     struct trace_perf perf;
+    struct trace_timers timers; /* instead of perf */
     struct trace_sampler sampler;
     pthread_t thread;
     uint32_t worker; /* its samples are put next */
@@ -31,8 +39,10 @@ static void read_until(uint64_t until)
 {
     struct trace_perf_event event;
 
+    while (state.timers.ring && trace_timers_next(&state.timers, &event))
+        trace_sampler_take(&state.sampler, &event);
     trace_perf_look(&state.perf);
-    while (trace_perf_next(&state.perf, until, &event))
+    while (state.perf.count && trace_perf_next(&state.perf, until, &event))
         trace_sampler_take(&state.sampler, &event);
 }
 
@@ -66,35 +76,111 @@ static int start_thread(void)
     return error;
 }
 
-static void refuse(int error)
-{
-    const char *advice = "";
+/* ---- Timers ---- */
 
-    if (error == EACCES || error == EPERM || error == ENOSYS)
-        advice = "; set kernel.perf_event_paranoid to 2 or less, and let the "
-                 "container call perf_event_open";
-    else if (error == ENOMEM)
-        advice = "; the limit on locked memory is reached: raise ulimit -l or "
-                 "kernel.perf_event_mlock_kb";
-    test_log_notice("no samples: the kernel refuses them: %s%s",
-                    strerror(error), advice);
+/* X(VARIABLE): what lets processes sample themselves. AddressSanitizer does not
+ * want to be loaded after another library. */
+#define VARIABLES(X)                                                           \
+    X(LD_PRELOAD)                                                              \
+    X(ASAN_OPTIONS)
+
+static struct {
+#define X(variable) char *variable;
+    VARIABLES(X)
+#undef X
+} before; /* their values; NULL: none */
+
+static char *copy_of(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value ? strdup(value) : NULL;
+}
+
+static void restore(const char *variable, char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+    free(value);
+}
+
+static void export_timers(const char *library)
+{
+    char id[16];
+
+#define X(variable) before.variable = copy_of(#variable);
+    VARIABLES(X)
+#undef X
+    snprintf(id, sizeof(id), "%d", state.timers.id);
+    setenv(TRACE_TIMERS_VARIABLE, id, 1);
+    test_log_list_append("LD_PRELOAD", library);
+    test_log_list_append("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+static void hide_timers(void)
+{
+    unsetenv(TRACE_TIMERS_VARIABLE);
+#define X(variable) restore(#variable, before.variable);
+    VARIABLES(X)
+#undef X
+}
+
+/* Returns what prevents it, or NULL. */
+static const char *open_timers(size_t hz)
+{
+    char library[PATH_MAX];
+
+    if (!test_log_sample_library(library))
+        return "cannot find libtestlog-sample.so beside testlog's libraries; "
+               "set TESTLOG_SAMPLE_LIBRARY to its path";
+    if (trace_timers_open(&state.timers, (unsigned)hz))
+        return strerror(errno);
+    export_timers(library);
+    return NULL;
+}
+
+/* ---- Begin and end ---- */
+
+static const char *advice(int error)
+{
+    if (error == ENOMEM)
+        return "raise ulimit -l or kernel.perf_event_mlock_kb";
+    return "set kernel.perf_event_paranoid to 2 or less, and let the container "
+           "call perf_event_open";
+}
+
+/* Tells that the kernel has refused, and what is done instead; false if nothing
+ * can be done. */
+static bool open_other(size_t hz, int error)
+{
+    const char *fault = open_timers(hz);
+
+    if (fault)
+        test_log_notice("no samples: the kernel refuses them (%s): %s; or %s",
+                        strerror(error), fault, advice(error));
+    else
+        test_log_notice("the kernel refuses samples (%s), so that tests take "
+                        "them, %d a second; for better ones, %s",
+                        strerror(error),
+                        (int)(1000000000 / state.timers.period), advice(error));
+    return !fault;
 }
 
 void test_log_sampling_begin(size_t hz)
 {
-    int error = 0;
+    int error;
 
     if (!hz)
         return;
-    if (trace_perf_open(&state.perf, (unsigned)hz))
-        error = errno;
     state.sampler.runner = (uint32_t)getpid();
-    state.sampler.period = state.perf.period;
-    if (!error)
-        error = start_thread();
+    if (trace_perf_open(&state.perf, (unsigned)hz) && !open_other(hz, errno))
+        return;
+    error = start_thread();
     state.active = !error;
     if (error)
-        refuse(error);
+        test_log_notice("no samples: %s", strerror(error));
 }
 
 static int put(int folder, const char *name)
@@ -134,10 +220,14 @@ void test_log_sampling_end(void)
         return;
     __atomic_store_n(&state.ending, true, __ATOMIC_RELAXED);
     pthread_join(state.thread, NULL);
+    state.sampler.lost += state.timers.lost;
     if (state.sampler.lost)
         test_log_notice("lost %" PRIu64 " samples, or events that samples need",
                         state.sampler.lost);
+    if (state.timers.ring)
+        hide_timers();
     trace_sampler_free(&state.sampler);
+    trace_timers_close(&state.timers);
     trace_perf_close(&state.perf);
     state.active = false;
 }

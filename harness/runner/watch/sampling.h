@@ -6,7 +6,7 @@
 
 /* test_log_sampling_begin begins to sample the processes that this thread
  * starts, `hz` times a second; 0: not at all. If the kernel refuses, it prints
- * why, and nothing is sampled. test_log_sampling_end ends it. */
+ * why, and the processes sample themselves. test_log_sampling_end ends it. */
 void test_log_sampling_begin(size_t hz);
 void test_log_sampling_end(void);
 

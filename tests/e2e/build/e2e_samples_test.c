@@ -1,5 +1,6 @@
 /* e2e_samples_test.c: samples of tests, their threads and their processes. */
 #include "tests/support/e2e.h"
+#include "tests/support/sampled.h"
 #include "tests/support/support.h"
 
 #include <stdio.h>
@@ -25,45 +26,22 @@ static const struct e2e *sample(const char *filter, const char *flags)
     return run;
 }
 
-/* Returns the time of the stacks that match a pattern, in ms. */
-static double folded(const char *test, const char *pattern)
-{
-    const struct e2e *run =
-        e2e_run(TESTLOG " export " LATEST " %s --folded=samples | awk '/%s/ "
-                        "{ n += $NF } END { print n / 1e6 }'",
-                test, pattern);
-
-    e2e_expect_code(run, 0);
-    return atof(run->out);
-}
-
-/* Samples come after each ms; the machine may be busy. */
-static void expect_share(const char *test, const char *some, const char *rest,
-                         double percent)
-{
-    double a = folded(test, some), b = folded(test, rest);
-
-    cr_expect_gt(a + b, 100, "%s: %f ms", test, a + b);
-    cr_expect_float_eq(100 * a / (a + b), percent, 5, "%s: %f %%", test,
-                       100 * a / (a + b));
-}
-
 Test(e2e_samples, show_where_time_goes)
 {
     e2e_expect_code(sample("@(calls|starts_a_thread|forks)", "--sample"), 0);
-    expect_share("sampled/calls", ";seventy;burn ", ";thirty;burn ", 70);
-    expect_share("sampled/starts_a_thread", ";seventy;burn ",
-                 "helper [0-9]*;.*;thirty;burn ", 70);
-    expect_share("sampled/forks", ";seventy;burn ",
-                 "of child [0-9]*;.*;thirty;burn ", 70);
-    cr_expect_eq(folded("sampled/calls", "helper|of child"), 0);
+    e2e_expect_share("sampled/calls", ";seventy;burn ", ";thirty;burn ", 70);
+    e2e_expect_share("sampled/starts_a_thread", ";seventy;burn ",
+                     "helper [0-9]*;.*;thirty;burn ", 70);
+    e2e_expect_share("sampled/forks", ";seventy;burn ",
+                     "of child [0-9]*;.*;thirty;burn ", 70);
+    cr_expect_eq(e2e_sampled("sampled/calls", "helper|of child"), 0);
 }
 
 Test(e2e_samples, follow_other_programs)
 {
     e2e_expect_code(sample("executes", "--sample=2000"), 0);
-    cr_expect_gt(folded("sampled/executes", "of child"), 10);
-    cr_expect_lt(folded("sampled/executes", "sampled_executes"), 10);
+    cr_expect_gt(e2e_sampled("sampled/executes", "of child"), 10);
+    cr_expect_lt(e2e_sampled("sampled/executes", "sampled_executes"), 10);
 }
 
 Test(e2e_samples, outlive_a_crash)
@@ -72,7 +50,7 @@ Test(e2e_samples, outlive_a_crash)
 
     e2e_expect_code(run, 1);
     e2e_expect_has(run->out, "0 passed, 1 failed");
-    cr_expect_gt(folded("sampled/crashes_later", ";seventy;burn "), 50);
+    cr_expect_gt(e2e_sampled("sampled/crashes_later", ";seventy;burn "), 50);
 }
 
 Test(e2e_samples, interrupt_no_system_call)
@@ -90,10 +68,10 @@ Test(e2e_samples, are_of_their_own_test)
         0);
     for (size_t i = 0; i < 3; i++) {
         snprintf(other, sizeof(other), "sampled/%s", names[i]);
-        cr_expect_gt(folded(other, "seventy"), 50, "%s", other);
+        cr_expect_gt(e2e_sampled(other, "seventy"), 50, "%s", other);
         for (size_t j = 0; j < 3; j++)
             if (i != j)
-                cr_expect_eq(folded(other, names[j]), 0, "%s", other);
+                cr_expect_eq(e2e_sampled(other, names[j]), 0, "%s", other);
     }
 }
 
@@ -157,7 +135,7 @@ Test(e2e_samples, come_from_all_programs_of_a_run)
     e2e_expect_code(e2e_run(TESTLOG " run --sample %s -- --filter=*/calls",
                             e2e_program("sampled", E2E_TRACED)),
                     0);
-    cr_expect_gt(folded("sampled/calls", ";seventy;burn "), 50);
+    cr_expect_gt(e2e_sampled("sampled/calls", ";seventy;burn "), 50);
 }
 
 /* A program without testlog has no recording of its own. */
@@ -176,7 +154,7 @@ Test(e2e_samples, come_from_any_program)
     e2e_expect_code(run, 0);
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
-    cr_expect_gt(folded("", ";spin "), 50);
+    cr_expect_gt(e2e_sampled("", ";spin "), 50);
     e2e_expect_has(e2e_run(TESTLOG " stat --by=function")->out, "  spin\n");
     e2e_expect_code(e2e_run(TESTLOG " record --sample -- ls /"), 0);
 }
@@ -192,7 +170,7 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
     e2e_expect_code(run, 0);
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
-    cr_expect_gt(folded("", "work"), 1);
+    cr_expect_gt(e2e_sampled("", "work"), 1);
     e2e_expect_has(e2e_run(TESTLOG " stat")->out, "work");
 }
 
@@ -222,25 +200,4 @@ Test(e2e_samples, refuse_a_bad_number)
     e2e_expect_has(e2e_run(TESTLOG " export --folded=all")->err,
                    "--folded: unknown value \"all\"; write spans or samples\n");
     e2e_expect_code(e2e_run(TESTLOG " export --chrome=all"), 2);
-}
-
-/* A kernel that takes no samples: the tests run as without them. */
-Test(e2e_samples, say_why_the_kernel_refuses)
-{
-    const struct e2e *run;
-
-    if (SANITIZE_FLAGS[0])
-        cr_skip_test("sanitizers must be loaded first");
-    if (e2e_run("echo 'long syscall(long number, ...)"
-                "{ *__errno_location() = 13; return -1; }' | "
-                "gcc -shared -fPIC -o refuse.so -include errno.h -x c -")
-            ->code)
-        cr_skip_test("gcc is missing");
-    run = e2e_run("LD_PRELOAD=$PWD/refuse.so %s --sample "
-                  "--filter='sampled/calls'",
-                  e2e_program("sampled", E2E_TRACED));
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->err,
-                   "testlog: no samples: the kernel refuses them: Permission "
-                   "denied; set kernel.perf_event_paranoid to 2 or less");
 }

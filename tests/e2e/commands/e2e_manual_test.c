@@ -534,6 +534,7 @@ static bool is_private(const char *variable)
 {
     return !strncmp(variable, "TESTLOG_", strlen("TESTLOG_")) &&
            strcmp(variable, "TESTLOG_GPU_LIBRARY") != 0 &&
+           strcmp(variable, "TESTLOG_SAMPLE_LIBRARY") != 0 &&
            strcmp(variable, "TESTLOG_STACKS") != 0;
 }
 

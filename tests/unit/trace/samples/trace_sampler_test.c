@@ -54,6 +54,7 @@ static void map(uint32_t pid, const char *path, uint64_t low)
 static void sample(uint32_t pid, size_t count, const uint64_t *addresses)
 {
     take((struct trace_perf_event){.kind = TRACE_PERF_SAMPLE,
+                                   .weight = 1000000,
                                    .pid = pid,
                                    .tid = pid,
                                    .addresses = addresses,
@@ -64,7 +65,7 @@ static const uint64_t two[] = {0x7010, 0x7101};
 
 static void begin(void)
 {
-    sampler = (struct trace_sampler){.runner = RUNNER, .period = 1000000};
+    sampler = (struct trace_sampler){.runner = RUNNER};
     start(WORKER, RUNNER);
     take((struct trace_perf_event){.kind = TRACE_PERF_EXEC, .pid = WORKER});
     map(WORKER, "/bin/worker", 0x7000);

@@ -1,4 +1,4 @@
-/* blocks.c: finds the lines of blocks.
+/* line_blocks.c: finds the lines of blocks.
  *
  * A block lasts until the code calls the hook again. A call has the distance to
  * what it calls, which for the hook is known from the block's own call.

@@ -1,5 +1,5 @@
-/* lines.c: what the compiler calls where a block of lines begins: lines that
- * run one after the other.
+/* line_hook.c: what the compiler calls where a block of lines begins: lines
+ * that run one after the other.
  *
  * The compiler tells where a block begins, but not where a function ends. So
  * the last block of a function lasts until the next one of a function around it
