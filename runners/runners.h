@@ -8,6 +8,7 @@
 int runners_run(int argc, char **argv);
 int runners_record(int argc, char **argv);
 int runners_capture(int argc, char **argv);
+int runners_import(int argc, char **argv);
 int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
 int runners_report(int argc, char **argv);

@@ -211,7 +211,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record capture log export report stat list diff merge view clean pack filter --help --version
+        _testlog_offer run record capture import log export report stat list diff merge view clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -16,6 +16,8 @@ static const struct {
     {"run", "run test programs as one run", runners_run},
     {"record", "record what any program does", runners_record},
     {"capture", "record a running program for a while", runners_capture},
+    {"import", "make a run of what perf or uftrace has recorded",
+     runners_import},
     {"log", "print a run's lines with another filter", runners_log},
     {"export", "write a run for viewers", runners_export},
     {"report", "write a run's page again, or compare two", runners_report},

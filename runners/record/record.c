@@ -5,6 +5,7 @@
  * loads. Each folder then gets the files that a test has.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,19 +15,17 @@
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
-#include "harness/results/index/index.h"
 #include "harness/results/model/gpu_summary.h"
-#include "harness/results/report/report_html.h"
-#include "harness/results/reports/writers.h"
 #include "harness/runner/options/filters.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/sampling.h"
 #include "harness/session.h"
 #include "runners/find/find.h"
+#include "runners/record/import.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
 #include "runners/runners.h"
@@ -66,6 +65,8 @@ enum {
     CANNOT_RUN = 126, /* as of env(1) */
     NOT_FOUND = 127,
 };
+
+static bool uftrace; /* --uftrace */
 
 /* ---- The program ---- */
 
@@ -179,31 +180,69 @@ static char *command_of(char **program)
     return text.data;
 }
 
-static void finish(struct test_log_run *run,
-                   const struct test_log_options *options,
-                   struct recorded_end *end, const char *folder)
+/* Runs a program under uftrace, and makes a recording of what that recorded. */
+static struct recorded_end run_uftrace(char **program, const char *folder)
 {
-    runners_recorded_write(run, options, end, folder);
-    test_log_old_runs_prune(run, options->dir, options->keep);
-    test_log_index_write(run);
-    say(run, end);
-    fprintf(stderr, "run: %s\n", run->path);
-    test_log_show_page(run, &options->output);
-    runners_compress(run, &options->profiler, runners_interrupted);
+    static const char *const before[] = {"uftrace", "record", "-d"};
+    struct imported imported = {.pid = 0};
+    struct trace_text data = {0};
+    struct recorded_end end;
+    char **words, *fault;
+    size_t count = 0;
+
+    while (program[count])
+        count++;
+    words = calloc(count + 5, sizeof(*words));
+    trace_text_printf(&data, "%s/uftrace.data", folder);
+    if (!words || data.failed) {
+        end = run_program(program);
+    } else {
+        memcpy(words, before, sizeof(before));
+        words[3] = data.data;
+        memcpy(words + 4, program, count * sizeof(*words));
+        end = run_program(words);
+        fault = runners_import_uftrace(data.data, &imported);
+        if (!fault)
+            fault = runners_import_save(&imported, folder);
+        if (fault)
+            test_log_notice("record: uftrace: %s", fault);
+        free(fault);
+        runners_import_free(&imported);
+        test_log_remove_tree(AT_FDCWD, data.data);
+    }
+    trace_text_free(&data);
+    free(words);
+    return end;
 }
 
-/* Without a folder, the program runs unrecorded. */
+/* Starts what is recorded; without a folder, it runs unrecorded. */
+static struct recorded_end run_recorded(struct test_log_run *run,
+                                        const struct test_log_options *options,
+                                        char **program, const char *folder)
+{
+    struct recorded_end end;
+
+    if (*folder) {
+        setenv("TESTLOG_RECORD", folder, 1);
+        test_log_gpu_record(&run->gpu, options);
+        test_log_sampling_begin(options->sample);
+    }
+    end = *folder && uftrace ? run_uftrace(program, folder)
+                             : run_program(program);
+    if (*folder)
+        runners_recorded_write(run, options, &end, folder);
+    test_log_sampling_end();
+    return end;
+}
+
 static int record(struct test_log_options *options, char **program)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
                                .parent = {.nested = test_log_session()->nested},
-                               .gpu = {.no_leaks = true},
-                               .dir_given = options->dir_given,
-                               .scratch_word = options->scratch};
+                               .gpu = {.no_leaks = true}};
     struct test_log_filters filters;
-    char path[PATH_MAX], part[PATH_MAX], folder[PATH_MAX];
+    char folder[PATH_MAX];
     struct recorded_end end;
-    bool opened;
 
     unsetenv("TESTLOG_RUN"); /* inside a test, it is a run of its own */
     unsetenv(TRACE_INVITATION);
@@ -212,23 +251,13 @@ static int record(struct test_log_options *options, char **program)
     runners_recorded_shown(options);
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     export_options(options);
-    test_log_copy_settings(&run, options);
-    run.render_all = true;
     run.command = command_of(program);
-    test_log_trust_program(program[0]);
-    opened = !test_log_run_open(&run, options->dir, program[0]) &&
-             snprintf(part, sizeof(part), "tests/%s", run.program) < PATH_MAX &&
-             !test_log_local_path(&run, part, path) && realpath(path, folder);
-    if (opened) {
-        setenv("TESTLOG_RECORD", folder, 1);
-        test_log_gpu_record(&run.gpu, options);
+    runners_recorded_open(&run, options, program[0], folder);
+    end = run_recorded(&run, options, program, folder);
+    if (*folder) {
+        say(&run, &end);
+        runners_recorded_end(&run, options);
     }
-    if (opened)
-        test_log_sampling_begin(options->sample);
-    end = run_program(program);
-    if (opened)
-        finish(&run, options, &end, folder);
-    test_log_sampling_end();
     test_log_run_free(&run);
     test_log_trust_end();
     return end.code;
@@ -246,6 +275,11 @@ static void usage(void)
     for (size_t i = 0; i < FLAG_COUNT; i++)
         test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
                               flags[i].help, NULL);
+    test_log_print_option(0, "--uftrace", NULL,
+                          "record the calls of functions with uftrace, of "
+                          "programs that are built with -pg or "
+                          "-finstrument-functions",
+                          NULL);
     test_log_print_option('h', "--help", NULL, "print this", NULL);
     test_log_print_profiler_options();
 }
@@ -258,6 +292,7 @@ static void fill_table(struct option *longs)
             flags[i].argument[0] == '[' ? optional_argument : required_argument,
             NULL, FLAG_BASE + i};
     longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
+    longs[FLAG_COUNT + 1] = (struct option){"uftrace", no_argument, NULL, 'u'};
 }
 
 static size_t flag_of(int flag)
@@ -273,7 +308,7 @@ static size_t flag_of(int flag)
  * *code is the exit code already. */
 static int translate(int argc, char **argv, char **same, int *code)
 {
-    struct option longs[FLAG_COUNT + 2] = {{0}};
+    struct option longs[FLAG_COUNT + 3] = {{0}};
     int flag, count = 0;
 
     fill_table(longs);
@@ -287,6 +322,10 @@ static int translate(int argc, char **argv, char **same, int *code)
                         ? TEST_LOG_PASSED
                         : runners_refuse_flag("record", flag, argv, longs);
             return -1;
+        }
+        if (flag == 'u') {
+            uftrace = true;
+            continue;
         }
         if (asprintf(&same[count], "--%s%s%s", flags[flag_of(flag)].same,
                      optarg ? "=" : "", optarg ? optarg : "") < 0)
@@ -311,9 +350,11 @@ int runners_record(int argc, char **argv)
               stderr);
     } else if (count > 0 &&
                !test_log_options_read(&options, count, same, &code)) {
-        code = test_log_scratch_check(options.scratch)
-                   ? record(&options, program)
-                   : TEST_LOG_USAGE;
+        code =
+            test_log_scratch_check(options.scratch) &&
+                    (!uftrace || runners_needs("record", "uftrace", "uftrace"))
+                ? record(&options, program)
+                : TEST_LOG_USAGE;
         test_log_options_free(&options);
     }
     for (int i = 1; same[i]; i++)

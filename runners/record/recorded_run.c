@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
+#include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
+#include "harness/results/index/index.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
+#include "harness/runner/program/program.h"
 #include "harness/runner/watch/sampling.h"
+#include "runners/find/find.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
 #include "trace/samples/sampler.h"
@@ -168,4 +172,33 @@ void runners_recorded_write(struct test_log_run *run,
     test_log_page_write(&(struct test_log_page){.run = run});
     test_log_reports_write(run, &options->output);
     runners_end_scratch(run, options);
+}
+
+/* ---- Begin and end ---- */
+
+void runners_recorded_open(struct test_log_run *run,
+                           const struct test_log_options *options,
+                           const char *program, char *folder)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+
+    test_log_copy_settings(run, options);
+    run->render_all = true;
+    run->dir_given = options->dir_given;
+    run->scratch_word = options->scratch;
+    test_log_trust_program(program);
+    if (test_log_run_open(run, options->dir, program) ||
+        snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
+        test_log_local_path(run, part, path) || !realpath(path, folder))
+        *folder = '\0';
+}
+
+void runners_recorded_end(struct test_log_run *run,
+                          const struct test_log_options *options)
+{
+    test_log_old_runs_prune(run, options->dir, options->keep);
+    test_log_index_write(run);
+    fprintf(stderr, "run: %s\n", run->path);
+    test_log_show_page(run, &options->output);
+    runners_compress(run, &options->profiler, runners_interrupted);
 }

@@ -22,6 +22,16 @@ void runners_recorded_shown(struct test_log_options *);
 void runners_recorded_options(const struct test_log_options *,
                               struct trace_text *);
 
+/* runners_recorded_open makes the folders of a run of a program, and sets
+ * `folder`, which has PATH_MAX bytes, to that of its processes; "" if it has
+ * printed why that failed. runners_recorded_end prints where the run is, once
+ * its files are written, and removes old runs. */
+void runners_recorded_open(struct test_log_run *,
+                           const struct test_log_options *, const char *program,
+                           char *folder);
+void runners_recorded_end(struct test_log_run *,
+                          const struct test_log_options *);
+
 /* runners_recorded_write adds the process.PID in `folder`, which is that of the
  * run's program, as results, and writes the files of the run. */
 void runners_recorded_write(struct test_log_run *,

@@ -234,6 +234,7 @@ static const struct {
     {"runners/testlog-capture.1", "capture"},
     {"runners/testlog-log.1", "log"},
     {"runners/testlog-export.1", "export"},
+    {"runners/testlog-import.1", "import"},
     {"runners/testlog-report.1", "report"},
     {"runners/testlog-stat.1", "stat"},
     {"runners/testlog-list.1", "list"},
@@ -757,9 +758,10 @@ static const char *offers(const char *function, const char *line)
 static const struct {
     const char *line, *offers;
 } completions[] = {
-    {"testlog ", "run record capture log export report stat list diff merge "
-                 "view clean pack "
-                 "filter --help --version "},
+    {"testlog ",
+     "run record capture import log export report stat list diff merge "
+     "view clean pack "
+     "filter --help --version "},
     {"testlog rec", "record "},
     {"testlog capture --trace-f", "--trace-filter "},
     {"testlog capture --trace-filter=net=de", "debug "},

@@ -1,0 +1,45 @@
+/* import.h: runs of what other tools have recorded. Private. */
+#ifndef TESTLOG_IMPORT_H
+#define TESTLOG_IMPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "trace/import/import.h"
+#include "trace/samples/sampler.h"
+
+/* What a tool has recorded. The zero value is nothing. */
+struct imported {
+    struct trace_import recording;
+    struct trace_sampler sampler;
+    uint32_t pid;     /* of the first process */
+    char program[64]; /* its name */
+};
+
+/* runners_import_uftrace reads the folder of `uftrace record`, and
+ * runners_import_perf a file of `perf record`. They return NULL, or what is
+ * wrong, to be freed. */
+char *runners_import_uftrace(const char *data, struct imported *);
+char *runners_import_perf(const char *data, struct imported *);
+
+/* ---- import.c ---- */
+
+/* runners_import_save writes a recording to process.PID in a folder. It returns
+ * NULL, or what is wrong, to be freed. */
+char *runners_import_save(struct imported *, const char *folder);
+void runners_import_free(struct imported *);
+
+/* ---- tool_output.c ---- */
+
+/* runners_needs returns whether a program is installed; if not, it prints which
+ * package has it. */
+bool runners_needs(const char *command, const char *program,
+                   const char *package);
+
+/* runners_tool_open runs a program and returns its standard output; NULL with
+ * errno. runners_tool_close waits for its end, and returns NULL, or what is
+ * wrong, to be freed. */
+FILE *runners_tool_open(const char *const *argv);
+char *runners_tool_close(FILE *, const char *program);
+
+#endif

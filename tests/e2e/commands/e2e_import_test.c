@@ -1,0 +1,236 @@
+/* e2e_import_test.c: runs of what perf and uftrace have recorded. */
+#include "tests/support/e2e.h"
+#include "tests/support/sampled.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_import, .init = e2e_begin, .timeout = 180);
+
+#define TESTLOG "'" BUILD_DIR "/testlog'"
+
+static void need(const char *tool)
+{
+    if (e2e_run("command -v %s && command -v gcc", tool)->code)
+        cr_skip_test("%s is not installed", tool);
+}
+
+static void build(const char *flags)
+{
+    const struct e2e *run =
+        e2e_run("gcc -g -O1 -D_GNU_SOURCE -fno-omit-frame-pointer %s -o timed "
+                "'" TESTS_DIR "/programs/timed.c' -ldl -lpthread",
+                flags);
+
+    cr_assert_eq(run->code, 0, "%s", run->err);
+}
+
+/* ---- perf ---- */
+
+Test(e2e_import, has_the_samples_of_perf)
+{
+    const struct e2e *run;
+
+    need("perf");
+    build("");
+    if (e2e_run("perf record -q -e cpu-clock -F 1000 -g -o 'my data' ./timed")
+            ->code)
+        cr_skip_test("the kernel refuses samples");
+    run = e2e_run(TESTLOG " import 'my data'");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->err, "run: testlog-runs/");
+    cr_expect_gt(e2e_sampled("", ";start_c11;in_c11;burn[ ;]"), 50);
+    cr_expect_gt(e2e_sampled("", "^timed "), 300);
+    e2e_expect_has(e2e_run(TESTLOG " stat --by=line")->out, "timed.c:");
+    e2e_expect_has(e2e_run(TESTLOG " list")->out, "testlog import");
+    cr_expect(e2e_exists("testlog-runs/latest/report.html"));
+}
+
+Test(e2e_import, refuses_events_that_count_no_time)
+{
+    const struct e2e *run;
+
+    need("perf");
+    if (e2e_run("perf record -q -e page-faults -c 1 -o perf.data ls")->code)
+        cr_skip_test("the kernel refuses samples");
+    run = e2e_run(TESTLOG " import perf.data");
+    e2e_expect_code(run, 1);
+    e2e_expect_is(run->err,
+                  "testlog: import: perf.data: it counts page-faults, which is "
+                  "no time; record it with perf record -e cpu-clock -g\n");
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+/* Puts a tool into tools/ that prints a file. */
+static void pretend(const char *tool, const char *text)
+{
+    FILE *file = fopen("printed", "w");
+
+    cr_assert(file && fputs(text, file) >= 0 && !fclose(file));
+    e2e_run(
+        "mkdir -p tools && printf '#!/bin/sh\\ncat printed\\n' >tools/%s && "
+        "chmod +x tools/%s && printf PERFILE2 >perf.data",
+        tool, tool);
+}
+
+static const struct e2e *import(const char *data)
+{
+    return e2e_run("PATH=$PWD/tools:$PATH " TESTLOG " import %s", data);
+}
+
+/* Names may look like what follows them. */
+Test(e2e_import, reads_odd_names_of_perf)
+{
+    pretend("perf", "a 1/2 3.4: b  7/8  10.000000001:   1000000 cpu-clock:u: \n"
+                    "\t 10 (/a (b)/c d)\n"
+                    "\t 20 ([kernel.kallsyms])\n"
+                    "\t 30 ([unknown])\n"
+                    "\t ffffffff810 (/x)\n"
+                    "\n"
+                    "x 7/9  10.500000000: 2000000 task-clock: \n"
+                    "\t 10 (/a (b)/c d)\n");
+    e2e_expect_code(import("perf.data"), 0);
+    e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out,
+                  "a 1/2 3.4: b 8;c d+0x10 1000000\n"
+                  "x 9;c d+0x10 2000000\n");
+}
+
+Test(e2e_import, survives_what_perf_never_prints)
+{
+    static const char words[][24] = {
+        "a ",
+        "7/7 ",
+        "1.200000000: ",
+        "1000 ",
+        "cpu-clock: ",
+        "\n",
+        "\t",
+        "10 (/a)",
+        "PERF_RECORD_FORK(",
+        "9:9):(7:7)",
+        "\n\n",
+        "PERF_RECORD_COMM",
+        " exec: b:7/7",
+        "::",
+        ")",
+        "(",
+        "ffffffffffffffffff",
+        "0/0 ",
+    };
+
+    for (int round = 0; round < 30; round++) {
+        char text[4096] = "a 7/7 1.200000000: 1000 cpu-clock: \n\t10 (/a)\n\n";
+
+        for (int i = 0; i < 150; i++)
+            strcat(text, words[test_random() % (sizeof(words) / 24)]);
+        pretend("perf", text);
+        e2e_expect_code(import("perf.data"), 0);
+    }
+}
+
+/* ---- uftrace ---- */
+
+Test(e2e_import, has_the_calls_of_uftrace)
+{
+    const struct e2e *run;
+
+    need("uftrace");
+    build("-pg");
+    e2e_expect_code(e2e_run("uftrace record -d 'my data' ./timed"), 0);
+    run = e2e_run(TESTLOG " import 'my data'");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(e2e_line(e2e_run(TESTLOG " stat")->out, "start_short"),
+                   " 2000 ");
+    e2e_expect_has(e2e_run(TESTLOG " export --folded")->out,
+                   ";start_c11;in_c11;burn ");
+}
+
+Test(e2e_import, records_with_uftrace)
+{
+    const struct e2e *run;
+
+    need("uftrace");
+    build("-pg");
+    run = e2e_run(TESTLOG " record --uftrace -- ./timed; echo $?");
+    e2e_expect_is(run->out, "undisturbed\n0\n");
+    e2e_expect_has(e2e_run(TESTLOG " stat")->out, "start_short");
+    cr_expect_not(e2e_exists("testlog-runs/latest/tests/timed/uftrace.data"));
+    run = e2e_run(TESTLOG " record --uftrace -- sh -c 'exit 7'");
+    cr_expect_neq(run->code, 0);
+}
+
+Test(e2e_import, follows_calls_that_uftrace_lost)
+{
+    e2e_run("mkdir uf.data && printf 'SESS timestamp=1.0 pid=7 sid=1 "
+            "exename=\"/a/b c\"\\nTASK timestamp=1.0 tid=7 pid=7\\n' "
+            ">uf.data/task.txt");
+    pretend("uftrace", "reading 7.dat\n"
+                       "1.000000010    7: [exit ] unknown(10) depth: 3\n"
+                       "1.000000020    7: [entry] a(int)(10) depth: 2\n"
+                       "1.000000030    7: [entry] b c(11) depth: 3\n"
+                       "1.000000040    7: [lost ] 12 records\n"
+                       "1.000000050    7: [exit ] a(int)(10) depth: 2\n"
+                       "1.000000060    7: [entry] open(12) depth: 0\n"
+                       "nonsense [entry] x(1) depth: 0\n"
+                       "1.000000070    7: [entry] x depth: 99999999\n");
+    e2e_expect_code(import("uf.data"), 0);
+    e2e_expect_is(e2e_run(TESTLOG " export --folded")->out,
+                  "b c 7;a(int) 10\n"
+                  "b c 7;a(int);b c 20\n");
+}
+
+/* ---- What is refused ---- */
+
+Test(e2e_import, refuses_what_it_cannot_read)
+{
+    static const char *const refused[][2] = {
+        {"", "name one file of perf record, or one folder of uftrace record"},
+        {"a b", "name one file of perf record"},
+        {"none", "cannot read none: No such file or directory"},
+        {".", ". is neither a file of perf record nor a folder of uftrace "
+              "record"},
+        {"empty", "empty is neither"},
+        {"fifo", "fifo is neither"},
+        {"--what", "unknown flag --what"},
+    };
+
+    e2e_run("touch empty; mkfifo fifo");
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct e2e *run = e2e_run(TESTLOG " import %s", refused[i][0]);
+
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, refused[i][1]);
+    }
+}
+
+Test(e2e_import, names_the_package_of_a_missing_tool)
+{
+    const struct e2e *run;
+
+    e2e_run("mkdir empty; printf PERFILE2 >perf.data");
+    run = e2e_run("PATH=empty " TESTLOG " import perf.data");
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->err, "testlog: import: needs perf; install the package "
+                            "linux-perf\n");
+    run = e2e_run("PATH=empty " TESTLOG " record --uftrace -- /bin/true");
+    e2e_expect_code(run, 2);
+    e2e_expect_is(run->err, "testlog: record: needs uftrace; install the "
+                            "package uftrace\n");
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_import, leaves_no_run_of_damaged_data)
+{
+    const struct e2e *run;
+
+    need("perf");
+    e2e_run("head -c 5000 /dev/zero | sed 's/^/PERFILE2/' >perf.data");
+    run = e2e_run(TESTLOG " import perf.data");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err, "testlog: import: perf.data: perf cannot read it");
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
