@@ -127,7 +127,8 @@ static void before_all(struct criterion_test_set *set)
     test_log_supervisor_enter();
     test_log_prepare(&test_log_runner, set);
     test_log_logger_install();
-    test_log_sampling_begin(test_log_runner.options->sample);
+    test_log_sampling_begin(test_log_runner.options->sample,
+                            test_log_runner.options->unwinds);
     test_log_runner.at_once = criterion_options.jobs; /* 1 with --debug */
     begin_first_part(&test_log_runner, set);
     test_log_supervisor_leave();

@@ -2,6 +2,7 @@
  *
  * A runner reads the recordings of many tests, which call the same functions.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct file {
     struct test_log_module *module; /* NULL: it cannot be read */
     /* To indexes of `names`. */
     struct trace_table by_address, by_place, by_line;
+    struct trace_table rules; /* pointers, by place */
 };
 
 static struct {
@@ -21,6 +23,10 @@ static struct {
     struct trace_function_name *names;
     size_t name_count, name_capacity;
 } known;
+
+/* libdw is for one thread at a time: samples are unwound while results are
+ * rendered. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t key_of(const struct trace_module_file *module)
 {
@@ -76,38 +82,98 @@ static bool find(struct file *file, struct trace_table *table, uint64_t key,
     return name->name;
 }
 
+/* Asks about a file; false if it has no answer. `table` is the offset of its
+ * table. */
+static bool ask(const struct trace_module_file *module, size_t table,
+                uint64_t key, ask_symbol *find_symbol,
+                struct trace_function_name *name)
+{
+    struct file *file;
+    bool found;
+
+    pthread_mutex_lock(&lock);
+    file = file_of(module);
+    found = file && file->module &&
+            find(file, (struct trace_table *)((char *)file + table), key,
+                 find_symbol, name);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 static bool name_function(const struct trace_module_file *module,
                           uint64_t address, struct trace_function_name *name)
 {
-    struct file *file = file_of(module);
-
-    return file && file->module &&
-           find(file, &file->by_address, address, test_log_module_function,
-                name);
+    return ask(module, offsetof(struct file, by_address), address,
+               test_log_module_function, name);
 }
 
 static bool name_place(const struct trace_module_file *module, uint64_t place,
                        struct trace_function_name *name)
 {
-    struct file *file = file_of(module);
-
-    return file && file->module &&
-           find(file, &file->by_place, place, test_log_module_place, name);
+    return ask(module, offsetof(struct file, by_place), place,
+               test_log_module_place, name);
 }
 
 static bool name_line(const struct trace_module_file *module, uint64_t address,
                       struct trace_function_name *name)
 {
-    struct file *file = file_of(module);
+    return ask(module, offsetof(struct file, by_line), address,
+               test_log_module_block, name);
+}
 
-    return file && file->module &&
-           find(file, &file->by_line, address, test_log_module_block, name);
+/* ---- Rules of frames ---- */
+
+static const struct trace_frame_rules none;
+
+/* Asks a file for rules, and keeps them; NULL without memory. */
+static const struct trace_frame_rules *read_rules(struct file *file,
+                                                  uint64_t place)
+{
+    struct trace_frame_rules rules, *kept;
+
+    if (!test_log_module_rules(file->module, place, &rules))
+        return &none;
+    kept = malloc(sizeof(*kept));
+    if (kept)
+        *kept = rules;
+    return kept;
+}
+
+/* There are not many places from which functions are called. */
+static const struct trace_frame_rules *rules_of(struct file *file,
+                                                uint64_t place)
+{
+    const struct trace_frame_rules *rules;
+    uintptr_t found;
+
+    if (trace_table_find(&file->rules, place, &found))
+        return (const struct trace_frame_rules *)found;
+    rules = read_rules(file, place);
+    if (rules)
+        trace_table_set(&file->rules, place, (uintptr_t)rules);
+    return rules;
+}
+
+static const struct trace_frame_rules *find_rules(
+    const struct trace_module_file *module, uint64_t place)
+{
+    const struct trace_frame_rules *rules = NULL;
+    struct file *file;
+
+    pthread_mutex_lock(&lock);
+    file = file_of(module);
+    if (file && file->module)
+        rules = rules_of(file, place);
+    pthread_mutex_unlock(&lock);
+    return rules == &none ? NULL : rules;
 }
 
 void test_log_name_functions(void)
 {
-    static const struct trace_resolver resolver = {
-        .function = name_function, .line = name_line, .place = name_place};
+    static const struct trace_resolver resolver = {.function = name_function,
+                                                   .line = name_line,
+                                                   .place = name_place,
+                                                   .rules = find_rules};
 
     trace_resolve_with(&resolver);
 }

@@ -65,6 +65,10 @@ bool test_log_module_function(struct test_log_module *, uint64_t address,
 bool test_log_module_place(struct test_log_module *, uint64_t place,
                            struct test_log_symbol *);
 
+/* test_log_module_address finds the address in the file of a place. */
+bool test_log_module_address(struct test_log_module *, uint64_t place,
+                             uint64_t *address);
+
 /* test_log_module_at does so for an address in the file. */
 bool test_log_module_at(struct test_log_module *, uint64_t address,
                         struct test_log_symbol *);
@@ -97,6 +101,13 @@ struct test_log_code {
  * the file. */
 bool test_log_module_code(struct test_log_module *, uint64_t address,
                           struct test_log_code *);
+
+/* ---- frame_rules.c ---- */
+
+/* test_log_module_rules finds how to find the caller of code at a place in the
+ * file, in bytes; false if the file does not tell, or has something rare. */
+bool test_log_module_rules(struct test_log_module *, uint64_t place,
+                           struct trace_frame_rules *);
 
 /* ---- line_blocks.c: blocks, by the address to which a hook returns ---- */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "trace/import/import.h"
+#include "trace/import/made_recording.h"
 #include "trace/samples/sampler.h"
 
 /* What a tool has recorded. The zero value is nothing. */

@@ -45,6 +45,8 @@
       "most bytes that a process may record (256M)")                           \
     X("--sample", 0, "sample", "[HZ|",                                         \
       "sample where threads spend processor time, HZ times a second (1000)")   \
+    X("--sample-stacks", 0, "sample-stacks", "pointers|dwarf|",                \
+      "how to find the callers of a sample's function (pointers)")             \
     X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
       "profiler options, see below; separate them with commas")
 
@@ -225,7 +227,7 @@ static struct recorded_end run_recorded(struct test_log_run *run,
     if (*folder) {
         setenv("TESTLOG_RECORD", folder, 1);
         test_log_gpu_record(&run->gpu, options);
-        test_log_sampling_begin(options->sample);
+        test_log_sampling_begin(options->sample, options->unwinds);
     }
     end = *folder && uftrace ? run_uftrace(program, folder)
                              : run_program(program);

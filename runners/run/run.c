@@ -410,6 +410,9 @@ static void usage(void)
         "      --sample[=HZ]     sample where threads spend processor time, HZ "
         "times a\n"
         "                        second (1000)\n"
+        "      --sample-stacks=pointers|dwarf\n"
+        "                        how to find the callers of a sample's "
+        "function\n"
         "      --open            open the run's report.html in a browser\n"
         "  -h, --help            print this");
 }
@@ -457,8 +460,9 @@ static int read_passed(struct arguments *arguments, char **argv)
 {
     bool alone = is_optional("--races", argv[0]) ||
                  is_optional("--sample", argv[0]) || !strcmp(argv[0], "--open");
-    static const char *const names[] = {"--functions", "--functions-depth",
-                                        "--functions-min", "--lines", NULL};
+    static const char *const names[] = {"--functions",     "--functions-depth",
+                                        "--functions-min", "--lines",
+                                        "--sample-stacks", NULL};
     int size = alone;
     char *value;
 
@@ -510,6 +514,8 @@ static void refuse(const char *word)
     else if (!strcmp(word, "--lines"))
         test_log_notice("--lines needs lines or a function; for example "
                         "--lines=src/store.c:40-80");
+    else if (!strcmp(word, "--sample-stacks"))
+        test_log_notice("--sample-stacks needs pointers or dwarf");
     else if (!strncmp(word, "--preload=", 10))
         test_log_notice("--preload takes no value; name the programs after it");
     else if (!strcmp(word, "--launch"))

@@ -22,6 +22,12 @@ bool trace_resolve_place(const struct trace_module_file *file, uint64_t place,
            resolver->place(file, place, function);
 }
 
+const struct trace_frame_rules *trace_resolve_rules(
+    const struct trace_module_file *file, uint64_t place)
+{
+    return resolver && resolver->rules ? resolver->rules(file, place) : NULL;
+}
+
 /* ---- Modules ---- */
 
 static bool next_number(struct trace_values *values, uint64_t *number)

@@ -258,6 +258,26 @@ struct trace_function_name {
     uint32_t last_line; /* of a block of lines; 0: it has one */
 };
 
+/* Where a register of the caller is. */
+struct trace_saved {
+    enum trace_saved_how {
+        TRACE_SAVED_NOWHERE,  /* there is no caller, or its value is gone */
+        TRACE_SAVED_SAME,     /* in the register */
+        TRACE_SAVED_ON_STACK, /* at `offset` from the frame's address */
+    } how;
+    int64_t offset;
+};
+
+/* How to find the caller of code at a place. The frame's address, which DWARF
+ * calls CFA, is at `offset` from the stack pointer, or from the frame pointer;
+ * or, if it is indirect, in memory there. */
+struct trace_frame_rules {
+    bool by_frame, indirect;
+    int64_t offset;
+    struct trace_saved back;  /* the return address */
+    struct trace_saved frame; /* the frame pointer */
+};
+
 /* Names functions. `address` counts as in the module's file. */
 struct trace_resolver {
     bool (*function)(const struct trace_module_file *, uint64_t address,
@@ -269,7 +289,14 @@ struct trace_resolver {
      * the place. */
     bool (*place)(const struct trace_module_file *, uint64_t place,
                   struct trace_function_name *);
+    /* How to find the caller of a place in the file; NULL: false if unknown. */
+    const struct trace_frame_rules *(*rules)(const struct trace_module_file *,
+                                             uint64_t place);
 };
+
+/* trace_resolve_rules asks the resolver for the rules of a place. */
+const struct trace_frame_rules *trace_resolve_rules(
+    const struct trace_module_file *, uint64_t place);
 
 /* trace_resolve_with sets the resolver of all readers; without one, a function
  * is called after its module and its offset there. */

@@ -28,14 +28,33 @@ struct trace_perf_ring {
     unsigned char event[EVENT_MOST]; /* the last one, if it was in two parts */
 };
 
+/* ---- Registers ---- */
+
+/* The kernel's numbers of registers, in the order in which it stores them; see
+ * its asm/perf_regs.h. `link` has the return address, on machines that have it
+ * in a register. */
+#if defined(__aarch64__)
+#    define STORED(X)                                                          \
+        X(frame_pointer, 29) X(link, 30) X(stack_pointer, 31) X(at, 32)
+#elif defined(__x86_64__)
+#    define STORED(X) X(frame_pointer, 6) X(stack_pointer, 7) X(at, 8)
+#else
+#    define STORED(X)
+#endif
+
+#define BIT(member, number) | UINT64_C(1) << (number)
+#define ONE(member, number) +1
+#define REGISTERS           (UINT64_C(0) STORED(BIT))
+enum { REGISTER_COUNT = 0 STORED(ONE) };
+
 /* ---- Open and close ---- */
 
 /* Children inherit the event as it is, so that the thread is sampled, too. With
  * enable_on_exec, Linux 6.18 forgets that it is to be enabled for later
  * children once it has swapped the contexts of the thread and of a child. */
-static struct perf_event_attr attributes_of(uint64_t period)
+static struct perf_event_attr attributes_of(uint64_t period, size_t stack)
 {
-    return (struct perf_event_attr){
+    struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof(struct perf_event_attr),
         .config = PERF_COUNT_SW_CPU_CLOCK,
@@ -58,6 +77,15 @@ static struct perf_event_attr attributes_of(uint64_t period)
         .watermark = 1,
         .wakeup_watermark = PAGES_LEAST * 4096 / 2,
     };
+
+    if (stack) {
+        attributes.sample_type |=
+            PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attributes.sample_regs_user = REGISTERS;
+        attributes.sample_stack_user = (uint32_t)stack;
+        attributes.wakeup_watermark = 8 * (uint32_t)stack;
+    }
+    return attributes;
 }
 
 static int open_event(struct perf_event_attr *attributes, int processor)
@@ -110,7 +138,8 @@ static int map_rings(struct trace_perf *perf)
 /* A processor may be offline. */
 static int open_rings(struct trace_perf *perf, long processors)
 {
-    struct perf_event_attr attributes = attributes_of(perf->period);
+    struct perf_event_attr attributes =
+        attributes_of(perf->period, perf->stack);
 
     for (int i = 0; i < processors; i++) {
         struct trace_perf_ring *ring = &perf->rings[perf->count];
@@ -125,12 +154,13 @@ static int open_rings(struct trace_perf *perf, long processors)
     return map_rings(perf);
 }
 
-int trace_perf_open(struct trace_perf *perf, unsigned hz)
+int trace_perf_open(struct trace_perf *perf, unsigned hz, size_t stack)
 {
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     int error;
 
-    *perf = (struct trace_perf){.period = 1000000000 / hz};
+    *perf = (struct trace_perf){.period = 1000000000 / hz,
+                                .stack = REGISTER_COUNT ? stack : 0};
     perf->rings = calloc((size_t)processors, sizeof(*perf->rings));
     if (perf->rings && !open_rings(perf, processors))
         return 0;
@@ -234,9 +264,36 @@ void trace_perf_look(struct trace_perf *perf)
 
 /* ---- Contents of events ---- */
 
+/* Registers, if the process had some, then the size of the stack that was asked
+ * for, its bytes, and how many are valid. */
+static void read_stack(const unsigned char *bytes, size_t size, size_t at,
+                       struct trace_perf_event *event)
+{
+    size_t asked;
+
+    if (size - at < 8 || word_at(bytes, at) != PERF_SAMPLE_REGS_ABI_64)
+        return;
+    at += 8;
+    if (size - at < 8 * REGISTER_COUNT + 8)
+        return;
+#define READ(member, number)                                                   \
+    event->member = word_at(bytes, at);                                        \
+    at += 8;
+    STORED(READ)
+#undef READ
+    asked = (size_t)word_at(bytes, at);
+    at += 8;
+    if (!asked || asked > size - at || size - at - asked < 8)
+        return;
+    event->stack = bytes + at;
+    event->stack_size = (size_t)word_at(bytes, at + asked);
+    if (event->stack_size > asked)
+        event->stack_size = asked;
+}
+
 /* A callchain has marks among its addresses, such as PERF_CONTEXT_USER. */
 static bool read_sample(const unsigned char *bytes, size_t size,
-                        struct trace_perf_event *event)
+                        struct trace_perf_event *event, bool stack)
 {
     size_t at = HEADER + IDENTITY + 8, count;
 
@@ -245,6 +302,8 @@ static bool read_sample(const unsigned char *bytes, size_t size,
     count = (size_t)word_at(bytes, at - 8);
     if (count > (size - at) / 8)
         count = (size - at) / 8;
+    if (stack)
+        read_stack(bytes, size, at + 8 * count, event);
     for (; count && word_at(bytes, at) >= PERF_CONTEXT_MAX; count--)
         at += 8;
     event->kind = TRACE_PERF_SAMPLE;
@@ -312,7 +371,7 @@ static bool read_lost(const unsigned char *bytes, size_t size,
 
 /* Reads an event; false if it does not matter. */
 static bool read_event(const unsigned char *bytes,
-                       struct trace_perf_event *event)
+                       struct trace_perf_event *event, bool stack)
 {
     const struct perf_event_header *header = (const void *)bytes;
     size_t identity = identity_of(header), size = header->size;
@@ -324,7 +383,7 @@ static bool read_event(const unsigned char *bytes,
     };
     switch (header->type) {
     case PERF_RECORD_SAMPLE:
-        return read_sample(bytes, size, event);
+        return read_sample(bytes, size, event, stack);
     case PERF_RECORD_FORK:
         return read_task(bytes, size - IDENTITY, event, TRACE_PERF_FORK);
     case PERF_RECORD_EXIT:
@@ -372,7 +431,8 @@ bool trace_perf_next(struct trace_perf *perf, uint64_t until,
             return false;
         header = bytes_at(ring, ring->tail, HEADER);
         header = bytes_at(ring, ring->tail, header->size);
-        matters = read_event((const unsigned char *)header, event);
+        matters =
+            read_event((const unsigned char *)header, event, perf->stack != 0);
         event->weight = perf->period;
         ring->tail += header->size;
         perf->last = ring;

@@ -12,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TRACE_SAMPLE_HZ = 1000, TRACE_SAMPLE_HZ_MOST = 10000 };
+enum {
+    TRACE_SAMPLE_HZ = 1000,
+    TRACE_SAMPLE_HZ_MOST = 10000,
+    TRACE_SAMPLE_STACK = 16 << 10 /* bytes */
+};
 
 /* X(NAME) */
 #define TRACE_PERF_EVENTS(X)                                                   \
@@ -41,8 +45,12 @@ struct trace_perf_event {
     /* SAMPLE: where the thread was, then the return addresses of its calls. */
     const uint64_t *addresses;
     size_t count;
-    uint64_t weight;           /* SAMPLE: ns that it stands for */
-    const char *text;          /* MAP: the file; NAME: the name */
+    uint64_t weight; /* SAMPLE: ns that it stands for */
+    /* SAMPLE, with stacks: registers, and the bytes from the stack pointer. */
+    uint64_t at, stack_pointer, frame_pointer, link;
+    const unsigned char *stack;
+    size_t stack_size;         /* 0: there are none */
+    const char *text;          /* MAP: the file; NAME, EXEC: the name */
     uint64_t low, size, place; /* MAP: addresses, bytes, place in the file */
     const unsigned char *build_id; /* MAP */
     size_t build_id_size;
@@ -56,13 +64,15 @@ struct trace_perf {
     size_t count;
     struct trace_perf_ring *last; /* of the last event */
     uint64_t period; /* ns of processor time that a sample stands for */
+    size_t stack;    /* bytes that a sample may have; 0: none */
 };
 
 /* trace_perf_open samples, `hz` times a second, this thread, the processes that
- * it starts from now on, and all that they start. If the kernel refuses, it
- * returns -1 with errno: ENOMEM if the user may lock no more memory.
- * trace_perf_close ends it. */
-int trace_perf_open(struct trace_perf *, unsigned hz);
+ * it starts from now on, and all that they start. Each sample has up to `stack`
+ * bytes of the stack, for code without frame pointers; 0: none. If the kernel
+ * refuses, it returns -1 with errno: ENOMEM if the user may lock no more
+ * memory. trace_perf_close ends it. */
+int trace_perf_open(struct trace_perf *, unsigned hz, size_t stack);
 void trace_perf_close(struct trace_perf *);
 
 /* trace_perf_wait waits until a ring is filling, at most `ms` ms. */

@@ -59,6 +59,29 @@ static inline uint64_t trace_sampled_key(uint32_t pid, uint32_t tid)
     return (uint64_t)pid << 32 | tid;
 }
 
+/* ---- sampled_maps.c ---- */
+
+/* trace_sampled_map adds a map, which replaces what was in its place; mprotect
+ * maps a part of a file again. */
+void trace_sampled_map(struct trace_sampled_process *,
+                       struct trace_sampled_map);
+
+/* trace_sampled_frame finds the place in a file that an address has; false if
+ * it is in none. */
+bool trace_sampled_frame(const struct trace_sampled_process *, uint64_t address,
+                         struct trace_stack_frame *);
+
+/* ---- unwind.c ---- */
+
+/* trace_sampled_unwind finds the frames of a sample in the bytes of its stack,
+ * by what the files tell about their code; returns how many. */
+size_t trace_sampled_unwind(const struct trace_sampler *,
+                            const struct trace_sampled_process *,
+                            const struct trace_perf_event *,
+                            struct trace_stack_frame *, size_t most);
+
+/* ---- sampler.c ---- */
+
 /* trace_sampler_remove takes the tree of a worker out of a sampler;
  * trace_sampled_tree_free frees it. */
 struct trace_sampled_tree trace_sampler_remove(struct trace_sampler *,

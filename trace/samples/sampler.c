@@ -137,81 +137,23 @@ static uint32_t image_of(struct trace_sampler *sampler,
     return (uint32_t)number;
 }
 
-/* Returns how many maps end at or before an address. */
-static size_t maps_before(const struct trace_sampled_process *process,
-                          uint64_t address)
-{
-    size_t low = 0, high = process->map_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (process->maps[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Returns the part of a map that begins at an address. */
-static struct trace_sampled_map part_from(const struct trace_sampled_map *map,
-                                          uint64_t low)
-{
-    return (struct trace_sampled_map){
-        low, map->end, map->place + (low - map->low), map->image};
-}
-
-/* A map replaces what was in its place; mprotect maps a part of a file again.
- */
 static void add_map(struct trace_sampler *sampler,
                     const struct trace_perf_event *event)
 {
     struct trace_sampled_process *process = process_of(sampler, event->pid);
     uint32_t image = image_of(sampler, event);
-    struct trace_sampled_map kept[3];
-    uint64_t low = event->low, end = low + event->size;
-    size_t from, to, count = 0;
 
-    if (!process || !image ||
-        !TRACE_ARRAY_RESERVE(process->maps, process->map_capacity,
-                             process->map_count + 2))
-        return;
-    from = to = maps_before(process, low);
-    while (to < process->map_count && process->maps[to].low < end)
-        to++;
-    if (from < to && process->maps[from].low < low) {
-        kept[count] = process->maps[from];
-        kept[count++].end = low;
-    }
-    kept[count++] = (struct trace_sampled_map){low, end, event->place, image};
-    if (from < to && process->maps[to - 1].end > end)
-        kept[count++] = part_from(&process->maps[to - 1], end);
-    memmove(process->maps + from + count, process->maps + to,
-            (process->map_count - to) * sizeof(*kept));
-    memcpy(process->maps + from, kept, count * sizeof(*kept));
-    process->map_count += from + count - to;
+    if (process && image)
+        trace_sampled_map(process, (struct trace_sampled_map){
+                                       event->low, event->low + event->size,
+                                       event->place, image});
 }
 
 /* ---- Samples ---- */
 
-/* A return address is behind its call. */
-static bool find_frame(const struct trace_sampled_process *process,
-                       uint64_t address, struct trace_stack_frame *frame)
-{
-    size_t at = maps_before(process, address);
-    const struct trace_sampled_map *map = &process->maps[at];
-    uint64_t place;
-
-    if (at == process->map_count || address < map->low)
-        return false;
-    place = address - map->low + map->place;
-    *frame = (struct trace_stack_frame){map->image, (uint32_t)place};
-    return place <= UINT32_MAX;
-}
-
-/* Code without frame pointers leaves other things where the return address
- * should be: the stack ends before the first address that is no code. */
+/* A return address is behind its call. Code without frame pointers leaves other
+ * things where the return address should be: the stack ends before the first
+ * address that is no code. */
 static size_t find_frames(const struct trace_sampled_process *process,
                           const struct trace_perf_event *event,
                           struct trace_stack_frame *frames)
@@ -219,11 +161,31 @@ static size_t find_frames(const struct trace_sampled_process *process,
     size_t count = 0;
 
     for (size_t i = 0; i < event->count && count < FRAMES_MOST; i++, count++)
-        if (!find_frame(process, event->addresses[i] - !!i, &frames[count]))
+        if (!trace_sampled_frame(process, event->addresses[i] - !!i,
+                                 &frames[count]))
             break;
     if (!count) /* in memory that has no file */
         frames[count++] = (struct trace_stack_frame){0, 0};
     return count;
+}
+
+/* Returns the number of frames: those that the stack's bytes show, or those
+ * that the kernel has found. */
+static size_t find_stack(const struct trace_sampler *sampler,
+                         const struct trace_sampled_process *process,
+                         const struct trace_perf_event *event,
+                         struct trace_stack_frame *frames)
+{
+    struct trace_stack_frame unwound[FRAMES_MOST];
+    size_t count = find_frames(process, event, frames), other = 0;
+
+    if (event->stack_size)
+        other =
+            trace_sampled_unwind(sampler, process, event, unwound, FRAMES_MOST);
+    if (other <= count)
+        return count;
+    memcpy(frames, unwound, other * sizeof(*frames));
+    return other;
 }
 
 /* Returns the number of a stack + 1; 0 without memory. */
@@ -285,7 +247,8 @@ static bool add_sample(struct trace_sampler *sampler,
     if (!tree ||
         !TRACE_ARRAY_RESERVE(tree->samples, tree->capacity, tree->count + 1))
         return false;
-    stack = stack_of(sampler, frames, find_frames(process, event, frames));
+    stack =
+        stack_of(sampler, frames, find_stack(sampler, process, event, frames));
     if (!stack)
         return false;
     tree->samples[tree->count++] = (struct trace_sampled){
@@ -333,6 +296,8 @@ void trace_sampler_take(struct trace_sampler *sampler,
         break;
     case TRACE_PERF_EXEC:
         execute(sampler, event->pid);
+        if (event->text)
+            name_thread(sampler, event);
         break;
     case TRACE_PERF_EXIT:
         end_thread(sampler, event);

@@ -169,6 +169,17 @@ static bool read_functions_least(struct reader *reader)
     return true;
 }
 
+static bool read_sample_stacks(struct reader *reader)
+{
+    static const char *const words[] = {"pointers", "dwarf", NULL};
+    unsigned choice = 0;
+    int failed =
+        test_log_read_word(reader->name, reader->value, words, &choice);
+
+    reader->options->unwinds = choice == 1;
+    return test_log_option_judge(reader, failed);
+}
+
 static bool read_sample(struct reader *reader)
 {
     const char *text = reader->value;
@@ -528,6 +539,9 @@ static const struct option_row rows[] = {
     {"--sample", "TRACE_SAMPLE", "[HZ|",
      "sample where threads spend processor time, HZ times a second (1000)",
      .read = read_sample},
+    {"--sample-stacks", "TRACE_SAMPLE_STACKS", "pointers|dwarf|",
+     "how to find the callers of a sample's function (pointers)",
+     .read = read_sample_stacks},
     {"--trace-options", "TRACE_OPTIONS", "KEY=VALUE",
      "profiler options, see below; several with commas", .read = read_profiler},
     {"--fail-log", NULL, "N", "hidden lines that a failed test shows, too (20)",

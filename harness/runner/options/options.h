@@ -71,6 +71,7 @@ struct test_log_options {
     size_t functions_depth;            /* most open calls; 0: any number */
     uint64_t functions_least;          /* ns of a call that calls nothing */
     struct test_log_setting lines;     /* that are recorded; NULL: none */
+    bool unwinds;                      /* --sample-stacks=dwarf */
     size_t sample;                     /* Hz; 0: tests are not sampled */
     struct trace_profiler profiler;
     const char *dir;     /* where runs go */

@@ -168,14 +168,16 @@ static bool open_other(size_t hz, int error)
     return !fault;
 }
 
-void test_log_sampling_begin(size_t hz)
+void test_log_sampling_begin(size_t hz, bool unwinds)
 {
     int error;
 
     if (!hz)
         return;
     state.sampler.runner = (uint32_t)getpid();
-    if (trace_perf_open(&state.perf, (unsigned)hz) && !open_other(hz, errno))
+    if (trace_perf_open(&state.perf, (unsigned)hz,
+                        unwinds ? TRACE_SAMPLE_STACK : 0) &&
+        !open_other(hz, errno))
         return;
     error = start_thread();
     state.active = !error;

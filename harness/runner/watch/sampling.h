@@ -5,9 +5,10 @@
 #include "harness/results/model/model.h"
 
 /* test_log_sampling_begin begins to sample the processes that this thread
- * starts, `hz` times a second; 0: not at all. If the kernel refuses, it prints
+ * starts, `hz` times a second; 0: not at all. `unwinds`: stacks of code without
+ * frame pointers are found, too. If the kernel refuses, it prints
  * why, and the processes sample themselves. test_log_sampling_end ends it. */
-void test_log_sampling_begin(size_t hz);
+void test_log_sampling_begin(size_t hz, bool unwinds);
 void test_log_sampling_end(void);
 
 /* test_log_sampling_put appends the samples of a process that this one has

@@ -174,6 +174,59 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
     e2e_expect_has(e2e_run(TESTLOG " stat")->out, "work");
 }
 
+/* ---- Code without frame pointers ---- */
+
+static void build_deep(const char *compiler, const char *flags)
+{
+    if (e2e_run("command -v %s", compiler)->code)
+        cr_skip_test("%s is missing", compiler);
+    cr_assert_not(e2e_run("%s -g -fomit-frame-pointer %s -o deep '" TESTS_DIR
+                          "/programs/deep.c'",
+                          compiler, flags)
+                      ->code);
+}
+
+/* Functions may have suffixes: "middle.constprop.0". */
+static void expect_deep(const char *compiler, const char *flags)
+{
+    const struct e2e *run;
+
+    build_deep(compiler, flags);
+    run = e2e_run(TESTLOG " record --sample --sample-stacks=dwarf -- ./deep");
+    e2e_expect_code(run, 0);
+    if (strstr(run->err, "the kernel refuses"))
+        cr_skip_test("%s", run->err);
+    cr_expect_gt(e2e_sampled("",
+                             "deep [0-9]*;.*;main;variable[^;]*;aligned[^;]*;"
+                             "middle[^;]*;leaf"),
+                 20, "%s %s: %s", compiler, flags,
+                 e2e_run(TESTLOG " export --folded=samples")->out);
+}
+
+/* X(name, compiler, flags) */
+#define WITHOUT_POINTERS(X)                                                    \
+    X(gcc_0, "gcc", "-O0")                                                     \
+    X(gcc_2, "gcc", "-O2 -fno-optimize-sibling-calls")                         \
+    X(clang_2, "clang", "-O2 -fno-optimize-sibling-calls")
+
+#define TEST(name, compiler, flags)                                            \
+    Test(e2e_samples, unwind_code_without_frame_pointers_of_##name)            \
+    {                                                                          \
+        expect_deep(compiler, flags);                                          \
+    }
+
+WITHOUT_POINTERS(TEST)
+#undef TEST
+
+Test(e2e_samples, of_tests_have_whole_stacks_too)
+{
+    e2e_expect_code(sample("calls", "--sample=200 --sample-stacks=dwarf"), 0);
+    cr_expect_gt(e2e_sampled("sampled/calls",
+                             ";__libc_start_call_main;.*;sampled_calls_impl;"
+                             "seventy;burn"),
+                 20);
+}
+
 /* ---- What is refused ---- */
 
 static const char *const refused[][2] = {
@@ -196,6 +249,9 @@ Test(e2e_samples, refuse_a_bad_number)
     }
     e2e_expect_has(e2e_run("TRACE_SAMPLE=0 %s", program)->err,
                    "TRACE_SAMPLE: \"0\" is not a number of samples");
+    e2e_expect_has(e2e_run("%s --sample-stacks=all", program)->err,
+                   "--sample-stacks: unknown value \"all\"; write pointers or "
+                   "dwarf\n");
     e2e_expect_code(e2e_run(TESTLOG " export --folded=all"), 2);
     e2e_expect_has(e2e_run(TESTLOG " export --folded=all")->err,
                    "--folded: unknown value \"all\"; write spans or samples\n");

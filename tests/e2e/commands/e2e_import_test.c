@@ -124,9 +124,11 @@ Test(e2e_import, survives_what_perf_never_prints)
 
     for (int round = 0; round < 30; round++) {
         char text[4096] = "a 7/7 1.200000000: 1000 cpu-clock: \n\t10 (/a)\n\n";
+        int size = (int)strlen(text);
 
         for (int i = 0; i < 150; i++)
-            strcat(text, words[test_random() % (sizeof(words) / 24)]);
+            size += snprintf(text + size, sizeof(text) - (size_t)size, "%s",
+                             words[test_random() % (sizeof(words) / 24)]);
         pretend("perf", text);
         e2e_expect_code(import("perf.data"), 0);
     }

@@ -1,7 +1,7 @@
 /* trace_import_test.c: recordings of what other tools have recorded. */
 #include "tests/support/support.h"
 
-#include "trace/import/import.h"
+#include "trace/import/made_recording.h"
 #include "trace/read/reader.h"
 
 #include <criterion/criterion.h>

@@ -12,7 +12,7 @@ static struct trace_perf perf;
 
 static void open_or_skip(unsigned hz)
 {
-    if (trace_perf_open(&perf, hz))
+    if (trace_perf_open(&perf, hz, 0))
         cr_skip_test("%s", strerror(errno));
 }
 

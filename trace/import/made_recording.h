@@ -1,5 +1,5 @@
-/* import.h: writes recordings of what another tool has recorded. Private to the
- * project.
+/* made_recording.h: writes recordings of what another tool has recorded.
+ * Private to the project.
  *
  * Times are in ns of a clock of the other tool's; a recording has them as they
  * are, and its time zero with them.

@@ -1,5 +1,5 @@
-/* import.c: writes recordings of what another tool has recorded. */
-#include "import.h"
+/* made_recording.c: writes recordings of what another tool has recorded. */
+#include "made_recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
