@@ -23,7 +23,8 @@ struct module {
     uint64_t text;         /* of those up to the end of its code */
     unsigned char *wanted; /* as in struct trace_filtered_module */
     bool hooked;           /* it calls the hooks of functions */
-    bool lined;            /* and that of lines */
+    bool lined;            /* and that of lines, */
+    uint64_t line_hook;    /* which is here; 0: in another module */
     /* Code whose lines are recorded. */
     struct range *ranges;
     size_t range_count, range_capacity;
@@ -104,12 +105,15 @@ static void find_hooks(void *context, const char *symbol, uint64_t address,
 {
     struct visiting *visiting = context;
 
-    (void)address;
     (void)size;
     if (defined && !visiting->program)
         return;
     visiting->module->hooked |= !strcmp(symbol, "__cyg_profile_func_enter");
-    visiting->module->lined |= !strcmp(symbol, "__sanitizer_cov_trace_pc");
+    if (strcmp(symbol, "__sanitizer_cov_trace_pc"))
+        return;
+    visiting->module->lined = true;
+    if (defined)
+        visiting->module->line_hook = address;
 }
 
 static void judge(void *context, const char *symbol, uint64_t address,
@@ -183,6 +187,97 @@ static void judge_lines_of(void *context, const char *symbol, uint64_t address,
         add_range(visiting->module, address, address + size);
 }
 
+/* ---- Blocks of lines ---- */
+
+/* What functions with these lines call. The hook of another module has an
+ * address of its own in each module: that which is called most. */
+struct calling {
+    struct module *module;
+    struct test_log_module *file;
+    struct trace_table counts; /* of what is called */
+    uint64_t hook;
+    uintptr_t most;
+    struct range *blocks; /* where their hooks return to */
+    size_t count, capacity;
+};
+
+static bool has_lines(const struct module *module, uint64_t begin, uint64_t end)
+{
+    for (size_t i = 0; i < module->range_count; i++)
+        if (module->ranges[i].begin < end - module->low &&
+            begin - module->low < module->ranges[i].end)
+            return true;
+    return false;
+}
+
+static void count_call(void *context, uint64_t called)
+{
+    struct calling *calling = context;
+    uintptr_t count = 0;
+
+    trace_table_find(&calling->counts, called, &count);
+    trace_table_set(&calling->counts, called, ++count);
+    if (count <= calling->most)
+        return;
+    calling->most = count;
+    calling->hook = called;
+}
+
+static void count_calls(void *context, const char *symbol, uint64_t address,
+                        uint64_t size, bool defined)
+{
+    struct calling *calling = context;
+
+    (void)symbol;
+    if (defined && has_lines(calling->module, address, address + size))
+        test_log_visit_calls(calling->file, address, address + size, count_call,
+                             calling);
+}
+
+static void take_block(void *context, uint64_t begin, uint64_t end)
+{
+    struct calling *calling = context;
+    uint64_t low = calling->module->low;
+
+    if (has_lines(calling->module, begin, end) &&
+        TRACE_ARRAY_RESERVE(calling->blocks, calling->capacity,
+                            calling->count + 1))
+        calling->blocks[calling->count++] =
+            (struct range){begin - 1 - low, begin - low};
+}
+
+static void take_blocks(void *context, const char *symbol, uint64_t address,
+                        uint64_t size, bool defined)
+{
+    struct calling *calling = context;
+
+    (void)symbol;
+    if (defined && has_lines(calling->module, address, address + size))
+        test_log_visit_blocks(calling->file, calling->hook, address,
+                              address + size, take_block, calling);
+}
+
+/* A block is recorded if it has one of the lines, not only if it begins with
+ * one. If no block is found, the hooks in the lines themselves are. */
+static void find_blocks(struct module *module, struct test_log_module *file)
+{
+    struct calling calling = {
+        .module = module, .file = file, .hook = module->line_hook};
+
+    if (!calling.hook)
+        test_log_module_each(file, count_calls, &calling);
+    if (calling.hook)
+        test_log_module_each(file, take_blocks, &calling);
+    trace_table_free(&calling.counts);
+    if (!calling.count) {
+        free(calling.blocks);
+        return;
+    }
+    free(module->ranges);
+    module->ranges = calling.blocks;
+    module->range_count = calling.count;
+}
+
 /* ---- Modules that call hooks ---- */
 
 static void judge_module(struct making *making, struct module *module)
@@ -200,6 +295,7 @@ static void judge_module(struct making *making, struct module *module)
     if (module->lined && code->lines.count) {
         test_log_module_lines(file, judge_line, &visiting);
         test_log_module_each(file, judge_lines_of, &visiting);
+        find_blocks(module, file);
     }
     test_log_module_close(file);
     code->hooked |= module->hooked;

@@ -82,6 +82,29 @@ static struct call call_at(const struct test_log_code *code, uint64_t address)
     return call_before(code->bytes + before, before, address);
 }
 
+/* Returns the next call of `called`, 0: of anything, and sets *at to its end;
+ * size 0: there is none before `end`. */
+static struct call find_call(const struct test_log_code *code, uint64_t called,
+                             uint64_t *at, uint64_t end)
+{
+    for (*at += LEAST; *at <= end; *at += LEAST) {
+        struct call call = call_at(code, *at);
+
+        if (call.size &&
+            (called ? call.called == called
+                    : call.called - code->begin < code->end - code->begin))
+            return call;
+    }
+    return (struct call){0, 0};
+}
+
+/* Finds code; false if not all of it is in the file. */
+static bool find_code(struct test_log_module *module, uint64_t begin,
+                      uint64_t end, struct test_log_code *code)
+{
+    return test_log_module_code(module, begin, code) && end <= code->end;
+}
+
 /* Returns where the next call of the hook ends, which the block that begins at
  * `block` calls, too; 0: there is none from `begin` to `end`. *size becomes
  * that of the call. */
@@ -90,19 +113,46 @@ static uint64_t next_call(struct test_log_module *module, uint64_t block,
 {
     struct test_log_code code;
     struct call hook;
+    uint64_t at = begin;
 
-    if (!test_log_module_code(module, block, &code) || begin < code.begin ||
-        end > code.end)
+    if (!find_code(module, begin, end, &code) || block < code.begin ||
+        block > code.end)
         return 0;
     hook = call_at(&code, block);
     *size = hook.size;
-    for (uint64_t at = begin + hook.size; hook.size && at <= end; at += LEAST) {
-        struct call call = call_at(&code, at);
+    return hook.size && find_call(&code, hook.called, &at, end).size ? at : 0;
+}
 
-        if (call.size == hook.size && call.called == hook.called)
-            return at;
+void test_log_visit_calls(struct test_log_module *module, uint64_t begin,
+                          uint64_t end, test_log_visit_call *visit,
+                          void *context)
+{
+    struct test_log_code code;
+    struct call call;
+
+    if (!find_code(module, begin, end, &code))
+        return;
+    while ((call = find_call(&code, 0, &begin, end)).size)
+        visit(context, call.called);
+}
+
+void test_log_visit_blocks(struct test_log_module *module, uint64_t hook,
+                           uint64_t begin, uint64_t end,
+                           test_log_visit_block *visit, void *context)
+{
+    struct test_log_code code;
+    uint64_t block = 0, at = begin;
+    struct call call;
+
+    if (!find_code(module, begin, end, &code))
+        return;
+    while ((call = find_call(&code, hook, &at, end)).size) {
+        if (block)
+            visit(context, block, at - call.size);
+        block = at;
     }
-    return 0;
+    if (block)
+        visit(context, block, end);
 }
 
 uint64_t test_log_block_end(struct test_log_module *module, uint64_t address)
@@ -124,16 +174,20 @@ bool test_log_code_has_blocks(struct test_log_module *module, uint64_t block,
     return next_call(module, block, begin, end, &size);
 }
 
-/* Optimized code may have lines from before the first one. */
+/* The hook's call may have the line of what is before it, or none: the block's
+ * first line is that of what follows. */
 bool test_log_module_block(struct test_log_module *module, uint64_t address,
                            struct test_log_symbol *symbol)
 {
-    uint64_t end = test_log_block_end(module, address);
+    uint64_t end = test_log_block_end(module, address), at = address;
     struct test_log_symbol next;
 
-    if (!test_log_module_at(module, address - 1, symbol))
+    if (!test_log_module_at(module, at, symbol))
         return false;
-    for (uint64_t at = address; symbol->file && at < end; at++) {
+    while (!symbol->line && ++at < end)
+        test_log_module_at(module, at, symbol);
+    /* Optimized code may have lines from before the first one. */
+    while (symbol->file && ++at < end) {
         uint32_t last = symbol->last_line ? symbol->last_line : symbol->line;
 
         if (test_log_module_at(module, at, &next) && next.file &&

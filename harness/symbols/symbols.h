@@ -120,6 +120,19 @@ bool test_log_module_block(struct test_log_module *, uint64_t address,
  * it cannot read. */
 uint64_t test_log_block_end(struct test_log_module *, uint64_t address);
 
+/* test_log_visit_calls visits what code calls, as test_log_visit_blocks takes
+ * it: in functions that have blocks, the hook more often than anything else. */
+typedef void test_log_visit_call(void *context, uint64_t called);
+void test_log_visit_calls(struct test_log_module *, uint64_t begin,
+                          uint64_t end, test_log_visit_call *, void *context);
+
+/* test_log_visit_blocks visits the blocks of a function, if `hook` is what they
+ * call. */
+typedef void test_log_visit_block(void *context, uint64_t begin, uint64_t end);
+void test_log_visit_blocks(struct test_log_module *, uint64_t hook,
+                           uint64_t begin, uint64_t end, test_log_visit_block *,
+                           void *context);
+
 /* test_log_code_has_blocks tells whether blocks begin in code, from `begin` to
  * before `end`; `block` is a known one. */
 bool test_log_code_has_blocks(struct test_log_module *, uint64_t block,

@@ -29,12 +29,15 @@ struct line_module {
     struct trace_table by_address;
 };
 
-/* A line that ran, or could have run. */
+/* A line that ran, or could have run. Code of a line may be in several blocks
+ * of a function, of which that counts which ran most, and in several functions.
+ */
 struct line_sum {
     const char *file;
     uint32_t line;
-    bool begins;          /* a block begins with it */
     uint64_t count, time; /* ns */
+    uint64_t function;    /* the last one, */
+    uint64_t most;        /* and how often its code of the line ran */
 };
 
 /* ---- What ran ---- */
@@ -63,7 +66,7 @@ static struct line_module *module_of(struct line_sums *sums,
 
 static int add_block(struct line_sums *sums,
                      const struct trace_module_file *file, uint64_t address,
-                     uint64_t time)
+                     uint64_t count, uint64_t time)
 {
     struct line_module *module = module_of(sums, file);
     uintptr_t number;
@@ -78,7 +81,7 @@ static int add_block(struct line_sums *sums,
             return -1;
         module->blocks[module->count++] = (struct block){.address = address};
     }
-    module->blocks[number].count++;
+    module->blocks[number].count += count;
     module->blocks[number].time += time;
     return 0;
 }
@@ -100,6 +103,21 @@ static int add_list(struct line_sums *sums, const struct trace_reader *reader)
     return sums->lists[sums->list_count] ? (sums->list_count++, 0) : -1;
 }
 
+/* Blocks without space were counted. */
+static int add_lost(struct line_sums *sums, const struct trace_reader *reader)
+{
+    const struct trace_site *site;
+    struct trace_module_file file;
+    size_t cursor = 0;
+    uint64_t count, address;
+
+    while (trace_reader_call_counts(reader, &cursor, &site, &count))
+        if (trace_reader_line(reader, site, &file, &address) &&
+            add_block(sums, &file, address, count, 0))
+            return -1;
+    return 0;
+}
+
 int runners_lines_add(struct line_sums *sums, struct trace_reader *reader,
                       struct stat_window window)
 {
@@ -115,9 +133,10 @@ int runners_lines_add(struct line_sums *sums, struct trace_reader *reader,
         if (entry.kind == TRACE_ENTRY_SPAN &&
             trace_reader_line(reader, entry.site, &file, &address) &&
             runners_window_clip(window, &begin, &end))
-            status = add_block(sums, &file, address, end - begin);
+            status =
+                add_block(sums, &file, address, !entry.resumed, end - begin);
     }
-    return status;
+    return status ? -1 : add_lost(sums, reader);
 }
 
 /* ---- Lines ---- */
@@ -172,6 +191,13 @@ static int by_address(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+static int by_block(const void *a, const void *b)
+{
+    const struct block *x = a, *y = b;
+
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
 /* Returns the first line that ends behind an address, or the end. */
 static const struct test_log_line *line_at(const struct lines *lines,
                                            uint64_t address)
@@ -189,41 +215,39 @@ static const struct test_log_line *line_at(const struct lines *lines,
     return lines->code + low;
 }
 
-static void add_first(struct lines *lines, const struct test_log_line *line,
-                      const struct block *block)
+static void add_count(struct line_sum *sum, uint64_t function, uint64_t count)
 {
-    struct line_sum *sum = sum_of(lines, line);
-
-    if (!sum)
-        return;
-    sum->count = block->count + (sum->begins ? sum->count : 0);
-    sum->time += block->time;
-    sum->begins = true;
+    if (sum->function != function) {
+        sum->function = function;
+        sum->most = 0;
+    }
+    if (count > sum->most) {
+        sum->count += count - sum->most;
+        sum->most = count;
+    }
 }
 
-/* A line with which blocks begin ran as often as these. */
-static void add_next(struct lines *lines, const struct test_log_line *line,
-                     const struct block *block)
-{
-    struct line_sum *sum = sum_of(lines, line);
-
-    if (sum && !sum->begins && sum->count < block->count)
-        sum->count = block->count;
-}
-
+/* The first line has the time. */
 static void add_lines(struct lines *lines, const struct block *block)
 {
     uint64_t end = test_log_block_end(lines->module, block->address);
-    const struct test_log_line *first = line_at(lines, block->address - 1);
+    uint64_t function =
+        test_log_module_function_end(lines->module, block->address);
+    const struct test_log_line *first = line_at(lines, block->address);
     const struct test_log_line *last = lines->code + lines->code_count;
 
-    if (first == last || first->begin >= block->address)
-        return;
-    add_first(lines, first, block);
-    for (const struct test_log_line *line = first + 1;
-         line < last && line->begin < end; line++)
-        if (!strcmp(line->file, first->file))
-            add_next(lines, line, block);
+    for (const struct test_log_line *line = first;
+         line < last && (line->begin < end || line->begin <= block->address);
+         line++) {
+        struct line_sum *sum =
+            strcmp(line->file, first->file) ? NULL : sum_of(lines, line);
+
+        if (!sum)
+            continue;
+        add_count(sum, function, block->count);
+        if (line == first)
+            sum->time += block->time;
+    }
 }
 
 /* ---- Lines that did not run ---- */
@@ -293,8 +317,7 @@ static void put_line(struct runners_table *table, struct source_files *sources,
 
 static void put_module(struct runners_table *table,
                        struct source_files *sources,
-                       const struct line_sums *sums,
-                       const struct line_module *module)
+                       const struct line_sums *sums, struct line_module *module)
 {
     struct lines lines = {
         .module = test_log_module_open(&(struct trace_module_file){
@@ -309,6 +332,7 @@ static void put_module(struct runners_table *table,
     test_log_module_lines(lines.module, take_code, &lines);
     if (lines.code_count)
         qsort(lines.code, lines.code_count, sizeof(*lines.code), by_address);
+    qsort(module->blocks, module->count, sizeof(*module->blocks), by_block);
     for (size_t i = 0; i < module->count; i++)
         add_lines(&lines, &module->blocks[i]);
     lines.block = module->blocks->address;
@@ -318,6 +342,10 @@ static void put_module(struct runners_table *table,
         qsort(lines.sums, lines.count, sizeof(*lines.sums), by_place);
     for (size_t i = 0; i < lines.count; i++)
         put_line(table, sources, &lines.sums[i]);
+    if (!lines.count)
+        test_log_notice("stat: %s has no debugging information; build it with "
+                        "-g",
+                        module->path);
     if (lines.failed)
         test_log_notice("stat: out of memory");
     free(lines.code);

@@ -57,7 +57,8 @@ struct trace_calls {
     struct trace_frame *bottom;         /* its first, which is no call */
     size_t bytes;                       /* of the shadow stack's memory */
     const struct trace_loaded *module;  /* of the last call */
-    uintptr_t ended;             /* where the last exit was: it returns there */
+    uintptr_t ended;      /* where the last function called its exit's hook, */
+    uintptr_t ended_site; /* and where it returned to */
     struct trace_record *record; /* the current CALLS record; NULL: none */
     struct trace_record *free, *room_end; /* without one: its range's rest */
     uint32_t pieces;                      /* of the last range */

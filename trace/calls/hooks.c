@@ -71,13 +71,14 @@ void __cyg_profile_func_enter(void *function, void *site)
 /* Ends a call whose frame is the innermost one's, or within. */
 static __attribute__((noinline)) void leave(struct trace_frame *top,
                                             uintptr_t frame, uintptr_t function,
-                                            uintptr_t back)
+                                            uintptr_t site, uintptr_t back)
 {
     struct trace_writer *writer = trace_enter();
 
     if (unlikely(!writer))
         return;
     trace_calls.ended = back;
+    trace_calls.ended_site = site;
     if (unlikely(trace_calls.generation != writer->generation)) {
         /* It is of an earlier recording, or of a fork's parent. */
     } else if (likely(top->frame == frame && top->function == function)) {
@@ -96,8 +97,7 @@ void __cyg_profile_func_exit(void *function, void *site)
     struct trace_frame *top = trace_calls.top;
     uintptr_t frame = trace_frame_outer(trace_frame());
 
-    (void)site;
     if (top && top->frame <= frame && !trace_is_busy(&trace_writer))
-        leave(top, frame, (uintptr_t)function,
+        leave(top, frame, (uintptr_t)function, (uintptr_t)site,
               (uintptr_t)__builtin_return_address(0));
 }

@@ -57,7 +57,8 @@ static void step(struct trace_writer *writer, uintptr_t frame, uintptr_t back)
         return;
     if (!trace_is_loaded_at(calls->module, back))
         calls->module = trace_load_map_find(writer, back);
-    if (back - calls->ended < RETURNING)
+    if (back - calls->ended < RETURNING &&
+        trace_return_of(frame) == calls->ended_site)
         return;
     trace_calls_repair(writer, frame, trace_return_of(frame), back);
     if (calls->top->frame == frame && trace_is_line(calls->top))
@@ -86,9 +87,22 @@ static __attribute__((noinline)) void visit(uintptr_t frame, uintptr_t back)
     trace_leave(writer);
 }
 
+enum { STACK_MOST = 64 << 20 /* bytes */ };
+
+/* Returns the frame of the function that has called the hook. Code without
+ * frame pointers has something else there: then it is the hook's own. */
+static uintptr_t frame_of(uintptr_t hook)
+{
+    uintptr_t frame = trace_frame_outer(hook);
+
+    return frame > hook && frame - hook < STACK_MOST &&
+                   frame % sizeof(frame) == 0
+               ? frame
+               : hook;
+}
+
 void __sanitizer_cov_trace_pc(void)
 {
     if (unlikely(__atomic_load_n(&trace_recording.lines, __ATOMIC_RELAXED)))
-        visit(trace_frame_outer(trace_frame()),
-              (uintptr_t)__builtin_return_address(0));
+        visit(frame_of(trace_frame()), (uintptr_t)__builtin_return_address(0));
 }

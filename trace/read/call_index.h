@@ -54,6 +54,7 @@ struct trace_seen_call {
     uint64_t function; /* its address, and TRACE_CALL_LINE */
     uint64_t start;    /* ticks */
     uint64_t end;      /* ticks; 0: open */
+    bool resumed;      /* the rest of one that a coroutine had suspended */
 };
 
 /* A walk through a thread's calls, in order. */

@@ -293,7 +293,7 @@ static bool take_next(struct trace_merge *merge, struct track *track,
 {
     const struct trace_thread *thread = &merge->reader->threads[track->thread];
     uint64_t time = record ? record->time : UINT64_MAX;
-    bool calls = track->has_call && track->call.start < time;
+    bool calls = track->has_call && (!record || track->call.start < time);
 
     if (calls)
         time = track->call.start;

@@ -46,6 +46,7 @@ struct trace_entry {
     enum trace_entry_kind kind;
     bool entered;  /* SPAN: on creation */
     bool beside;   /* SPAN: no thread is in it; it is drawn beside its thread */
+    bool resumed;  /* SPAN: the rest of a call that a coroutine had suspended */
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */

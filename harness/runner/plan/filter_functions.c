@@ -31,7 +31,11 @@ static void read_lists(const struct test_log_options *options)
          test_log_function_list_read(&code->functions, functions)) ||
         (lines && test_log_line_list_read(&code->lines, lines)))
         test_log_notice("out of memory");
-    code->depth = (uint32_t)options->functions_depth;
+    code->depth = lines ? 0 : (uint32_t)options->functions_depth;
+    if (lines && options->functions_depth)
+        test_log_notice("--functions-depth has no effect with %s: lines would "
+                        "count as calls",
+                        options->lines.origin);
     code->least = options->functions_least;
 }
 

@@ -20,7 +20,8 @@ TestSuite(e2e_lines, .init = e2e_begin, .timeout = 180);
 #define CLANG   "clang -fsanitize-coverage=trace-pc,bb,no-prune "
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 
-static void build(const char *compiler, const char *flags)
+static void build_program(const char *compiler, const char *flags,
+                          const char *program)
 {
     const struct e2e *run;
     char tool[16];
@@ -28,10 +29,15 @@ static void build(const char *compiler, const char *flags)
     sscanf(compiler, "%15s", tool);
     if (e2e_run("command -v %s", tool)->code)
         cr_skip_test("%s is not installed", tool);
-    run = e2e_run("cp " PROGRAMS "/stepping.c . && %s " FLAGS
-                  "%s stepping.c -o stepping_test" LIBRARIES,
-                  compiler, flags);
+    run = e2e_run("cp " PROGRAMS "/%s.c . && %s " FLAGS
+                  "%s %s.c -o %s_test" LIBRARIES,
+                  program, compiler, flags, program, program);
     cr_assert_eq(run->code, 0, "%s", run->err);
+}
+
+static void build(const char *compiler, const char *flags)
+{
+    build_program(compiler, flags, "stepping");
 }
 
 static void record(const char *flags)
@@ -89,6 +95,106 @@ WAYS(TEST)
 OPTIMIZED(TEST)
 #undef TEST
 
+/* ---- Counts ---- */
+
+/* The comments of lined.c tell how often its lines run. */
+static void expect_counts(const char *compiler, const char *flags)
+{
+    const char *table;
+
+    build_program(compiler, flags, "lined");
+    e2e_expect_code(e2e_run("./lined_test --lines=lined.c:1-50"), 0);
+    table = e2e_run(TESTLOG "stat --lines")->out;
+    if (!strstr(flags, "-finstrument-functions") || strstr(compiler, "clang"))
+        e2e_expect_has(e2e_line(table, "never"), "    0 ");
+    e2e_expect_has(e2e_line(table, "once: skips ends"), "    1 ");
+    e2e_expect_has(e2e_line(table, "once: first"), "    1 ");
+    e2e_expect_has(e2e_line(table, "twice: second *"), "    2 ");
+    e2e_expect_has(e2e_line(table, "twice: second goes on"), "    2 ");
+    e2e_expect_has(e2e_line(table, "three times: returns"), "    3 ");
+    e2e_expect_has(e2e_line(table, "once: in the middle"), "    1 ");
+}
+
+#define TEST(name, compiler, flags)                                            \
+    Test(e2e_lines, counts_right_in_code_of_##name)                            \
+    {                                                                          \
+        expect_counts(compiler, flags);                                        \
+    }
+
+WAYS(TEST)
+#undef TEST
+
+/* The block begins before the line that is asked for. */
+Test(e2e_lines, records_blocks_that_have_a_line)
+{
+    const char *line;
+
+    build_program(GCC, "-O0", "lined");
+    line = e2e_run("grep -n 'middle of a block' lined.c | cut -d: -f1")->out;
+    e2e_expect_has(e2e_run("./lined_test --lines=lined.c:%.*s",
+                           (int)strcspn(line, "\n"), line)
+                       ->out,
+                   "1 passed");
+    e2e_expect_has(
+        e2e_line(e2e_run(TESTLOG "stat --lines")->out, "middle of a block"),
+        "    1 ");
+}
+
+/* In a shared object, the hook has another address. */
+Test(e2e_lines, records_lines_of_shared_objects)
+{
+    build_program(GCC, "-O0", "lined");
+    cr_assert_eq(e2e_run(GCC FLAGS "-O0 -fPIC -shared -Dmain=unused "
+                                   "-include stdlib.h lined.c -o liblined.so")
+                     ->code,
+                 0);
+    cr_assert_eq(
+        e2e_run("printf '#include <testlog/test_log.h>\n"
+                "void second(void);\n"
+                "TEST_LOG(other, runs) { second(); second(); }\n' >other.c && "
+                "gcc " FLAGS
+                "other.c -o other_test -L. -llined -Wl,-rpath,. " LIBRARIES)
+            ->code,
+        0);
+    e2e_run("./other_test --filter='other/*' --lines=second");
+    e2e_expect_has(
+        e2e_line(e2e_run(TESTLOG "stat --lines")->out, "twice: second goes on"),
+        "    2 ");
+}
+
+/* The stack then has other things where frames should be. */
+Test(e2e_lines, changes_no_verdict_without_frame_pointers)
+{
+    static const char *const compilers[] = {GCC, CLANG};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (e2e_run("command -v clang")->code && i)
+            continue;
+        cr_assert_eq(e2e_run("%s -g -O2 -D_GNU_SOURCE -DTRACING -I '" BUILD_DIR
+                             "/include' " SANITIZE_FLAGS
+                             " -fomit-frame-pointer " PROGRAMS
+                             "/lined.c -o lined_test" LIBRARIES,
+                             compilers[i])
+                         ->code,
+                     0);
+        e2e_expect_code(e2e_run("./lined_test --lines=lined.c:1-50"), 0);
+    }
+}
+
+Test(e2e_lines, says_what_it_cannot_show)
+{
+    const struct e2e *run;
+
+    build(GCC, "-O0 -g0");
+    e2e_expect_code(e2e_run("./stepping_test --lines=look_up"), 0);
+    run = e2e_run(TESTLOG "stat --lines");
+    e2e_expect_has(run->err, "has no debugging information; build it with -g");
+    build(GCC, "-O0 -finstrument-functions");
+    run = e2e_run("./stepping_test --lines=look_up --functions-depth=1");
+    e2e_expect_has(run->err, "testlog: --functions-depth has no effect with "
+                             "--lines: lines would count as calls\n");
+}
+
 Test(e2e_lines, has_them_in_order)
 {
     const char *order;
@@ -98,8 +204,9 @@ Test(e2e_lines, has_them_in_order)
     order = e2e_run(TESTLOG "stat --lines=order --csv | cut -d, -f5 | uniq | "
                             "tr '\\n' ' '")
                 ->out;
-    e2e_expect_is(order, "line 13 15 16 18 15 16 18 15 16 17 15 22 24 13 15 16 "
-                         "18 15 16 18 15 16 18 15 22 23 24 29 31 ");
+    e2e_expect_is(order,
+                  "line 13 15 16 18 15 16 18 19 15 16 17 15 22 24 25 13 15 "
+                  "16 18 15 16 18 19 15 16 18 15 22 23 25 29 31 ");
     e2e_expect_has(e2e_run(TESTLOG "stat --lines=order")->out,
                    "stepping.c:13-15  look_up   int found = -1;\n");
 }
@@ -198,4 +305,6 @@ Test(e2e_lines, counts_them_beyond_the_limit)
     e2e_expect_code(run, 0);
     e2e_expect_has(run->err, "calls of functions were only counted after "
                              "functions_limit was reached: stepping.c:");
+    e2e_expect_has(e2e_line(e2e_run(TESTLOG "stat --lines")->out, "steps++;"),
+                   "100000 ");
 }
