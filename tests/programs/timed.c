@@ -116,6 +116,39 @@ static void block_signals(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The signal of the timers is not the program's. */
+static void use_all_signals(void)
+{
+    const struct timespec at_once = {.tv_nsec = 0};
+    sigset_t all, before, pending;
+
+    for (int number = 1; number < 65; number++)
+        signal(number, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    while_blocked();
+    if (sigtimedwait(&all, NULL, &at_once) != -1 || sigpending(&pending) ||
+        sigismember(&pending, SIGRTMAX))
+        exit(6);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = 0;
+}
+
+/* The handler of the timers does not run on a small stack of the program's. */
+static void use_small_stack(void)
+{
+    static char area[4096 + 2048];
+    stack_t small = {.ss_sp = area + 4096, .ss_size = 2048};
+
+    memset(area, 0x55, 4096);
+    if (sigaltstack(&small, NULL)) /* too small for this processor */
+        return;
+    burn(50);
+    for (int i = 0; i < 4096; i++)
+        if (area[i] != 0x55)
+            exit(7);
+}
+
 static void load(const char *library)
 {
     void *loaded = dlopen(library, RTLD_NOW);
@@ -146,6 +179,8 @@ int main(int argc, char **argv)
     use_handler();
     use_coroutine();
     block_signals();
+    use_all_signals();
+    use_small_stack();
     if (argc > 1)
         load(argv[1]);
     puts("undisturbed");

@@ -228,8 +228,8 @@ int trace_import_write(const struct trace_import *import, const char *path,
     if (!file)
         return -1;
     ok = fwrite(&header, sizeof(header), 1, file) == 1 &&
-         fwrite(import->slots, sizeof(*import->slots), import->count, file) ==
-             import->count &&
+         (!import->count || fwrite(import->slots, sizeof(*import->slots),
+                                   import->count, file) == import->count) &&
          !fseeko(file, (off_t)(rest * sizeof(*import->slots)), SEEK_CUR) &&
          !fflush(file) && !ftruncate(fileno(file), ftello(file));
     if (fclose(file))

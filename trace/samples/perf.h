@@ -41,6 +41,7 @@ struct trace_perf_event {
     uint64_t time; /* ns of CLOCK_MONOTONIC */
     uint32_t pid, tid;
     uint32_t parent; /* FORK: the process */
+    uint32_t worker; /* FORK: that it belongs to; 0: its parent's */
     uint64_t lost;   /* LOST: events */
     /* SAMPLE: where the thread was, then the return addresses of its calls. */
     const uint64_t *addresses;

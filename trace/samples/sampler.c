@@ -1,4 +1,6 @@
 /* sampler.c: gathers samples by worker. */
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,25 @@ static void begin_thread(struct trace_sampler *sampler, uint32_t pid)
         process->threads++;
 }
 
+/* Returns the worker that a new process belongs to. What it has started may
+ * outlive it. */
+static uint32_t find_worker(struct trace_sampler *sampler,
+                            const struct trace_perf_event *event,
+                            const struct trace_sampled_process *parent)
+{
+    uintptr_t unused;
+
+    if (event->parent == sampler->runner) {
+        trace_table_remove(&sampler->put, event->pid);
+        return event->pid;
+    }
+    if (!event->worker)
+        return parent->worker;
+    return trace_table_find(&sampler->put, event->worker, &unused)
+               ? 0
+               : event->worker;
+}
+
 /* A child begins with its parent's memory. */
 static void begin_process(struct trace_sampler *sampler,
                           const struct trace_perf_event *event)
@@ -72,7 +93,7 @@ static void begin_process(struct trace_sampler *sampler,
         free(maps);
         return;
     }
-    worker = event->parent == sampler->runner ? event->pid : parent->worker;
+    worker = find_worker(sampler, event, parent);
     free(child->maps);
     *child = (struct trace_sampled_process){event->pid,        worker,  1, maps,
                                             parent->map_count, capacity};
@@ -329,6 +350,11 @@ static void remove_process(struct trace_sampler *sampler, size_t number)
     trace_table_set(&sampler->by_pid, last->pid, number);
 }
 
+static bool has_ended(const struct trace_sampled_process *process)
+{
+    return kill((pid_t)process->pid, 0) && errno == ESRCH;
+}
+
 /* A process that outlives its test is sampled further, but in vain. */
 static void end_processes(struct trace_sampler *sampler, uint32_t worker)
 {
@@ -337,7 +363,8 @@ static void end_processes(struct trace_sampler *sampler, uint32_t worker)
 
         if (process->worker == worker)
             process->worker = 0;
-        if (!process->worker && !process->threads)
+        if (!process->worker &&
+            (!process->threads || (sampler->misses_ends && has_ended(process))))
             remove_process(sampler, i);
     }
 }
@@ -353,6 +380,7 @@ struct trace_sampled_tree trace_sampler_remove(struct trace_sampler *sampler,
         tree = sampler->trees[i];
         sampler->trees[i] = sampler->trees[--sampler->tree_count];
     }
+    trace_table_set(&sampler->put, worker, 1);
     end_processes(sampler, worker);
     return tree;
 }
@@ -387,6 +415,7 @@ void trace_sampler_free(struct trace_sampler *sampler)
     free(sampler->images);
     free(sampler->stacks);
     trace_table_free(&sampler->by_pid);
+    trace_table_free(&sampler->put);
     trace_table_free(&sampler->by_file);
     trace_table_free(&sampler->by_frames);
     *sampler = (struct trace_sampler){0};

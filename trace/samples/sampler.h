@@ -17,10 +17,12 @@ struct trace_sampled_stack;
 struct trace_sampled_tree;
 
 struct trace_sampler {
-    uint32_t runner; /* a process; those that it starts are workers */
+    uint32_t runner;  /* a process; those that it starts are workers */
+    bool misses_ends; /* no event tells that a process has ended */
     struct trace_sampled_process *processes;
     size_t process_count, process_capacity;
     struct trace_table by_pid;
+    struct trace_table put; /* workers whose samples were put */
     struct trace_sampled_image *images;
     size_t image_count, image_capacity;
     struct trace_table by_file;

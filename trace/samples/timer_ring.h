@@ -26,6 +26,7 @@ struct trace_timer_slot {
     uint64_t time;
     uint32_t kind; /* enum trace_perf_kind */
     uint32_t pid, tid, parent;
+    uint32_t worker;   /* FORK: the process that the test is */
     uint32_t count;    /* SAMPLE: of addresses */
     uint32_t overruns; /* SAMPLE: further periods that have passed */
     char name[16];     /* SAMPLE: of the thread */

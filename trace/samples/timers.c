@@ -115,7 +115,8 @@ static bool read_slot(const struct trace_timers *timers,
                                        .time = slot->time,
                                        .pid = slot->pid,
                                        .tid = slot->tid,
-                                       .parent = slot->parent};
+                                       .parent = slot->parent,
+                                       .worker = slot->worker};
     switch (event->kind) {
     case TRACE_PERF_SAMPLE:
         return read_sample(timers, slot, event);

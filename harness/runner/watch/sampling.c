@@ -130,13 +130,18 @@ static void hide_timers(void)
 /* Returns what prevents it, or NULL. */
 static const char *open_timers(size_t hz)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX] = "";
+    bool found = test_log_sample_library(library);
 
-    if (!test_log_sample_library(library))
+    if (strpbrk(library, " :"))
+        return "LD_PRELOAD ends a path at a blank or a colon: install testlog "
+               "elsewhere";
+    if (!found)
         return "cannot find libtestlog-sample.so beside testlog's libraries; "
                "set TESTLOG_SAMPLE_LIBRARY to its path";
     if (trace_timers_open(&state.timers, (unsigned)hz))
         return strerror(errno);
+    state.sampler.misses_ends = true;
     export_timers(library);
     return NULL;
 }

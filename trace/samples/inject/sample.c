@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -33,7 +35,7 @@
 
 static struct trace_timer_ring *ring; /* NULL: nothing is sampled */
 static int signal_number;
-static pthread_key_t timer_key;
+static uint32_t worker; /* the process that the test is */
 
 /* The thread's stack; both 0: unknown. */
 OF_THREAD uintptr_t stack_low, stack_end;
@@ -85,6 +87,7 @@ static void put_process(enum trace_perf_kind kind)
     if (!slot)
         return;
     slot->parent = (uint32_t)getppid();
+    slot->worker = worker;
     end(slot, number);
 }
 
@@ -272,78 +275,111 @@ static void handle(int number, siginfo_t *info, void *context)
 
 /* ---- Threads ---- */
 
-static void find_stack(void)
-{
-    pthread_attr_t attributes;
-    void *low;
-    size_t size;
+/* The kernel looks at timers in its tick, usually one each 4 ms: if the first
+ * time is that much before a whole period, threads of any length are sampled
+ * as often as their time deserves. */
+enum { TICK = 4000000 /* ns */ };
 
-    if (pthread_getattr_np(pthread_self(), &attributes))
-        return;
-    if (!pthread_attr_getstack(&attributes, &low, &size)) {
-        stack_low = (uintptr_t)low;
-        stack_end = stack_low + size;
-    }
-    pthread_attr_destroy(&attributes);
+static uint64_t first_time(void)
+{
+    uint64_t most = ring->period > TICK ? ring->period - TICK : 0;
+
+    return 1 + (most ? now() * UINT64_C(0x9e3779b97f4a7c15) % most : 0);
 }
 
-/* The C library's timers cannot be made in a child of fork. */
-static void start_timer(void)
+static struct timespec time_of(uint64_t ns)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-                             .sigev_signo = signal_number,
-                             .sigev_value.sival_ptr = &ring};
-    struct timespec period = {(time_t)(ring->period / 1000000000),
-                              (long)(ring->period % 1000000000)};
-    struct itimerspec each = {period, period};
-    int timer;
-
-    event._sigev_un._tid = (int)syscall(SYS_gettid);
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
-        return;
-    syscall(SYS_timer_settime, timer, 0, &each, NULL);
-    pthread_setspecific(timer_key, (void *)((intptr_t)timer + 1));
+    return (struct timespec){(time_t)(ns / 1000000000),
+                             (long)(ns % 1000000000)};
 }
 
 /* A timer outlives its thread. */
 static void end_timer(void *timer)
 {
-    syscall(SYS_timer_delete, (int)((intptr_t)timer - 1));
+    syscall(SYS_timer_delete, (int)(intptr_t)timer);
 }
 
+/* The C library's timers cannot be made in a child of fork. Its list of what a
+ * thread does at its end has no limit, other than keys. */
+static void start_timer(void)
+{
+    extern int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+    extern void *__dso_handle;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = signal_number,
+                             .sigev_value.sival_ptr = &ring};
+    struct itimerspec times = {time_of(ring->period), time_of(first_time())};
+    int timer;
+
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
+        return;
+    syscall(SYS_timer_settime, timer, 0, &times, NULL);
+    __cxa_thread_atexit_impl(end_timer, (void *)(intptr_t)timer, &__dso_handle);
+}
+
+/* How a thread starts. Memory of malloc could not be freed in a thread that a
+ * sanitizer has made for itself. */
 struct start {
     void *(*function)(void *);
     thrd_start_t other; /* of C11 */
     void *argument;
+    size_t stack;
+    int taken;
 };
+
+enum { STARTS = 1024 };
+
+static struct start starts[STARTS];
+static size_t default_stack;
+
+/* Takes a free one; NULL: there is none, and the thread is not sampled. */
+static struct start *take_start(const pthread_attr_t *attributes,
+                                void *argument)
+{
+    size_t stack = default_stack;
+
+    if (attributes)
+        pthread_attr_getstacksize(attributes, &stack);
+    for (size_t i = 0; ring && i < STARTS; i++) {
+        if (__atomic_exchange_n(&starts[i].taken, 1, __ATOMIC_ACQUIRE))
+            continue;
+        starts[i].argument = argument;
+        starts[i].stack = stack;
+        return &starts[i];
+    }
+    return NULL;
+}
+
+static void give_start(struct start *start)
+{
+    __atomic_store_n(&start->taken, 0, __ATOMIC_RELEASE);
+}
+
+/* Takes the start as the thread itself: its stack ends here. */
+static struct start begin_thread(struct start *start)
+{
+    struct start copy = *start;
+
+    give_start(start);
+    stack_end = (uintptr_t)__builtin_frame_address(0);
+    stack_low = stack_end > copy.stack ? stack_end - copy.stack : 0;
+    start_timer();
+    return copy;
+}
 
 static void *run(void *memory)
 {
-    struct start start = *(struct start *)memory;
+    struct start start = begin_thread(memory);
 
-    free(memory);
-    find_stack();
-    start_timer();
     return start.function(start.argument);
 }
 
 static int run_other(void *memory)
 {
-    struct start start = *(struct start *)memory;
+    struct start start = begin_thread(memory);
 
-    free(memory);
-    find_stack();
-    start_timer();
     return start.other(start.argument);
-}
-
-static struct start *make_start(void *argument)
-{
-    struct start *start = ring ? malloc(sizeof(*start)) : NULL;
-
-    if (start)
-        *start = (struct start){.argument = argument};
-    return start;
 }
 
 /* A sanitizer's function may come between this and the C library's. */
@@ -352,7 +388,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 {
     static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                        void *);
-    struct start *start = make_start(argument);
+    struct start *start = take_start(attributes, argument);
     int error;
 
     if (!next)
@@ -362,14 +398,14 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     start->function = function;
     error = next(thread, attributes, run, start);
     if (error)
-        free(start);
+        give_start(start);
     return error;
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     static int (*next)(thrd_t *, thrd_start_t, void *);
-    struct start *start = make_start(argument);
+    struct start *start = take_start(NULL, argument);
     int result;
 
     if (!next)
@@ -379,8 +415,81 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
     start->other = function;
     result = next(thread, run_other, start);
     if (result != thrd_success)
-        free(start);
+        give_start(start);
     return result;
+}
+
+/* ---- Our signal ---- */
+
+/* A program does not see the signal: it stays allowed, and what the program
+ * sets for it is only kept. */
+
+static struct sigaction program_action;
+
+static const sigset_t *without_ours(int how, const sigset_t *set,
+                                    sigset_t *copy)
+{
+    if (!ring || !set || how == SIG_UNBLOCK)
+        return set;
+    *copy = *set;
+    sigdelset(copy, signal_number);
+    return copy;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static int (*next)(int, const sigset_t *, sigset_t *);
+    sigset_t copy;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "sigprocmask");
+    return next(how, without_ours(how, set, &copy), old);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static int (*next)(int, const sigset_t *, sigset_t *);
+    sigset_t copy;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "pthread_sigmask");
+    return next(how, without_ours(how, set, &copy), old);
+}
+
+EXPORT int sigaction(int number, const struct sigaction *action,
+                     struct sigaction *old)
+{
+    static int (*next)(int, const struct sigaction *, struct sigaction *);
+    struct sigaction before = program_action, copy;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "sigaction");
+    if (!ring || number != signal_number) {
+        if (ring && action) {
+            copy = *action;
+            sigdelset(&copy.sa_mask, signal_number);
+            action = &copy;
+        }
+        return next(number, action, old);
+    }
+    if (action)
+        program_action = *action;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+    static sighandler_t (*next)(int, sighandler_t);
+    sighandler_t before = program_action.sa_handler;
+
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "signal");
+    if (!ring || number != signal_number)
+        return next(number, handler);
+    program_action = (struct sigaction){.sa_handler = handler};
+    return before;
 }
 
 /* ---- Processes ---- */
@@ -393,16 +502,14 @@ static void begin_child(void)
     start_timer();
 }
 
-static struct trace_timer_ring *attach(void)
+static struct trace_timer_ring *attach(int id)
 {
-    const char *id = getenv(TRACE_TIMERS_VARIABLE);
     struct trace_timer_ring *memory;
     struct shmid_ds status;
 
-    if (!id || shmctl(atoi(id), IPC_STAT, &status) ||
-        status.shm_segsz != sizeof(*memory))
+    if (shmctl(id, IPC_STAT, &status) || status.shm_segsz != sizeof(*memory))
         return NULL;
-    memory = shmat(atoi(id), NULL, 0);
+    memory = shmat(id, NULL, 0);
     if (memory == (void *)-1)
         return NULL;
     if (memory->magic == TRACE_TIMER_MAGIC && memory->period &&
@@ -412,21 +519,76 @@ static struct trace_timer_ring *attach(void)
     return NULL;
 }
 
-/* Takes the last real-time signal that is handled by nobody and not ignored. */
+/* The variable has the memory's id, and then the process that the test is: that
+ * which is the first to have neither. */
+static struct trace_timer_ring *read_variable(void)
+{
+    const char *text = getenv(TRACE_TIMERS_VARIABLE);
+    const char *colon = text ? strchr(text, ':') : NULL;
+    char longer[32];
+
+    if (!text)
+        return NULL;
+    worker = (uint32_t)(colon ? strtoul(colon + 1, NULL, 10)
+                              : (unsigned long)getpid());
+    if (!colon && snprintf(longer, sizeof(longer), "%s:%u", text,
+                           (unsigned)worker) < (int)sizeof(longer))
+        setenv(TRACE_TIMERS_VARIABLE, longer, 1);
+    return attach(atoi(text));
+}
+
+/* Valgrind runs a program by itself, and has no timers of processor time.
+ * ThreadSanitizer has threads in which nothing of the C library may be called.
+ */
+static bool cannot_be_sampled(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+
+    return (list && strstr(list, "/vgpreload_")) ||
+           dlsym(RTLD_DEFAULT, "__tsan_init");
+}
+
+static void find_stack(void)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+
+    default_stack = 2 << 20;
+    if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+        default_stack = limit.rlim_cur;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return;
+    if (!pthread_attr_getstack(&attributes, &low, &size)) {
+        stack_low = (uintptr_t)low;
+        stack_end = stack_low + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+/* Takes the last real-time signal that is handled by nobody and not ignored.
+ * The handler runs on the stack where it interrupts: another one may be too
+ * small for it. */
 static bool take_signal(void)
 {
     struct sigaction action = {.sa_sigaction = handle,
-                               .sa_flags =
-                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    struct sigaction now_set;
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction set;
+    sigset_t ours;
 
     sigfillset(&action.sa_mask);
     for (int number = SIGRTMAX; number >= SIGRTMIN; number--) {
-        if (sigaction(number, NULL, &now_set) ||
-            now_set.sa_handler != SIG_DFL || now_set.sa_flags & SA_SIGINFO)
+        if (sigaction(number, NULL, &set) || set.sa_handler != SIG_DFL ||
+            set.sa_flags & SA_SIGINFO)
             continue;
+        sigemptyset(&ours);
+        sigaddset(&ours, number);
+        if (sigaction(number, &action, NULL) ||
+            pthread_sigmask(SIG_UNBLOCK, &ours, NULL))
+            return false;
         signal_number = number;
-        return !sigaction(number, &action, NULL);
+        return true;
     }
     return false;
 }
@@ -434,11 +596,11 @@ static bool take_signal(void)
 static __attribute__((constructor)) void begin_process(void)
 {
     int error = errno;
+    struct trace_timer_ring *memory =
+        cannot_be_sampled() ? NULL : read_variable();
 
-    ring = attach();
-    if (ring && (!take_signal() || pthread_key_create(&timer_key, end_timer)))
-        ring = NULL;
-    if (ring) {
+    if (memory && take_signal()) {
+        ring = memory;
         put_process(TRACE_PERF_FORK);
         put_process(TRACE_PERF_EXEC);
         put_maps();

@@ -68,8 +68,6 @@ static void speak(void)
 
 /* ---- Recording ---- */
 
-enum { MODULE = 16 << 20 };
-
 /* A filter of this program that has the lines of some functions, and calls of
  * all or of none. */
 static struct trace_function_filter *filter_of(void (*const *functions)(void),
@@ -77,17 +75,17 @@ static struct trace_function_filter *filter_of(void (*const *functions)(void),
 {
     size_t head = sizeof(struct trace_function_filter) +
                   sizeof(struct trace_filtered_module);
-    struct trace_function_filter *filter = calloc(1, head + 2 * MODULE);
+    struct trace_function_filter *filter;
     const struct trace_loaded *module;
     unsigned char *lines;
     char path[PATH_MAX];
 
-    cr_assert(filter && realpath("/proc/self/exe", path));
-    lines = (unsigned char *)filter + head;
     test_record_calls(TRACE_LIMIT_LEAST * 4);
     leaf();
     module = trace_calls.module;
-    cr_assert_lt(module->size, MODULE);
+    filter = calloc(1, head + 2 * (module->size + 1));
+    cr_assert(filter && realpath("/proc/self/exe", path));
+    lines = (unsigned char *)filter + head;
     for (size_t i = 0; i < count; i++)
         memset(lines + ((uintptr_t)functions[i] - module->low) + 1, 1,
                (uintptr_t)functions[i + 1] - (uintptr_t)functions[i]);
@@ -95,7 +93,7 @@ static struct trace_function_filter *filter_of(void (*const *functions)(void),
     filter->module_count = 1;
     filter->modules[0] = (struct trace_filtered_module){
         trace_hash_string(TRACE_HASH, path), module->size,
-        calls ? 0 : head + MODULE, head};
+        calls ? 0 : head + module->size + 1, head};
     trace_close();
     unlink(test_path("recording"));
     return filter;
