@@ -2,7 +2,7 @@
 
 # The peers that bench-deps installs.
 BENCH_DEPS := liblttng-ust-dev lttng-tools librust-tracing-dev librust-tracing-subscriber-dev \
-    cargo libspdlog-dev uftrace valgrind
+    cargo libspdlog-dev uftrace linux-perf valgrind
 
 BENCH     := $(L)/tests/bench
 BENCH_SRC := $(filter-out tests/bench/tests.c %_test.c,$(wildcard tests/bench/*.c))
@@ -46,6 +46,17 @@ $(BENCH)/peers/uftrace: tests/bench/peers/called.c tests/bench/peers/peer.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -D_GNU_SOURCE -pg -o $@ $<
 	$(Q)ln -sf '$(CURDIR)/tests/bench/peers/uftrace.sh' $@.sh
+
+$(BENCH)/peers/burn: tests/bench/peers/burn.c tests/bench/peers/peer.h $(SAMPLE)
+	$(call say,PEER,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -fno-omit-frame-pointer -o $@ $<
+	$(Q)$(CC) -O2 -D_GNU_SOURCE -o $(@D)/no_perf tests/programs/no_perf.c
+	$(Q)ln -sf '$(CURDIR)/tests/bench/peers/sampled.sh' $(@D)
+
+# It runs burn.
+$(BENCH)/peers/perf: $(BENCH)/peers/burn
+	$(Q)ln -sf "$$(command -v perf)" $@
 
 $(BENCH)/peers/opencl: tests/bench/peers/opencl.c tests/bench/peers/peer.h $(GPU)
 	$(call say,PEER,$@)

@@ -11,6 +11,7 @@ enum {
     TESTS = 1000,
     MERGED = 10000,
     OPENCL_BATCHES = 8 * 256,
+    BURNT = 10000000, /* about 10 ms */
 };
 
 #define OURS(group_, name_, run_, count_, times_, ...)                         \
@@ -25,6 +26,7 @@ enum {
     }
 
 #define UFTRACE "@/uftrace.sh @/uftrace"
+#define SAMPLED "@/sampled.sh "
 #define LTTNG   "@/lttng.sh @/lttng"
 #define OPENCL  "env BENCH_LAYER=@/../../../libtestlog-gpu.so @/opencl"
 
@@ -118,6 +120,16 @@ const struct bench_row bench_rows[] = {
          51, .counted = true),
     OURS("lines", "block while no lines are recorded", bench_block_off,
          BENCH_WARM, 51, .counted = true),
+
+    PEER("samples", "a loop, not sampled", "@/burn", "loop", BURNT, 31),
+    PEER("samples", "1,000 a second", SAMPLED "pointers @/burn", "loop", BURNT,
+         31),
+    PEER("samples", "1,000 a second, whole stacks", SAMPLED "dwarf @/burn",
+         "loop", BURNT, 31),
+    PEER("samples", "250 a second, by timers", SAMPLED "timers @/burn", "loop",
+         BURNT, 31),
+    PEER("samples", "perf record -g, 1,000 a second",
+         "env PERF=@/perf " SAMPLED "perf @/burn", "loop", BURNT, 31),
 
     OURS("2 threads", "floor in 2 threads", bench_floor_two, BENCH_WARM, 31),
     OURS("2 threads", "span", bench_span_two, BENCH_WARM, 31, .budget = 1.1),
