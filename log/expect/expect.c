@@ -398,6 +398,11 @@ static void put_why(struct search *search, struct trace_text *why)
     else
         trace_text_printf(why, ": %zu of %zu %s match", search->matched,
                           search->all, what);
+    if (search->kind->looked_at == SPANS && !search->matched &&
+        trace_reader_has_calls(search->reader))
+        trace_text_string(why,
+                          "; calls of functions have no names in a test, only "
+                          "afterwards, so that no expectation finds them");
     if (compare_all(search))
         log_search_put_near(search, why);
 }

@@ -27,6 +27,15 @@ static void serve(void)
     look_up();
 }
 
+TEST_LOG(calls, expects_a_function)
+{
+    if (getenv("EXPECTS")) {
+        log_expect_span("request");
+        log_expect_span("step");
+    }
+    serve();
+}
+
 TEST_LOG(calls, serves)
 {
     serve();

@@ -213,6 +213,11 @@ bool trace_lost_calls_add(struct trace_reader *reader)
     return ok;
 }
 
+bool trace_reader_has_calls(const struct trace_reader *reader)
+{
+    return reader->calls.block_count;
+}
+
 uint64_t trace_reader_calls_lost(const struct trace_reader *reader)
 {
     return reader->header.version > 3 ? reader->header.calls_lost : 0;

@@ -309,6 +309,10 @@ void trace_resolve_with(const struct trace_resolver *);
 bool trace_reader_line(const struct trace_reader *, const struct trace_site *,
                        struct trace_module_file *, uint64_t *address);
 
+/* trace_reader_has_calls returns whether calls of functions or lines were
+ * recorded. */
+bool trace_reader_has_calls(const struct trace_reader *);
+
 /* trace_reader_calls_lost returns how many calls were not recorded, for lack of
  * space. trace_reader_call_counts visits those by function: start with a cursor
  * of 0. */

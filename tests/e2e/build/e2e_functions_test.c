@@ -188,6 +188,24 @@ Test(e2e_functions, shows_functions_at_level_trace_in_chains_only)
                      "matches no");
 }
 
+Test(e2e_functions, tells_why_no_expectation_finds_a_function)
+{
+    const struct e2e *run;
+
+    need("gcc");
+    expect_success(
+        e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
+    run = e2e_run("EXPECTS=1 ./calls_test --filter=calls/expects*");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err,
+                   "; calls of functions have no names in a test, only "
+                   "afterwards, so that no expectation finds them");
+    run = e2e_run("EXPECTS=1 ./calls_test --filter=calls/expects* "
+                  "--functions=none");
+    e2e_expect_code(run, 1);
+    e2e_expect_lacks(run->err, "calls of functions");
+}
+
 /* ---- --functions ---- */
 
 /* The functions that calls_test recorded, in order of their names. */
@@ -281,7 +299,7 @@ Test(e2e_functions, reads_all_calls_of_a_compressed_recording)
     need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
-    e2e_run("CALLS=9000 ./calls_test");
+    e2e_run("CALLS=9000 ./calls_test --filter=calls/serves");
     e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/*/*")->out,
                    "recording.gz\n");
     e2e_expect_has(
