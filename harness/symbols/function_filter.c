@@ -201,13 +201,45 @@ struct calling {
     size_t count, capacity;
 };
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Sorts the ranges, and merges those that touch. */
+static void merge_ranges(struct module *module)
+{
+    struct range *ranges = module->ranges;
+    size_t count = 0;
+
+    if (module->range_count)
+        qsort(ranges, module->range_count, sizeof(*ranges), by_begin);
+    for (size_t i = 0; i < module->range_count; i++) {
+        if (!count || ranges[i].begin > ranges[count - 1].end)
+            ranges[count++] = ranges[i];
+        else if (ranges[i].end > ranges[count - 1].end)
+            ranges[count - 1].end = ranges[i].end;
+    }
+    module->range_count = count;
+}
+
+/* Returns whether a range overlaps some addresses. */
 static bool has_lines(const struct module *module, uint64_t begin, uint64_t end)
 {
-    for (size_t i = 0; i < module->range_count; i++)
-        if (module->ranges[i].begin < end - module->low &&
-            begin - module->low < module->ranges[i].end)
-            return true;
-    return false;
+    size_t low = 0, high = module->range_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (module->ranges[middle].end <= begin - module->low)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < module->range_count &&
+           module->ranges[low].begin < end - module->low;
 }
 
 static void count_call(void *context, uint64_t called)
@@ -264,6 +296,7 @@ static void find_blocks(struct module *module, struct test_log_module *file)
     struct calling calling = {
         .module = module, .file = file, .hook = module->line_hook};
 
+    merge_ranges(module);
     if (!calling.hook)
         test_log_module_each(file, count_calls, &calling);
     if (calling.hook)

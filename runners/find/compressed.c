@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,11 +101,22 @@ static bool put(struct holes_file *to, const char *bytes, size_t size)
     return false;
 }
 
+/* Returns whether a file may have a size: beyond the limit, a signal would end
+ * us. */
+static bool may_have(uint64_t size)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
+}
+
 /* A record may reach to the last zero. A limit on files leaves out more zeros
  * than a recording has. */
 static const char *end(struct holes_file *to)
 {
-    if (!to->why && ftruncate(to->out, (off_t)to->size) && errno != EFBIG)
+    if (!to->why && may_have(to->size) && ftruncate(to->out, (off_t)to->size) &&
+        errno != EFBIG)
         to->why = strerror(errno);
     return to->why;
 }

@@ -102,6 +102,10 @@ char *runners_import_save(struct imported *imported, const char *folder)
     int size = snprintf(path, PATH_MAX, "%s/process.%u", folder,
                         (unsigned)imported->pid);
 
+    /* The process may have recorded itself. */
+    if (size < PATH_MAX && !access(path, F_OK))
+        size += snprintf(path + size, PATH_MAX - (size_t)size, "-calls");
+
     errno = ENAMETOOLONG;
     if (size + (int)sizeof(name) > PATH_MAX || mkdir(path, 0777))
         return strdup(strerror(errno));

@@ -37,6 +37,7 @@ struct events {
     uint64_t addresses[FRAMES];
     bool reading;
     char other[64]; /* an event that counts no time */
+    bool alone;     /* a sample has no callers */
 };
 
 /* The beginning of a line. */
@@ -162,8 +163,11 @@ static void begin_sample(struct events *events, struct head *head)
     unsigned long long period;
     char event[sizeof(events->other)];
 
-    if (sscanf(head->rest, "%llu %63[^ \n]", &period, event) != 2)
+    int size = 0;
+
+    if (sscanf(head->rest, "%llu %63[^ \n]%n", &period, event, &size) != 2)
         return;
+    events->alone |= strpbrk(head->rest + size, "0123456789abcdef") != NULL;
     event[strcspn(event, ":")] = '\0';
     if (!strstr(event, "clock")) {
         memcpy(events->other, event, sizeof(event));
@@ -285,7 +289,9 @@ static char *judge(const struct events *events)
             fault = NULL;
         return fault;
     }
-    return strdup("it has no samples of programs");
+    return strdup(events->alone
+                      ? "its samples have no callers; record it with -g"
+                      : "it has no samples of programs");
 }
 
 char *runners_import_perf(const char *data, struct imported *imported)

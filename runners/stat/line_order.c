@@ -15,6 +15,9 @@
     X("Function", "function", TEXT, site->function)                            \
     X("Source", "source", TEXT, source + strspn(source, " \t"))
 
+static const struct runners_column *const columns =
+    RUNNERS_COLUMNS(ORDER_COLUMNS);
+
 static void put(struct runners_table *table, struct source_files *sources,
                 const struct trace_reader *reader,
                 const struct trace_entry *entry, uint64_t begin, uint64_t end,
@@ -36,11 +39,12 @@ bool runners_line_order_put(struct trace_reader *reader,
     uint64_t last = trace_reader_summary(reader).end, address;
     struct source_files sources = {.count = 0};
     struct trace_module_file file;
-    struct runners_table table;
+    struct runners_table table = {.columns = NULL};
     struct trace_entry entry;
     bool some = false;
 
-    runners_table_begin(&table, RUNNERS_COLUMNS(ORDER_COLUMNS), form);
+    if (form != RUNNERS_AS_TEXT)
+        runners_table_begin(&table, columns, form);
     while (trace_reader_next(reader, &entry)) {
         uint64_t begin = entry.time, end = trace_slice_end(&entry, last);
 
@@ -48,10 +52,13 @@ bool runners_line_order_put(struct trace_reader *reader,
             !trace_reader_line(reader, entry.site, &file, &address) ||
             !runners_window_clip(window, &begin, &end))
             continue;
+        if (!some && form == RUNNERS_AS_TEXT)
+            runners_table_begin(&table, columns, form);
         put(&table, &sources, reader, &entry, begin, end, zero);
         some = true;
     }
-    runners_table_end(&table);
+    if (some || form != RUNNERS_AS_TEXT)
+        runners_table_end(&table);
     runners_sources_free(&sources);
     if (form == RUNNERS_AS_JSON)
         runners_stat_print_json(where, "line order", table.rows);

@@ -324,9 +324,10 @@ static void put_module(struct runners_table *table,
             module->path, module->build_id, module->build_id_size})};
 
     if (!lines.module) {
-        test_log_notice("stat: cannot read the lines of %s; was it built "
-                        "again?",
-                        module->path);
+        test_log_notice("stat: cannot read the lines of %s; %s", module->path,
+                        test_log_symbols_readable()
+                            ? "was it built again?"
+                            : "install the package libdw1");
         return;
     }
     test_log_module_lines(lines.module, take_code, &lines);

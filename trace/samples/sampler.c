@@ -62,7 +62,8 @@ static uint32_t find_worker(struct trace_sampler *sampler,
 {
     uintptr_t unused;
 
-    if (event->parent == sampler->runner) {
+    if (event->parent == sampler->runner &&
+        (!event->worker || event->worker == event->pid)) {
         trace_table_remove(&sampler->put, event->pid);
         return event->pid;
     }

@@ -55,7 +55,7 @@ static bool is_late(struct trace_timers *timers, uint64_t number)
         timers->missed = number;
         timers->since = now;
     }
-    return now - timers->since > LATE;
+    return timers->impatient || now - timers->since > LATE;
 }
 
 /* Returns the slot of the next event, NULL if there is none. */
@@ -89,9 +89,10 @@ static bool read_sample(const struct trace_timers *timers,
                         const struct trace_timer_slot *slot,
                         struct trace_perf_event *event)
 {
+    uint32_t count = __atomic_load_n(&slot->count, __ATOMIC_RELAXED);
+
     event->addresses = slot->as.addresses;
-    event->count =
-        slot->count < TRACE_TIMER_FRAMES ? slot->count : TRACE_TIMER_FRAMES;
+    event->count = count < TRACE_TIMER_FRAMES ? count : TRACE_TIMER_FRAMES;
     event->weight = timers->period * ((uint64_t)slot->overruns + 1);
     return event->count;
 }

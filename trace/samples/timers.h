@@ -29,6 +29,7 @@ struct trace_timers {
     uint64_t missed; /* the number of an event that has no end yet, */
     uint64_t since;  /* and when that was seen; ns */
     uint64_t lost;   /* events */
+    bool impatient;  /* an event without its end has lost its writer */
 };
 
 /* trace_timers_open makes memory for at most `hz` samples a second of each

@@ -37,7 +37,8 @@ static bool restore(const struct walk *walk, uint64_t cfa,
 }
 
 /* Steps to the caller; false if it is not found. Stacks grow down, so that each
- * frame is above the last one. */
+ * frame is above the last one; a function whose return address is in a register
+ * may have none. */
 static bool step(struct walk *walk, const struct trace_frame_rules *rules)
 {
     uint64_t cfa =
@@ -46,8 +47,9 @@ static bool step(struct walk *walk, const struct trace_frame_rules *rules)
     if (rules->indirect && !read_word(walk, cfa, &cfa))
         return false;
     walk->at = walk->link;
-    if (cfa <= walk->stack || !restore(walk, cfa, &rules->back, &walk->at) ||
-        !walk->at)
+    if (cfa < walk->stack ||
+        (cfa == walk->stack && rules->back.how != TRACE_SAVED_SAME) ||
+        !restore(walk, cfa, &rules->back, &walk->at) || !walk->at)
         return false;
     if (!restore(walk, cfa, &rules->frame, &walk->frame))
         walk->frame = 0;

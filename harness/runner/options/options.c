@@ -177,6 +177,10 @@ static bool read_sample_stacks(struct reader *reader)
         test_log_read_word(reader->name, reader->value, words, &choice);
 
     reader->options->unwinds = choice == 1;
+    if (choice == 1 && !test_log_symbols_readable())
+        return test_log_option_refuse(
+            reader, "%s: libdw.so.1 is missing; install the package libdw1",
+            reader->name);
     return test_log_option_judge(reader, failed);
 }
 

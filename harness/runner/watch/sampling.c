@@ -127,6 +127,14 @@ static void hide_timers(void)
 #undef X
 }
 
+static void close_sources(void)
+{
+    if (state.timers.ring)
+        hide_timers();
+    trace_timers_close(&state.timers);
+    trace_perf_close(&state.perf);
+}
+
 /* Returns what prevents it, or NULL. */
 static const char *open_timers(size_t hz)
 {
@@ -186,14 +194,18 @@ void test_log_sampling_begin(size_t hz, bool unwinds)
         return;
     error = start_thread();
     state.active = !error;
-    if (error)
-        test_log_notice("no samples: %s", strerror(error));
+    if (!error)
+        return;
+    test_log_notice("no samples: %s", strerror(error));
+    close_sources();
 }
 
 static int put(int folder, const char *name)
 {
     pthread_mutex_lock(&state.lock);
+    state.timers.impatient = true; /* the writers have ended */
     read_until(UINT64_MAX - 1);
+    state.timers.impatient = false;
     state.sampler.lost +=
         trace_sampler_put(&state.sampler, state.worker, folder, name);
     pthread_mutex_unlock(&state.lock);
@@ -231,10 +243,7 @@ void test_log_sampling_end(void)
     if (state.sampler.lost)
         test_log_notice("lost %" PRIu64 " samples, or events that samples need",
                         state.sampler.lost);
-    if (state.timers.ring)
-        hide_timers();
     trace_sampler_free(&state.sampler);
-    trace_timers_close(&state.timers);
-    trace_perf_close(&state.perf);
+    close_sources();
     state.active = false;
 }

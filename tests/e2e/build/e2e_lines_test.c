@@ -65,6 +65,7 @@ static void expect_lines(const char *table)
     X(gcc_0, GCC, "-O0")                                                       \
     X(clang_0, CLANG, "-O0")                                                   \
     X(clang_0_with_calls, CLANG, "-O0 -finstrument-functions-after-inlining")  \
+    X(gcc_0_without_plt, GCC, "-O0 -fno-plt")                                  \
     X(gcc_0_with_calls, GCC, "-O0 -finstrument-functions")
 
 #define TEST(name, compiler, flags)                                            \

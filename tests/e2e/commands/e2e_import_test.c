@@ -99,6 +99,17 @@ Test(e2e_import, reads_odd_names_of_perf)
                   "x 9;c d+0x10 2000000\n");
 }
 
+Test(e2e_import, asks_for_callers)
+{
+    const struct e2e *run;
+
+    pretend("perf", "b 7/8  10.000000001: 1000000 cpu-clock:u:  55e5 (/a)\n");
+    run = import("perf.data");
+    e2e_expect_code(run, 1);
+    e2e_expect_is(run->err, "testlog: import: perf.data: its samples have no "
+                            "callers; record it with -g\n");
+}
+
 Test(e2e_import, survives_what_perf_never_prints)
 {
     static const char words[][24] = {
@@ -163,6 +174,26 @@ Test(e2e_import, records_with_uftrace)
     cr_expect_not(e2e_exists("testlog-runs/latest/tests/timed/uftrace.data"));
     run = e2e_run(TESTLOG " record --uftrace -- sh -c 'exit 7'");
     cr_expect_neq(run->code, 0);
+}
+
+/* It has a recording of its own, with lines. */
+Test(e2e_import, records_an_annotated_program_with_uftrace)
+{
+    const struct e2e *run;
+
+    need("uftrace");
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("sanitizers must be loaded first");
+    run = e2e_run("gcc -pg -g -D_GNU_SOURCE -DTRACING -I '" BUILD_DIR
+                  "/include' '" TESTS_DIR
+                  "/programs/busy.c' -o busy -L '" BUILD_DIR
+                  "' -ltestlog -lcriterion -lpcre2-8 -lpthread");
+    cr_assert_eq(run->code, 0, "%s", run->err);
+    run = e2e_run(TESTLOG " record --uftrace -- ./busy 1 1 1000");
+    e2e_expect_code(run, 0);
+    e2e_expect_lacks(run->err, "File exists");
+    e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/busy")->out, "-calls");
+    e2e_expect_has(e2e_run(TESTLOG " stat")->out, "work");
 }
 
 Test(e2e_import, follows_calls_that_uftrace_lost)

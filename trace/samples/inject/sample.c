@@ -58,8 +58,10 @@ static struct trace_timer_slot *begin(enum trace_perf_kind kind,
     struct trace_timer_slot *slot;
 
     do {
-        if (head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >=
-            TRACE_TIMER_SLOTS) {
+        uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+        /* The reader may have passed an old head. */
+        if ((int64_t)(head - tail) >= TRACE_TIMER_SLOTS) {
             __atomic_fetch_add(&ring->lost, 1, __ATOMIC_RELAXED);
             return NULL;
         }
@@ -172,7 +174,8 @@ static void read_lines(int fd)
     size_t size = 0;
     ssize_t count;
 
-    while ((count = read(fd, text + size, sizeof(text) - 1 - size)) > 0) {
+    while ((count = syscall(SYS_read, fd, text + size,
+                            sizeof(text) - 1 - size)) > 0) {
         char *line = text, *newline;
 
         size += (size_t)count;
@@ -189,7 +192,8 @@ static void read_lines(int fd)
 }
 
 /* Puts the maps that are new, if some may be; the lock's owner may be
- * interrupted. */
+ * interrupted. The C library's functions would let a thread be cancelled here.
+ */
 static void put_maps(void)
 {
     static uint64_t last;
@@ -197,11 +201,13 @@ static void put_maps(void)
 
     if (__atomic_exchange_n(&maps_locked, 1, __ATOMIC_ACQUIRE))
         return;
-    fd = now() - last < EACH ? -1
-                             : open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    fd = now() - last < EACH
+             ? -1
+             : (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps",
+                            O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         read_lines(fd);
-        close(fd);
+        syscall(SYS_close, fd);
         last = now();
     }
     __atomic_store_n(&maps_locked, 0, __ATOMIC_RELEASE);
@@ -293,10 +299,17 @@ static struct timespec time_of(uint64_t ns)
                              (long)(ns % 1000000000)};
 }
 
+/* The thread's timer + 1; 0: none. A child of fork has another one. */
+OF_THREAD int timer_number;
+OF_THREAD bool ends_timer;
+
 /* A timer outlives its thread. */
-static void end_timer(void *timer)
+static void end_timer(void *unused)
 {
-    syscall(SYS_timer_delete, (int)(intptr_t)timer);
+    (void)unused;
+    if (timer_number)
+        syscall(SYS_timer_delete, timer_number - 1);
+    timer_number = 0;
 }
 
 /* The C library's timers cannot be made in a child of fork. Its list of what a
@@ -311,11 +324,15 @@ static void start_timer(void)
     struct itimerspec times = {time_of(ring->period), time_of(first_time())};
     int timer;
 
+    timer_number = 0;
     event._sigev_un._tid = (int)syscall(SYS_gettid);
     if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
         return;
     syscall(SYS_timer_settime, timer, 0, &times, NULL);
-    __cxa_thread_atexit_impl(end_timer, (void *)(intptr_t)timer, &__dso_handle);
+    timer_number = timer + 1;
+    if (!ends_timer)
+        __cxa_thread_atexit_impl(end_timer, NULL, &__dso_handle);
+    ends_timer = true;
 }
 
 /* How a thread starts. Memory of malloc could not be freed in a thread that a

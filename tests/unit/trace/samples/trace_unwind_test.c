@@ -92,9 +92,13 @@ Test(trace_unwind, reads_frames_whose_address_is_stored)
 Test(trace_unwind, reads_return_addresses_in_a_register)
 {
     rules[0].back = (struct trace_saved){TRACE_SAVED_SAME, 0};
+    rules[0].offset = 0;
+    rules[1].offset = 32;
     event.link = CODE + 0x120;
     cr_assert_eq(unwind(), 3);
     cr_expect_eq(frames[1].place, 0x11f);
+    rules[1] = rules[0];
+    cr_expect_eq(unwind(), 2, "the register has one return address");
 }
 
 Test(trace_unwind, ends_where_the_copy_ends)
