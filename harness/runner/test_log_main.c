@@ -404,21 +404,40 @@ static int list_sites(void)
     return TEST_LOG_FAILED;
 }
 
+static int list_json(struct criterion_test_set *set,
+                     const struct test_log_options *options,
+                     const struct test_log_history *history, const char *name)
+{
+    int failed;
+
+    test_log_shard_select(set, options, name);
+    failed = test_log_list_json(set, history, name);
+    if (failed)
+        test_log_notice("--list: cannot write to standard output: %s",
+                        strerror(errno));
+    test_log_plan_free();
+    return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+}
+
 /* Criterion lists tests, but ignores filters and shards. */
 static int inform(struct criterion_test_set *set,
                   struct test_log_options *options, const char *program)
 {
     const char *name = test_log_rerun_name(program);
     struct test_log_history history;
+    int code = TEST_LOG_PASSED;
 
     if (!options->list)
         return TEST_LOG_PASSED;
     test_log_history_open(&history, options->dir, NULL);
     test_log_history_read(&history, name);
     test_log_shard_recall_program(options, &history, name);
+    if (options->list_json)
+        code = list_json(set, options, &history, name);
+    else
+        test_log_shard_list(set, options, name);
     test_log_history_free(&history);
-    test_log_shard_list(set, options, name);
-    return TEST_LOG_PASSED;
+    return code;
 }
 
 static void open_out(void)

@@ -217,8 +217,7 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Returns 0 for a test that has not passed. */
-static uint64_t median_of(const struct test_log_past *past)
+uint64_t test_log_history_median(const struct test_log_past *past)
 {
     uint64_t times[TEST_LOG_PAST_TIMES] = {0};
     size_t count = 0;
@@ -237,7 +236,7 @@ int test_log_durations_recall(struct test_log_durations *durations,
     for (size_t i = 0; i < history->count; i++) {
         const struct test_log_past *past = &history->tests[i];
         const struct test_log_duration test = {past->program, past->name,
-                                               median_of(past),
+                                               test_log_history_median(past),
                                                TEST_LOG_OUTCOME_PASSED};
 
         if (test.time && test_log_durations_add(durations, &test))

@@ -36,6 +36,10 @@ int test_log_durations_add(struct test_log_durations *,
                            const struct test_log_duration *);
 void test_log_durations_sort(struct test_log_durations *);
 
+/* test_log_history_median returns the median of a test's last passes, in ns; 0
+ * if it has not passed. */
+uint64_t test_log_history_median(const struct test_log_past *);
+
 /* test_log_durations_recall adds the median of each test's last passes. -1
  * without memory. */
 int test_log_durations_recall(struct test_log_durations *,

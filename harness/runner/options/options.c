@@ -463,6 +463,20 @@ static bool read_inform(struct reader *reader)
     return true;
 }
 
+static bool read_list(struct reader *reader)
+{
+    static const char *const words[] = {"json", NULL};
+    struct test_log_options *options = reader->options;
+    unsigned choice;
+
+    options->informs = options->list = true;
+    options->list_json = reader->value;
+    return !reader->value ||
+           test_log_option_judge(
+               reader,
+               test_log_read_word(reader->name, reader->value, words, &choice));
+}
+
 static bool read_version(struct reader *reader)
 {
     (void)reader;
@@ -573,8 +587,8 @@ static const struct option_row rows[] = {
      .flag_only = true},
     {"--version", NULL, NULL, "print the version", .read = read_version,
      .letter = 'v', .flag_only = true},
-    {"--list", NULL, NULL, "list the tests", .read = read_inform, AT(list),
-     .letter = 'l', .flag_only = true},
+    {"--list", NULL, "[json|", "list the tests; json: for other programs",
+     .read = read_list, .letter = 'l', .flag_only = true},
     {"--list-sites", NULL, NULL, "list the call sites, as JSON lines",
      .read = read_inform, AT(list_sites), .flag_only = true},
     {"--jobs", "CRITERION_JOBS", "N", "run N tests at the same time",

@@ -60,6 +60,7 @@ struct test_log_options {
     const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;
+    bool list_json; /* --list=json */
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     const char *shard_by; /* where shard.way comes from; NULL: default */

@@ -98,6 +98,18 @@ void test_log_shard_take(struct criterion_test_set *,
 void test_log_shard_list(struct criterion_test_set *,
                          const struct test_log_options *, const char *program);
 
+/* test_log_shard_select leaves the tests that test_log_shard_list lists. */
+void test_log_shard_select(struct criterion_test_set *,
+                           const struct test_log_options *,
+                           const char *program);
+
+/* ---- list_json.c ---- */
+
+/* test_log_list_json prints the tests, with what the history has of them, as an
+ * array. -1 with errno. */
+int test_log_list_json(const struct criterion_test_set *,
+                       const struct test_log_history *, const char *program);
+
 /* ---- rerun.c ---- */
 
 /* test_log_rerun_name returns the name of a program (a path) in the history. */

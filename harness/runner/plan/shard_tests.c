@@ -330,13 +330,20 @@ static void list_suite(const struct criterion_suite_set *suite)
                ((const struct criterion_test *)(node + 1))->name);
 }
 
-void test_log_shard_list(struct criterion_test_set *set,
-                         const struct test_log_options *options,
-                         const char *program)
+void test_log_shard_select(struct criterion_test_set *set,
+                           const struct test_log_options *options,
+                           const char *program)
 {
     test_log_plan_expand(set);
     test_log_plan_select(set, options);
     test_log_shard_take(set, options, program, NULL);
+}
+
+void test_log_shard_list(struct criterion_test_set *set,
+                         const struct test_log_options *options,
+                         const char *program)
+{
+    test_log_shard_select(set, options, program);
     for (const struct criterion_ordered_set_node *node = set->suites->first;
          node; node = node->next)
         list_suite((const struct criterion_suite_set *)(node + 1));

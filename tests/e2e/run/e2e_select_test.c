@@ -68,6 +68,42 @@ Test(e2e_select, list_prints_the_tests_that_words_select)
     e2e_expect_lacks(result->out, "sizes");
 }
 
+Test(e2e_select, list_prints_json)
+{
+    const char *program = e2e_program("small", E2E_TRACED);
+    const cJSON *list, *test;
+
+    e2e_expect_code(e2e_run("%s --list=json >list.json 2>list.err", program),
+                    0);
+    e2e_expect_is(e2e_run("cat list.err")->out, "");
+    list = e2e_json("list.json");
+    cr_assert(cJSON_IsArray(list));
+    cr_expect_gt(cJSON_GetArraySize(list), 5);
+    cJSON_ArrayForEach(test, list)
+    {
+        cr_expect(strstr(e2e_text(test, "name"), "/"));
+        cr_expect(strstr(e2e_text(test, "file"), "small.c"));
+        cr_expect_gt(e2e_number(test, "line"), 0);
+        cr_expect_null(cJSON_GetObjectItem(test, "outcome"));
+    }
+    e2e_run("%s --filter=small/passes", program);
+    e2e_run("%s --list=json --filter=small/passes >list.json", program);
+    list = e2e_json("list.json");
+    cr_assert_eq(cJSON_GetArraySize(list), 1);
+    test = cJSON_GetArrayItem(list, 0);
+    cr_expect_str_eq(e2e_text(test, "name"), "small/passes");
+    cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
+    cr_expect_gt(e2e_number(test, "median_ns"), 0);
+    e2e_run("%s --list=json 'small/sizes[03]' >list.json", program);
+    cr_expect_eq(cJSON_GetArraySize(e2e_json("list.json")), 1);
+    e2e_run("%s --list=json --filter=none >list.json", program);
+    cr_expect_eq(cJSON_GetArraySize(e2e_json("list.json")), 0);
+    e2e_expect_code(e2e_run("%s --list=xml", program), 2);
+    e2e_expect_has(e2e_run("%s --list=xml", program)->err,
+                   "--list: unknown value \"xml\"; write json\n");
+    e2e_expect_code(e2e_run("%s --list=json >/dev/full", program), 1);
+}
+
 Test(e2e_select, a_word_overrides_a_pattern_that_is_meant_for_others)
 {
     e2e_expect_code(e2e_run("CRITERION_TEST_PATTERN='none/*' %s lru",
