@@ -189,12 +189,13 @@ static void judge_lines_of(void *context, const char *symbol, uint64_t address,
 
 /* ---- Blocks of lines ---- */
 
-/* What functions with these lines call. The hook of another module has an
- * address of its own in each module: that which is called most. */
+/* Finds the blocks of a module. If the hook is in another module, it has an
+ * address here that differs from module to module: functions with the lines
+ * call nothing more often. */
 struct calling {
     struct module *module;
     struct test_log_module *file;
-    struct trace_table counts; /* of what is called */
+    struct trace_table counts; /* of calls, by address */
     uint64_t hook;
     uintptr_t most;
     struct range *blocks; /* where their hooks return to */
@@ -271,11 +272,14 @@ static void take_block(void *context, uint64_t begin, uint64_t end)
     struct calling *calling = context;
     uint64_t low = calling->module->low;
 
-    if (has_lines(calling->module, begin, end) &&
-        TRACE_ARRAY_RESERVE(calling->blocks, calling->capacity,
+    if (!has_lines(calling->module, begin, end))
+        return;
+    if (TRACE_ARRAY_RESERVE(calling->blocks, calling->capacity,
                             calling->count + 1))
         calling->blocks[calling->count++] =
             (struct range){begin - 1 - low, begin - low};
+    else
+        calling->module->failed = true;
 }
 
 static void take_blocks(void *context, const char *symbol, uint64_t address,

@@ -165,7 +165,7 @@ uint64_t test_log_block_end(struct test_log_module *module, uint64_t address)
     return next ? next - size : last;
 }
 
-bool test_log_code_has_blocks(struct test_log_module *module, uint64_t block,
+uint64_t test_log_first_block(struct test_log_module *module, uint64_t block,
                               uint64_t begin, uint64_t end)
 {
     size_t size;

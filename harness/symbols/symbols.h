@@ -133,9 +133,9 @@ void test_log_visit_blocks(struct test_log_module *, uint64_t hook,
                            uint64_t begin, uint64_t end, test_log_visit_block *,
                            void *context);
 
-/* test_log_code_has_blocks tells whether blocks begin in code, from `begin` to
- * before `end`; `block` is a known one. */
-bool test_log_code_has_blocks(struct test_log_module *, uint64_t block,
+/* test_log_first_block returns the first block of a function, from `begin` to
+ * before `end`; 0: it has none. `block` is a known one, of any function. */
+uint64_t test_log_first_block(struct test_log_module *, uint64_t block,
                               uint64_t begin, uint64_t end);
 
 /* ---- function_list.c: a list such as "store_*,!*_cmp,lib:libz*" ---- */
@@ -209,7 +209,7 @@ bool test_log_line_list_match_function(struct test_log_line_list *,
 
 /* ---- function_filter.c ---- */
 
-/* What tests record of functions and lines. */
+/* The calls and lines that tests record. */
 struct test_log_recorded_code {
     struct test_log_function_list functions; /* empty: all */
     uint32_t depth;                          /* most open calls; 0: any */

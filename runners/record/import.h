@@ -8,7 +8,7 @@
 #include "trace/import/made_recording.h"
 #include "trace/samples/sampler.h"
 
-/* What a tool has recorded. The zero value is nothing. */
+/* Records of another tool. The zero value has none. */
 struct imported {
     struct trace_import recording;
     struct trace_sampler sampler;

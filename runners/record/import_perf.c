@@ -24,7 +24,7 @@ enum { FRAMES = 127 };
  * addresses. */
 #define FILE_SIZE (UINT64_C(1) << 32)
 
-/* What stands for the process that started the first one. */
+/* The process that started the first one, which is not known. */
 enum { STARTER = 0 };
 
 struct events {

@@ -8,11 +8,14 @@
  * and the file task.txt tells which process a thread belongs to.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "import.h"
 #include "trace/base/containers.h"
+#include "trace/base/file.h"
 #include "trace/base/strings.h"
 
 enum { PROGRAM = sizeof(((struct imported *)NULL)->program) };
@@ -46,20 +49,32 @@ static bool read_task(struct calls *calls, const char *line)
     return true;
 }
 
+static FILE *open_tasks(const char *folder)
+{
+    char path[PATH_MAX];
+    int fd = -1;
+    FILE *file;
+
+    if (snprintf(path, sizeof(path), "%s/task.txt", folder) < PATH_MAX)
+        fd = trace_open_regular(path);
+    file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 static bool read_tasks(struct calls *calls, const char *folder)
 {
-    char *path = NULL, *line = NULL;
+    FILE *file = open_tasks(folder);
     size_t capacity = 0;
-    FILE *file = NULL;
-    bool ok = asprintf(&path, "%s/task.txt", folder) >= 0 &&
-              (file = fopen(path, "re"));
+    char *line = NULL;
+    bool ok = file;
 
     while (ok && getline(&line, &capacity, file) >= 0)
         ok = read_task(calls, line);
     if (file)
         fclose(file);
     free(line);
-    free(path);
     return ok;
 }
 

@@ -253,21 +253,22 @@ static void add_lines(struct lines *lines, const struct block *block)
 /* ---- Lines that did not run ---- */
 
 /* Takes the recorded lines of a function that has blocks: other files may have
- * the same name, and are built without them. */
+ * the same name, and are built without them. Code before the first block only
+ * makes the frame. */
 static void take_function(void *context, const char *symbol, uint64_t address,
                           uint64_t size, bool defined)
 {
     struct lines *lines = context;
     const struct test_log_line *line, *last = lines->code + lines->code_count;
-    uint64_t end = address + size;
+    uint64_t end = address + size, first = 0;
     bool all;
 
-    if (!defined ||
-        !test_log_code_has_blocks(lines->module, lines->block, address, end))
+    if (defined)
+        first = test_log_first_block(lines->module, lines->block, address, end);
+    if (!first)
         return;
     all = test_log_line_list_match_function(&lines->list, symbol);
-    for (line = line_at(lines, address); line < last && line->begin < end;
-         line++)
+    for (line = line_at(lines, first); line < last && line->begin < end; line++)
         if (all || test_log_line_list_match(&lines->list, line))
             sum_of(lines, line);
 }

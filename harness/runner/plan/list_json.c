@@ -17,7 +17,7 @@ static void put_string(struct trace_text *text, const char *member,
     trace_json_string(text, value, strlen(value));
 }
 
-/* What is not known is not a member. */
+/* A test that has not run here has neither member. */
 static void put_past(struct trace_text *text, const struct test_log_past *past)
 {
     uint64_t median = past ? test_log_history_median(past) : 0;

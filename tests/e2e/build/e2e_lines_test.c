@@ -49,9 +49,9 @@ static void record(const char *flags)
     e2e_expect_lacks(run->err, "--lines");
 }
 
-/* What the lines of look_up, with the keys 3 and 4, tell in all builds without
- * optimization: the first entry of three is not the one, the second is
- * negative, and the third is the one once. */
+/* look_up searches three entries for the keys 3 and 4: the first entry has
+ * another key, the second a negative one, and the third has the key 3. Without
+ * optimization, all builds count its lines alike. */
 static void expect_lines(const char *table)
 {
     e2e_expect_has(e2e_line(table, "if (items[i].key == key) {"), "    6 ");

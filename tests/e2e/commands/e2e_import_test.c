@@ -256,6 +256,18 @@ Test(e2e_import, names_the_package_of_a_missing_tool)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
+/* Opening a FIFO would wait for somebody who writes to it. */
+Test(e2e_import, waits_for_no_fifo)
+{
+    const struct e2e *run;
+
+    e2e_run("mkdir uf.data && mkfifo uf.data/task.txt");
+    pretend("uftrace", "");
+    run = import("uf.data");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err, "uf.data: its task.txt cannot be read");
+}
+
 Test(e2e_import, leaves_no_run_of_damaged_data)
 {
     const struct e2e *run;

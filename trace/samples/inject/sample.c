@@ -1,10 +1,10 @@
 /* sample.c: takes samples of the process that this library is loaded into,
- * where the kernel refuses perf events. It stands alone: nothing of testlog is
- * linked.
+ * where the kernel refuses perf events. It is linked with nothing of testlog.
  *
  * Each thread has a timer of its processor time, whose signal comes while the
  * thread runs, and so seldom interrupts a system call. The handler writes to
- * memory that the runner reads, and only calls what a handler may call.
+ * memory that the runner reads, and only calls functions that a handler may
+ * call.
  */
 #include <dlfcn.h>
 #include <errno.h>
