@@ -427,8 +427,8 @@ questions() {
     ours none none 1
     bench off none 1
     for threads in 8 16 64; do
-        bench off threads:$threads 64000
-        ours threads:$threads threads:$threads 64000
+        BENCH_LABEL="off, memory" bench off threads:$threads 64000
+        BENCH_LABEL="ours, memory" ours memory.$threads threads:$threads 64000
     done
     bench min:10,5 empty "$launches"
     bench min+flush:10,5 empty "$launches"
