@@ -3,7 +3,7 @@
 
 #include "cupti.h"
 
-static unsigned used; /* atomic: buffers, without spare ones */
+static size_t used; /* atomic: bytes, without spare buffers */
 
 struct cupti_buffer *cupti_buffer_make(size_t size, bool spare)
 {
@@ -13,18 +13,21 @@ struct cupti_buffer *cupti_buffer_make(size_t size, bool spare)
     if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
         return NULL;
     buffer = memory;
-    *buffer = (struct cupti_buffer){.self = buffer, .spare = spare};
-    __atomic_add_fetch(&used, !spare, __ATOMIC_RELAXED);
+    *buffer =
+        (struct cupti_buffer){.self = buffer, .size = size, .spare = spare};
+    if (!spare)
+        __atomic_add_fetch(&used, size, __ATOMIC_RELAXED);
     return buffer;
 }
 
-unsigned cupti_buffers_used(void)
+size_t cupti_buffers_used(void)
 {
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
 void cupti_buffer_free(struct cupti_buffer *buffer)
 {
-    __atomic_sub_fetch(&used, !buffer->spare, __ATOMIC_RELAXED);
+    if (!buffer->spare)
+        __atomic_sub_fetch(&used, buffer->size, __ATOMIC_RELAXED);
     free(buffer);
 }

@@ -13,17 +13,19 @@
 #include "cupti.h"
 
 enum {
-    SIZE = 256 << 10, /* since CUDA 13, each thread of the program has one */
-    SPARE = 64 << 10, /* for a buffer whose records are dropped */
-    MOST = (128 << 20) / SIZE,
-    ROUND = (8 << 20) / SIZE,  /* buffers decoded at a time */
-    HURRY = (16 << 20) / SIZE, /* wakes the thread */
+    LARGE = 1 << 20,   /* on an H100, a launch cost 250 ns more with 256 KiB */
+    SMALL = 256 << 10, /* since CUDA 13, each thread of the program has one */
+    SPARE = 64 << 10,  /* for a buffer whose records are dropped */
+    PLENTY = 32 << 20, /* from here on, buffers are small */
+    MOST = 160 << 20,
+    ROUND = 8 << 20,  /* is decoded at a time */
+    HURRY = 16 << 20, /* wakes the thread */
     PERIOD_MS = 250,
     PATIENCE_S = 5, /* for joining the thread */
 };
 
 static struct cupti_buffer *full; /* atomic; a stack */
-static unsigned undecoded;        /* atomic */
+static size_t undecoded;          /* atomic: bytes */
 static unsigned received;         /* atomic: buffers with records, ever */
 
 /* Held while decoding; never in a callback. */
@@ -146,9 +148,10 @@ static bool end_flusher(void)
 void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
-    bool enough = cupti_buffers_used() >= (unsigned)MOST;
+    size_t used = cupti_buffers_used();
+    bool enough = used >= MOST;
     bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
-    size_t room = enough ? SPARE : SIZE;
+    size_t room = enough ? SPARE : used >= PLENTY ? SMALL : LARGE;
     struct cupti_buffer *buffer = none ? NULL : cupti_buffer_make(room, enough);
 
     *most = 0; /* as many as fit */
@@ -194,7 +197,7 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    if (__atomic_add_fetch(&undecoded, 1, __ATOMIC_RELAXED) >= (unsigned)HURRY)
+    if (__atomic_add_fetch(&undecoded, buffer->size, __ATOMIC_RELAXED) >= HURRY)
         pthread_cond_signal(&flusher.wake);
 }
 
@@ -217,14 +220,14 @@ static struct cupti_buffer *take(void)
     return first;
 }
 
-/* Splits off the first ROUND buffers: a round needs all of its calls at once,
- * and only a limited number of calls is kept. */
-static struct cupti_buffer *cut(struct cupti_buffer **rest, unsigned *count)
+/* Splits off the first ROUND bytes: a round needs all of its calls at once, and
+ * only a limited number of calls is kept. */
+static struct cupti_buffer *cut(struct cupti_buffer **rest, size_t *size)
 {
     struct cupti_buffer *first = *rest, *behind, **end = rest;
 
-    for (*count = 0; *end && *count < ROUND; ++*count)
-        end = &(*end)->next;
+    for (*size = 0; *end && *size < ROUND; end = &(*end)->next)
+        *size += (*end)->size;
     behind = *end;
     *end = NULL; /* this is `rest` if there are none */
     *rest = behind;
@@ -234,15 +237,15 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest, unsigned *count)
 static void decode(bool last)
 {
     struct cupti_buffer *rest, *some;
-    unsigned count;
+    size_t size;
 
     pthread_mutex_lock(&decoding);
     rest = take();
     if (rest || last)
         do {
-            some = cut(&rest, &count);
+            some = cut(&rest, &size);
             cupti_decode(some, last && !rest);
-            __atomic_sub_fetch(&undecoded, count, __ATOMIC_RELAXED);
+            __atomic_sub_fetch(&undecoded, size, __ATOMIC_RELAXED);
         } while (rest);
     pthread_mutex_unlock(&decoding);
 }
@@ -353,7 +356,8 @@ static void flush_last(void)
 /* A program's end may flush twice; the second time there may be nothing new.
  * From now on no thread starts: it would call CUPTI while the process is torn
  * down. */
-static bool done; /* the last flush */
+static bool done;   /* the last flush */
+static bool paused; /* until another recording begins */
 
 static void flush_last_once(void)
 {
@@ -366,7 +370,7 @@ static void flush_last_once(void)
 
 void cupti_flush(bool last)
 {
-    if (!cupti_is_on())
+    if (!cupti_is_on() || paused)
         return;
     if (last) {
         flush_last_once();
@@ -377,12 +381,37 @@ void cupti_flush(bool last)
 }
 
 /* Called without a recording, so what it decodes is dropped. */
+static void drop_pending(void)
+{
+    cupti.flush_all(1);
+    decode(true);
+}
+
+/* Each call of CUDA would cost time, and memory until MOST is reached. */
+void cupti_pause(void)
+{
+    if (!cupti_is_on() || !done || stuck)
+        return;
+    cupti_disable_all();
+    drop_pending();
+    paused = true;
+}
+
+static void enable_again(void)
+{
+    paused = false;
+    cupti.after_init = true;
+    if (cupti_enable_all())
+        cupti_stop("busy", "GPU trace off: CUPTI cannot be enabled again");
+}
+
 void cupti_resume(void)
 {
     if (!cupti_is_on() || !done || stuck)
         return;
-    cupti.flush_all(1);
-    decode(true);
+    if (paused)
+        enable_again();
+    drop_pending();
     cupti_counts =
         (struct cupti_counts){.plausible = cupti_counts.plausible,
                               .implausible = cupti_counts.implausible};

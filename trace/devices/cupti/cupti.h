@@ -223,6 +223,7 @@ enum cupti_field {
 
 /* Results of calls; X(NAME, number). */
 #define CUPTI_RESULTS(X)                                                       \
+    X(NOT_READY, 13)                                                           \
     X(NOT_INITIALIZED, 15)                                                     \
     X(INVALID_KIND, 21)                                                        \
     X(VIRTUALIZED_DEVICE_NOT_SUPPORTED, 33)                                    \
@@ -415,16 +416,16 @@ void *cupti_symbol(const char *begin, const char *name);
 struct cupti_buffer {
     struct cupti_buffer *next;
     const struct cupti_buffer *self; /* shows that it is one of ours */
-    size_t valid;                    /* bytes with records */
+    size_t size, valid;              /* bytes; those with records */
     bool spare;                      /* its records are dropped */
     _Alignas(64) uint8_t bytes[];
 };
 
 /* cupti_buffer_make allocates a buffer of so many bytes; NULL without memory.
- * cupti_buffers_used returns how many there are, without spare ones.
+ * cupti_buffers_used returns the bytes of all, without spare ones.
  * cupti_buffer_free frees one that CUPTI has completed. */
 struct cupti_buffer *cupti_buffer_make(size_t size, bool spare);
-unsigned cupti_buffers_used(void);
+size_t cupti_buffers_used(void);
 void cupti_buffer_free(struct cupti_buffer *);
 
 /* ---- buffers.c ---- */
@@ -442,6 +443,10 @@ void cupti_flush(bool last);
 /* cupti_resume drops everything that CUPTI has and lets the thread start again,
  * for another recording after the last flush. */
 void cupti_resume(void);
+
+/* cupti_pause disables all kinds of records after the last flush, until
+ * cupti_resume. */
+void cupti_pause(void);
 
 /* cupti_flush_at_exit registers the last flush for the end of the process. */
 void cupti_flush_at_exit(void);
