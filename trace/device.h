@@ -110,6 +110,8 @@ struct trace_device_host {
     char magic[16];
     uint32_t version; /* TRACE_DEVICE_VERSION */
     uint32_t pid;
+    /* recording returns whether a recording runs. */
+    bool (*recording)(void);
     /* now returns the recording's clock in ticks. */
     uint64_t (*now)(void);
     /* put records an activity, from any thread. */
@@ -147,7 +149,7 @@ struct trace_device_host {
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 7,
+    TRACE_DEVICE_VERSION = 8,
     TRACE_ACTIVITY_FIELDS = 24,
 };
 
@@ -160,16 +162,22 @@ struct trace_backend {
     void (*flush)(bool last);
     /* resume drops what is pending: another recording is about to begin. */
     void (*resume)(void);
+    /* pause ends what costs the program time, until resume. */
+    void (*pause)(void);
 };
 
 /* trace_device_host returns this process's interface. trace_device_publish lets
  * shared objects find it with trace_device_find, which returns NULL if there is
- * none; it calls those that have looked for it too early. The address is passed
- * in the variable TESTLOG_DEVICES, because dlsym finds no functions of a static
- * library in a program. */
+ * none; it calls trace_device_retry. The address is passed in the variable
+ * TESTLOG_DEVICES, because dlsym finds no functions of a static library in a
+ * program. */
 const struct trace_device_host *trace_device_host(void);
 void trace_device_publish(void);
 const struct trace_device_host *trace_device_find(void);
+
+/* trace_device_retry lets back ends begin that were loaded before the recording
+ * began. */
+void trace_device_retry(void);
 
 /* trace_device_find_forked also finds the interface in a forked child, which
  * may annotate, but has no back end. */
@@ -204,11 +212,12 @@ void trace_annotation_note(void);
 /* trace_device_attached returns whether this process has back ends. */
 bool trace_device_attached(void);
 
-/* trace_device_flush and trace_device_resume call the function of each back end
- * that has one. trace_device_note_again repeats what they noted for an earlier
- * recording. */
+/* trace_device_flush, trace_device_resume and trace_device_pause call the
+ * function of each back end that has one. trace_device_note_again repeats what
+ * they noted for an earlier recording. */
 void trace_device_flush(bool last);
 void trace_device_resume(void);
+void trace_device_pause(void);
 void trace_device_note_again(void);
 
 /* trace_site_register adds a call site that no module has: one that is made at

@@ -92,6 +92,7 @@ int trace_stop(void)
     }
     starter = 0;
     trace_close();
+    trace_device_pause();
     trace_host_level_unset();
     if (trace_shrink(recording))
         return -1;

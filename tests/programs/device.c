@@ -46,7 +46,7 @@ static void flush(bool last)
     step_span = 0;
 }
 
-static const struct trace_backend backend = {NULL, flush, NULL};
+static const struct trace_backend backend = {.flush = flush};
 
 static void launch(void)
 {

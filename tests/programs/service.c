@@ -12,6 +12,8 @@
 
 #include <testlog/log.h>
 
+#include "gpu_init.h"
+
 enum { PAUSE_US = 2000, THREADS = 4 };
 
 static void serve(int number)
@@ -167,6 +169,32 @@ static void fork_later(void)
     serve_all();
 }
 
+/* Playback, once it is loaded, launches what CUDA would. */
+static void launch(void)
+{
+    const char *path = getenv("TRACE_CUPTI");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *found = library ? dlsym(library, "trace_playback_launch") : NULL;
+    void (*launch_some)(unsigned);
+
+    memcpy(&launch_some, &found, sizeof(found));
+    if (found)
+        launch_some(1);
+    if (library)
+        dlclose(library);
+}
+
+static void use_gpu(void)
+{
+    gpu_init();
+    for (;;) {
+        trace_span(INFO, "request");
+
+        launch();
+        usleep(PAUSE_US);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -174,7 +202,7 @@ static const struct {
     {"serve", serve_all},       {"long", serve_long}, {"idle", be_idle},
     {"end", serve_for_a_while}, {"fork", fork_child}, {"record", record_itself},
     {"asked", ask_for_clients}, {"quick", be_quick},  {"close", close_all},
-    {"replace", replace_all},   {"born", fork_later},
+    {"replace", replace_all},   {"born", fork_later}, {"gpu", use_gpu},
 };
 
 int main(int argc, char **argv)

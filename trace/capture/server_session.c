@@ -207,8 +207,10 @@ static int record(const char *const *strings, int file)
     }
     trace_device_configure(&profiler);
     trace_subscribe(&capturing);
-    if (!trace_open_file(file, &options))
+    if (!trace_open_file(file, &options)) {
+        trace_device_retry();
         return 0;
+    }
     judge_no_more();
     return -1;
 }
@@ -287,6 +289,7 @@ static bool greet(struct session *session)
 static void stop(const struct trace_descriptor *client)
 {
     trace_close_file(judge_no_more);
+    trace_device_pause();
     if (trace_descriptor_is_ours(client))
         trace_message_send(client->fd, TRACE_MESSAGE_STOPPED, NULL, 0, -1);
 }

@@ -7,12 +7,15 @@
 
 static const struct trace_device_host *host;
 
-/* A test's recording may begin later, so that is looked for again. */
+/* A test's recording, or a capture, may begin later. */
 static void find(void)
 {
-    host = trace_device_find();
-    if (!host && !trace_process_record())
-        host = trace_device_host();
+    const struct trace_device_host *found = trace_device_find();
+
+    if (!found && !trace_process_record())
+        found = trace_device_host();
+    if (found && found->recording())
+        host = found;
 }
 
 const struct trace_device_host *trace_device_record_here(void)

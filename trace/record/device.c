@@ -368,6 +368,13 @@ void trace_device_resume(void)
     trace_zones_resume();
 }
 
+void trace_device_pause(void)
+{
+    for (size_t i = 0; i < TRACE_BACKENDS_MOST; i++)
+        if (backend_at(i) && backend_at(i)->pause)
+            backend_at(i)->pause();
+}
+
 /* ---- Publishing ---- */
 
 #define MAGIC "testlog devices"
@@ -387,6 +394,7 @@ const struct trace_device_host *trace_device_host(void)
     static struct trace_device_host host = {
         .magic = MAGIC,
         .version = TRACE_DEVICE_VERSION,
+        .recording = trace_is_recording,
         .now = trace_clock_now,
         .put = trace_device_put,
         .say = trace_device_say,
@@ -420,10 +428,10 @@ static int is_ours(struct dl_phdr_info *object, size_t size, void *path)
     return 1;
 }
 
-/* A constructor of the program may have used NVTX or a device, which has loaded
- * our library then. To look for another one, dlopen would open its file, in
- * each test. */
-static void retry_injection(void)
+/* The program may have used NVTX or a device before, which has loaded our
+ * library then. To look for another one, dlopen would open its file, in each
+ * test. */
+void trace_device_retry(void)
 {
     char path[PATH_MAX];
     void *library = dl_iterate_phdr(is_ours, path)
@@ -445,7 +453,7 @@ void trace_device_publish(void)
     snprintf(text, sizeof(text), "%ld:%p", (long)getpid(),
              (const void *)trace_device_host());
     setenv(variable, text, 1);
-    retry_injection();
+    trace_device_retry();
 }
 
 /* Returns whether a variable names a library to a driver or loader. */

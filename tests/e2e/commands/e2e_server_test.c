@@ -17,14 +17,20 @@ TestSuite(e2e_server, .init = e2e_begin, .timeout = 120);
 
 /* Runs a shell script beside the program, which has the pid $p and listens at
  * $s. */
+static const struct e2e *beside_with(const char *variables, const char *part,
+                                     const char *script)
+{
+    return e2e_run("export XDG_RUNTIME_DIR=$PWD/x; mkdir -m 700 x; "
+                   "TRACE_SERVER=1 %s %s %s >p.out 2>p.err & p=$!; "
+                   "s=x/testlog/$p.sock; "
+                   "trap 'kill $p 2>/dev/null' EXIT; "
+                   "until [ -S $s ] || ! kill -0 $p; do sleep 0.01; done\n%s",
+                   variables, e2e_program("service", E2E_TRACED), part, script);
+}
+
 static const struct e2e *beside(const char *part, const char *script)
 {
-    return e2e_run(
-        "export XDG_RUNTIME_DIR=$PWD/x; mkdir -m 700 x; "
-        "TRACE_SERVER=1 %s %s >p.out 2>p.err & p=$!; s=x/testlog/$p.sock; "
-        "trap 'kill $p 2>/dev/null' EXIT; "
-        "until [ -S $s ] || ! kill -0 $p; do sleep 0.01; done\n%s",
-        e2e_program("service", E2E_TRACED), part, script);
+    return beside_with("", part, script);
 }
 
 static const char *log_of(const char *run)
@@ -126,6 +132,24 @@ Test(e2e_server, captures_threads_that_never_pause)
                  " stat r9 | grep -c request");
 
     e2e_expect_is(result->out, "alive\n1\n");
+}
+
+/* CUDA was initialized before the captures. Between them, no call of CUDA costs
+ * time. */
+Test(e2e_server, captures_a_gpu)
+{
+    const struct e2e *result = beside_with(
+        "CUDA_INJECTION64_PATH=" BUILD_DIR "/libtestlog-gpu.so "
+        "TRACE_CUPTI=" BUILD_DIR "/tests/playback.so PLAYBACK_CALLS=calls",
+        "gpu",
+        "for i in 1 2; do " CAPTURE "--pid=$p --ms=200 -o r$i; "
+        "grep -c 'Enable 10$' calls; grep -c 'Disable 10$' calls; " TESTLOG
+        " stat r$i --by=kernel --csv | tail -n 1 | grep -o '[^,]*$'; " TESTLOG
+        " log r$i --filter=gpu=trace | grep -m 1 -o 'request:launch'; done");
+
+    e2e_expect_is(result->out, "r1\n1\n1\nlaunched()\nrequest:launch\n"
+                               "r2\n2\n2\nlaunched()\nrequest:launch\n");
+    e2e_expect_is(e2e_read("p.err"), "");
 }
 
 /* ---- The program's side ---- */

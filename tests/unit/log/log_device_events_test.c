@@ -531,7 +531,7 @@ static void flush(bool last)
 
 Test(log_device_events, flushes_the_device_before_an_expectation)
 {
-    static const struct trace_backend backend = {NULL, flush, NULL};
+    static const struct trace_backend backend = {.flush = flush};
 
     test_record();
     cr_assert(trace_device_host()->attach(&backend));

@@ -259,8 +259,12 @@ static void note_start(void)
 
 static void attach(void)
 {
-    static const struct trace_backend backend = {cupti_enter_span, cupti_flush,
-                                                 cupti_resume};
+    static const struct trace_backend backend = {
+        .inside = cupti_enter_span,
+        .flush = cupti_flush,
+        .resume = cupti_resume,
+        .pause = cupti_pause,
+    };
 
     __atomic_store_n(&cupti.on, true, __ATOMIC_RELEASE);
     if (!cupti.host->attach(&backend)) {
@@ -269,8 +273,10 @@ static void attach(void)
         return;
     }
     cupti_enter_span(cupti.host->current());
-    if (cupti.after_init)
+    if (cupti.after_init) {
         cupti_begin_flusher(); /* CUPTI may have a buffer already */
+        cupti.flush_all(1);    /* the devices, before the first kernel */
+    }
     cupti_note_state();
 }
 

@@ -105,6 +105,12 @@ static int enable(unsigned kind)
  * cuInit, before that. */
 static bool late[CUPTI_KIND_LIMIT];
 
+static bool is_too_early(int result)
+{
+    return result == CUPTI_RESULT_NOT_INITIALIZED ||
+           result == CUPTI_RESULT_NOT_READY;
+}
+
 void cupti_enable_late(void)
 {
     bool any = false;
@@ -115,7 +121,7 @@ void cupti_enable_late(void)
         if (!late[kinds[i].number])
             continue;
         result = enable(kinds[i].number);
-        if (result == CUPTI_RESULT_NOT_INITIALIZED)
+        if (is_too_early(result))
             continue;
         late[kinds[i].number] = false;
         any = true;
@@ -155,7 +161,7 @@ int cupti_enable_all(void)
         cupti.enabled[kinds[i].number] = !result;
         if (result && kinds[i].must)
             return result;
-        late[kinds[i].number] = result == CUPTI_RESULT_NOT_INITIALIZED;
+        late[kinds[i].number] = is_too_early(result);
         if (result && !late[kinds[i].number])
             cupti_note_refusal(kinds[i].word, result);
     }

@@ -91,7 +91,8 @@ static void in_child(void)
 
 static void attach(void)
 {
-    static const struct trace_backend backend = {NULL, flush, resume};
+    static const struct trace_backend backend = {.flush = flush,
+                                                 .resume = resume};
 
     if (!opencl.host->attach(&backend))
         return;

@@ -186,7 +186,8 @@ static void on_flush(bool last)
     put_kernel(now(), now(), 0);
 }
 
-static const struct trace_backend backend = {on_inside, on_flush, NULL};
+static const struct trace_backend backend = {.inside = on_inside,
+                                             .flush = on_flush};
 
 Test(trace_device, notifies_the_back_end_of_the_current_span)
 {
@@ -222,7 +223,7 @@ static void on_other_flush(bool last)
     other_flushes += last;
 }
 
-static const struct trace_backend other = {NULL, on_other_flush, NULL};
+static const struct trace_backend other = {.flush = on_other_flush};
 
 Test(trace_device, calls_each_back_end)
 {

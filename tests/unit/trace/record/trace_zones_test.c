@@ -369,7 +369,7 @@ Test(trace_zones, ignores_zones_without_a_name)
 
 Test(trace_zones, reports_rings_that_nobody_reads)
 {
-    static const struct trace_backend backend = {NULL, NULL, NULL};
+    static const struct trace_backend backend = {.flush = NULL};
     struct trace_reader *reader;
 
     cr_assert(trace_device_host()->attach(&backend));
