@@ -372,7 +372,10 @@ def answers(results):
     seen[3] = {label: row.get("compiles") for label, row in counts("jit").items()}
     seen[4] = {label: row.get("outside") for label, row in counts(
         "mixed", "jit.cold").items()}
-    seen[5] = {label: only(row, "kernels", "ended", "meta")
+    seen[5] = {label: dict(
+        only(row, "kernels", "ended"),
+        **only(row.get("meta", {}), "gpu.launches", "gpu.launched", "gpu.lost",
+               "gpu.orphans", "gpu.dropped", "gpu.refused"))
                for label, row in counts("unsynced").items()}
     seen[6] = benches("start_ms", "init_ms", "peak_kib", work="none")
     seen[7] = {"subscribed": seen.get(7),

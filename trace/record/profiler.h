@@ -53,8 +53,7 @@
       .least = TRACE_LIMIT_LEAST, .most = TRACE_LIMIT_MOST,                    \
       .only = TRACE_PROFILER_OF_START)
 
-#define TRACE_PROFILER_NO_SAMPLING                                             \
-    "counters wait for a first run of testlog on a GPU"
+#define TRACE_PROFILER_NO_SAMPLING "testlog does not sample counters"
 
 /* host_tracer_level without a value: the filter decides what is recorded. */
 enum { TRACE_HOST_LEVEL_UNSET = 4 };

@@ -1,6 +1,7 @@
 /* cupti_decode_test.c: decodes recorded buffers as an independent reader does.
  */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,6 +87,50 @@ Test(cupti_decode, decodes_jit_compilations)
 Test(cupti_decode, plays_a_long_fixture_until_its_end)
 {
     expect_as_the_oracle("slow");
+}
+
+/* The programs counted what they did: h100/NAME.counts. */
+static const struct recorded {
+    const char *fixture, *kernel;
+    size_t kernels, copies, sets;
+} recorded[] = {
+    {"plain", "launches_empty", 50, 0, 0},
+    {"graph", "launches_empty", 60, 0, 0},
+    {"capture", "launches_empty", 60, 0, 0},
+    {"jit", "launches_jit", 10, 0, 0},
+    {"copies", "launches_add", 10, 20, 10},
+    {"memory", "launches_add", 5, 10, 5},
+};
+
+ParameterizedTestParameters(cupti_decode, decodes_what_a_gpu_recorded)
+{
+    static int numbers[sizeof(recorded) / sizeof(*recorded)];
+    const size_t count = sizeof(numbers) / sizeof(*numbers);
+
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (int)i;
+    return cr_make_param_array(int, numbers, count);
+}
+
+ParameterizedTest(int *number, cupti_decode, decodes_what_a_gpu_recorded)
+{
+    const struct recorded *made = &recorded[*number];
+    struct trace_reader *reader;
+    char name[64];
+
+    snprintf(name, sizeof(name), "h100/%s", made->fixture);
+    free(play(name, &reader));
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, made->kernel),
+                 made->kernels);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "Memcpy HtoD") +
+                     test_count(reader, TRACE_ENTRY_DEVICE, "Memcpy DtoH"),
+                 made->copies);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "Memset"), made->sets);
+    cr_expect_str_eq(devices_meta(reader, "lost"), "0");
+    cr_expect_str_eq(devices_meta(reader, "orphans"), "0");
+    cr_expect_str_eq(devices_meta(reader, "undecoded"), "0");
+    cr_expect_str_eq(devices_meta(reader, "bad_times"), "0");
+    trace_reader_close(reader);
 }
 
 /* A launch into a capturing stream runs nothing. */

@@ -185,16 +185,16 @@ static const struct {
      "gpu_dump_graph_node_mapping=1 is not supported: testlog does not write "
      "the nodes of graphs; leave it out"},
     {"gpu_pm_sample_counters=sm__cycles_active.avg",
-     "gpu_pm_sample_counters=sm__cycles_active.avg is not supported: counters "
-     "wait for a first run of testlog on a GPU; leave it out"},
+     "gpu_pm_sample_counters=sm__cycles_active.avg is not supported: testlog "
+     "does not sample counters; leave it out"},
     {"gpu_pm_sample_interval_us=100",
-     "gpu_pm_sample_interval_us=100 is not supported: counters wait for a "
-     "first run of testlog on a GPU; leave it out"},
+     "gpu_pm_sample_interval_us=100 is not supported: testlog does not "
+     "sample counters; leave it out"},
     {"gpu_pm_sample_interval_us=often",
      "gpu_pm_sample_interval_us: unknown value \"often\"; write 1 to 1000000"},
     {"gpu_pm_sample_buffer_size_per_gpu_mb=128",
-     "gpu_pm_sample_buffer_size_per_gpu_mb=128 is not supported: counters wait "
-     "for a first run of testlog on a GPU; leave it out"},
+     "gpu_pm_sample_buffer_size_per_gpu_mb=128 is not supported: testlog "
+     "does not sample counters; leave it out"},
     {"gpu_pm_sample_buffer_size_per_gpu_mb=63",
      "gpu_pm_sample_buffer_size_per_gpu_mb: unknown value \"63\"; write 64 to "
      "4096"},
