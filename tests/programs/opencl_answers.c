@@ -27,36 +27,47 @@ static const char source[] =
 
 #define SAY(...) (printf(__VA_ARGS__), putchar('\n'))
 
-/* The driver releases an event a little after the command has ended, so the
- * count is read until it is the least. */
-static cl_uint event_references(cl_event event)
+/* The driver releases events and contexts a little after a command has ended,
+ * on a thread that may wait for a processor: the count is the last one that
+ * stayed for PATIENCE reads. */
+enum { PATIENCE = 100, PAUSE_US = 1000 };
+
+static cl_uint settled(cl_uint (*read)(void *), void *of)
 {
-    cl_uint least = 99;
+    cl_uint count = read(of);
 
-    for (int i = 0; i < 20; i++) {
-        cl_uint count = 0;
+    for (int i = 0; i < PATIENCE; i++) {
+        cl_uint now = read(of);
 
-        clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof(count), &count,
-                       NULL);
-        least = count < least ? count : least;
-        usleep(200);
+        if (now != count)
+            i = 0;
+        count = now;
+        usleep(PAUSE_US);
     }
-    return least;
+    return count;
 }
 
-static cl_uint context_references(void)
+static cl_uint read_event(void *event)
 {
-    cl_uint least = 99;
+    cl_uint count = 0;
 
-    for (int i = 0; i < 20; i++) {
-        cl_uint count = 0;
+    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof(count), &count,
+                   NULL);
+    return count;
+}
 
-        clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count),
-                         &count, NULL);
-        least = count < least ? count : least;
-        usleep(200);
-    }
-    return least;
+static cl_uint read_context(void *its)
+{
+    cl_uint count = 0;
+
+    clGetContextInfo(its, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count,
+                     NULL);
+    return count;
+}
+
+static cl_uint event_references(cl_event event)
+{
+    return settled(read_event, event);
 }
 
 /* ---- Queues ---- */
@@ -547,7 +558,7 @@ static void end(void)
                      NULL);
     SAY("program references %u", count);
     clReleaseProgram(program);
-    SAY("context references %u", context_references());
+    SAY("context references %u", settled(read_context, context));
     clReleaseContext(context);
 }
 
