@@ -5,6 +5,9 @@
 
 #include "harness/session.h"
 
+/* Programs without our header lack it. */
+extern char test_log_flavour_[] __attribute__((weak));
+
 static struct test_log_entry *entries;
 
 /* Whether a name is a test's, its instance's ("name[07]") or its repetition's
@@ -21,6 +24,11 @@ void test_log_annotated_add(struct test_log_entry *entry)
 {
     entry->next = entries;
     entries = entry;
+}
+
+const char *test_log_flavour(void)
+{
+    return test_log_flavour_ ? test_log_flavour_ : "plain";
 }
 
 bool test_log_annotated(void)

@@ -233,6 +233,10 @@ struct test_log_entry;
 void test_log_annotated_add(struct test_log_entry *);
 bool test_log_annotated(void);
 
+/* test_log_flavour returns a word for how this program was built, as its
+ * compiler tells: gcc-O-traced. */
+const char *test_log_flavour(void);
+
 /* test_log_annotated_find returns the entry of a test, NULL if it is not
  * annotated. `name` may be an instance's, "name[07]". */
 const struct test_log_entry *test_log_annotated_find(const char *suite,

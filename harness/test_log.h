@@ -84,6 +84,52 @@ TRACE_API int test_log_main(int argc, char **argv);
             "    .asciz \"testlog\"\n"                                         \
             "    .popsection")
 
+/* The flavour of the build, such as gcc-O-asan-traced, which keeps the
+ * durations of builds apart. Of several files, the first that is linked counts.
+ */
+#ifndef TRACE_BUILD
+#    if defined(__clang__)
+#        define TEST_LOG_COMPILER_ "clang"
+#    elif defined(__GNUC__)
+#        define TEST_LOG_COMPILER_ "gcc"
+#    else
+#        define TEST_LOG_COMPILER_ "cc"
+#    endif
+#    ifdef __OPTIMIZE__
+#        define TEST_LOG_OPTIMIZED_ "-O"
+#    else
+#        define TEST_LOG_OPTIMIZED_ "-O0"
+#    endif
+#    ifdef __has_feature
+#        define TEST_LOG_HAS_(feature) __has_feature(feature)
+#    else
+#        define TEST_LOG_HAS_(feature) 0
+#    endif
+#    if defined(__SANITIZE_ADDRESS__) || TEST_LOG_HAS_(address_sanitizer)
+#        define TEST_LOG_SANITIZED_ "-asan"
+#    elif defined(__SANITIZE_THREAD__) || TEST_LOG_HAS_(thread_sanitizer)
+#        define TEST_LOG_SANITIZED_ "-tsan"
+#    elif TEST_LOG_HAS_(memory_sanitizer)
+#        define TEST_LOG_SANITIZED_ "-msan"
+#    else
+#        define TEST_LOG_SANITIZED_ ""
+#    endif
+#    ifdef TRACING
+#        define TEST_LOG_TRACED_ "-traced"
+#    else
+#        define TEST_LOG_TRACED_ ""
+#    endif
+#    ifdef __cplusplus
+extern "C" {
+#    endif
+extern char test_log_flavour_[];
+__attribute__((weak, visibility("default"))) char test_log_flavour_[] =
+    TEST_LOG_COMPILER_ TEST_LOG_OPTIMIZED_ TEST_LOG_SANITIZED_ TEST_LOG_TRACED_;
+#    ifdef __cplusplus
+}
+#    endif
+#endif
+
 #ifndef TRACING
 #    define TEST_LOG                      Test
 #    define TEST_LOG_DEFAULT(filter, ...) Test(__VA_ARGS__)

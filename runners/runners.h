@@ -14,6 +14,7 @@ int runners_export(int argc, char **argv);
 int runners_report(int argc, char **argv);
 int runners_filter(int argc, char **argv);
 int runners_list(int argc, char **argv);
+int runners_flaky(int argc, char **argv);
 int runners_stat(int argc, char **argv);
 int runners_diff(int argc, char **argv);
 int runners_merge_runs(int argc, char **argv);

@@ -192,7 +192,7 @@ _testlog_own() {
         _testlog_value "$flag" "$head" "$value"
         ;;
     report--against) _testlog_names ;;
-    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | capture* | list* | clean* | view--* | filter--*) ;;
+    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | capture* | list* | flaky* | clean* | view--* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
     diff--fail-over) ;;
@@ -211,7 +211,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record capture import log export report stat list diff merge view clean pack filter --help --version
+        _testlog_offer run record capture import log export report stat list flaky diff merge view clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

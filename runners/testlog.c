@@ -23,6 +23,7 @@ static const struct {
     {"report", "write a run's page again, or compare two", runners_report},
     {"stat", "sum up spans, kernels, lines and tests", runners_stat},
     {"list", "list the runs that are kept", runners_list},
+    {"flaky", "rank the flaky tests of the last runs", runners_flaky},
     {"diff", "print what changed from one run to another", runners_diff},
     {"merge", "make one run of those of several machines", runners_merge_runs},
     {"view", "show runs in the browser", runners_view},

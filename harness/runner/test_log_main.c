@@ -362,7 +362,7 @@ static int run_tests(struct criterion_test_set *set,
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
     test_log_history_open(&history, run.foreign ? NULL : options->dir,
-                          session->history);
+                          session->history, test_log_flavour_given(options));
     test_log_history_read(&history, test_log_rerun_name(program));
     test_log_shard_recall_program(options, &history,
                                   test_log_rerun_name(program));
@@ -429,7 +429,8 @@ static int inform(struct criterion_test_set *set,
 
     if (!options->list)
         return TEST_LOG_PASSED;
-    test_log_history_open(&history, options->dir, NULL);
+    test_log_history_open(&history, options->dir, NULL,
+                          test_log_flavour_given(options));
     test_log_history_read(&history, name);
     test_log_shard_recall_program(options, &history, name);
     if (options->list_json)

@@ -123,6 +123,14 @@ static enum change_kind compare_outcomes(const struct test_log_result *before,
                                              : CHANGE_OTHER_OUTCOME;
 }
 
+/* Runs that do not name their flavour were made before there were any. */
+static bool same_flavour(const struct test_log_result *before,
+                         const struct test_log_result *after)
+{
+    return !before->flavour || !after->flavour ||
+           !strcmp(before->flavour, after->flavour);
+}
+
 static int add(struct changes *changes, const struct test_log_history *history,
                const struct test_log_result *before,
                const struct test_log_result *after)
@@ -132,7 +140,8 @@ static int add(struct changes *changes, const struct test_log_history *history,
                             .after = after};
 
     if (change.kind == CHANGE_UNCHANGED &&
-        after->outcome == TEST_LOG_OUTCOME_PASSED)
+        after->outcome == TEST_LOG_OUTCOME_PASSED &&
+        (changes->any_flavour || same_flavour(before, after)))
         change = compare_times(history, before, after);
     if (!TRACE_ARRAY_RESERVE(changes->all, changes->capacity,
                              changes->count + 1))
@@ -176,7 +185,7 @@ int runners_changes_find(struct changes *changes,
     struct trace_table old = {0}, new = {0};
     int status = -1;
 
-    *changes = (struct changes){.count = 0};
+    *changes = (struct changes){.any_flavour = changes->any_flavour};
     if (!index_tests(before, &old) && !index_tests(after, &new))
         status = add_all(changes, history, before, &old, after, &new);
     trace_table_free(&old);

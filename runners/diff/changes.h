@@ -2,6 +2,7 @@
 #ifndef TESTLOG_CHANGES_H
 #define TESTLOG_CHANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ struct change {
 };
 
 struct changes {
+    bool any_flavour;   /* times of different flavours are compared, too */
     struct change *all; /* in the order of the new run, gone tests last */
     size_t count, capacity;
     size_t counts[CHANGE_KINDS];

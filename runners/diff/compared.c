@@ -45,7 +45,7 @@ static void read_history(struct test_log_history *history,
     char real[PATH_MAX],
         *dir = realpath(run->path, real) ? dirname(real) : NULL;
 
-    test_log_history_open(history, dir, NULL);
+    test_log_history_open(history, dir, NULL, test_log_run_flavour(run));
     for (size_t i = 0; i < run->count; i++)
         if (!test_log_history_has(history, run->results[i].program))
             test_log_history_read(history, run->results[i].program);
@@ -73,18 +73,28 @@ static int find_slowdowns(struct slowdowns *slowdowns, enum stat_table table,
     return runners_slowdowns_compare(slowdowns, over);
 }
 
+static bool have_different_flavours(const struct compared *compared)
+{
+    const char *before = test_log_run_flavour(&compared->before);
+    const char *after = test_log_run_flavour(&compared->after);
+
+    return before && after && strcmp(before, after) != 0;
+}
+
 int runners_compared_read(struct compared *compared,
                           const struct recorded_runs *runs, double over)
 {
-    *compared = (struct compared){.times = {0}};
+    *compared = (struct compared){.changes.any_flavour = runs->any_flavour};
     if (read_run(&compared->before, &compared->times[0], runs->command,
                  runs->paths[0]) ||
         read_run(&compared->after, &compared->times[1], runs->command,
                  runs->paths[1]))
         return -1;
+    compared->apart = !runs->any_flavour && have_different_flavours(compared);
     if (!find_changes(compared, runs->patterns) &&
-        !find_slowdowns(&compared->spans, STAT_SPAN, runs, over) &&
-        !find_slowdowns(&compared->kernels, STAT_KERNEL, runs, over))
+        (compared->apart ||
+         (!find_slowdowns(&compared->spans, STAT_SPAN, runs, over) &&
+          !find_slowdowns(&compared->kernels, STAT_KERNEL, runs, over))))
         return 0;
     test_log_notice("%s: out of memory", runs->command);
     return -1;

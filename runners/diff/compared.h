@@ -11,6 +11,7 @@
 struct compared {
     struct test_log_run before, after;
     uint64_t times[2]; /* ns that the runs took; 0: unknown */
+    bool apart;        /* by flavour: times are not compared */
     struct changes changes;
     struct slowdowns spans, kernels;
 };

@@ -23,13 +23,15 @@ enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
 
 struct settings {
     bool json;
+    bool any_flavour;
     bool fails; /* something is slower or more frequent by `over` */
     double over;
 };
 
 static void usage(void)
 {
-    puts("Usage: testlog diff [RUN [RUN]] [--fail-over=PERCENT] [--json]\n\n"
+    puts("Usage: testlog diff [RUN [RUN]] [--fail-over=PERCENT]\n"
+         "                    [--any-flavour] [--json]\n\n"
          "Prints which tests changed their result or duration from the first "
          "run to the\nsecond, and which spans and GPU kernels became slower or "
          "more frequent.\nRUN is the folder of a run or a name in testlog "
@@ -38,8 +40,10 @@ static void usage(void)
          "      --fail-over=PERCENT  exit with 1 also if a span or kernel is "
          "slower or more\n"
          "                           frequent by more than that, such as 10%\n"
-         "      --json  print one JSON object\n"
-         "  -h, --help  print this");
+         "      --any-flavour        compare the times of builds of "
+         "different flavours, too\n"
+         "      --json               print one JSON object\n"
+         "  -h, --help               print this");
 }
 
 /* ---- As text ---- */
@@ -215,6 +219,16 @@ static void put_slowdowns(const struct slowdowns *slowdowns, bool frequent,
         printf("    and %zu more\n", count - SHOWN_MOST);
 }
 
+static void put_flavours(const struct compared *compared)
+{
+    if (compared->apart)
+        test_log_notice("diff: only results are compared, because the builds "
+                        "differ: %s, then %s; --any-flavour compares times, "
+                        "too",
+                        test_log_run_flavour(&compared->before),
+                        test_log_run_flavour(&compared->after));
+}
+
 static void put_sums(const struct changes *changes)
 {
     printf("\n%zu %s", changes->counts[CHANGE_NEWLY_FAILING],
@@ -350,11 +364,13 @@ static int compare(const char *before, const char *after,
                    const struct settings *settings)
 {
     const struct recorded_runs runs = {.command = "diff",
-                                       .paths = {before, after}};
+                                       .paths = {before, after},
+                                       .any_flavour = settings->any_flavour};
     struct compared compared;
     int code = TEST_LOG_USAGE;
 
     if (!runners_compared_read(&compared, &runs, settings->over)) {
+        put_flavours(&compared);
         if (settings->json)
             put_json(&compared);
         else
@@ -466,6 +482,7 @@ int runners_diff(int argc, char **argv)
 {
     static const struct option options[] = {
         {"fail-over", required_argument, NULL, 'o'},
+        {"any-flavour", no_argument, NULL, 'a'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0}};
@@ -482,6 +499,8 @@ int runners_diff(int argc, char **argv)
             return runners_refuse_flag("diff", flag, argv, options);
         if (flag == 'j')
             settings.json = true;
+        else if (flag == 'a')
+            settings.any_flavour = true;
         else if (read_percent(&settings, optarg))
             return TEST_LOG_USAGE;
     }

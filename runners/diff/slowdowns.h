@@ -28,6 +28,7 @@ struct recorded_runs {
     const char *command;  /* for messages */
     const char *paths[2]; /* of the old and the new run */
     char **patterns;      /* of tests; NULL: all */
+    bool any_flavour;     /* times of different flavours are compared, too */
 };
 
 /* runners_slowdowns_read sums up the tests that both runs recorded; a run that

@@ -13,6 +13,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -127,6 +128,41 @@ static int fill(struct merge *merge, const struct test_log_output *output)
     return write_files(merge, output);
 }
 
+/* ---- History ---- */
+
+/* Cuts the last part of a path, with slashes; "" if there is no other. */
+static void cut_last(char *path)
+{
+    size_t size = strlen(path);
+
+    while (size && path[size - 1] == '/')
+        size--;
+    while (size && path[size - 1] != '/')
+        size--;
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    path[size] = '\0';
+}
+
+/* A run that is made where runs go is remembered like the others there. */
+static void remember(const struct test_log_run *run)
+{
+    char dir[PATH_MAX], parent[PATH_MAX], real[PATH_MAX], *no_folder[] = {NULL};
+    char commit[TEST_LOG_COMMIT_SIZE];
+    struct test_log_options options;
+
+    snprintf(dir, sizeof(dir), "%s", run->path);
+    cut_last(dir);
+    if (runners_settings(&options, "merge", no_folder))
+        return;
+    if (dir[0] && realpath(dir, parent) && realpath(options.dir, real) &&
+        !strcmp(parent, real)) {
+        test_log_commit(commit);
+        test_log_history_update(run, dir, commit, false, false);
+    }
+    test_log_options_free(&options);
+}
+
 /* ---- The command ---- */
 
 static void print(const struct merge *merge,
@@ -167,6 +203,7 @@ static int make_run(struct merge *merge, const char *output,
         return TEST_LOG_FAILED;
     }
     status = merge_durations_write(merge);
+    remember(&merge->run);
     print(merge, printed);
     return runners_written("merge", status ? TEST_LOG_FAILED : code_of(merge));
 }

@@ -354,7 +354,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
     leave_others();
     runners_take_signals();
-    test_log_history_open(&last, options->dir, NULL);
+    test_log_history_open(&last, options->dir, NULL, NULL);
     for (size_t i = 0; i < programs->count; i++)
         test_log_history_read(&last, programs->all[i].name);
     if (options->failed && !options->informs && !last.count)

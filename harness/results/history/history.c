@@ -12,6 +12,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
+#include "harness/results/history/outcomes.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 
@@ -25,12 +26,12 @@ static char *path_in(const char *dir)
 }
 
 void test_log_history_open(struct test_log_history *history, const char *dir,
-                           const char *path)
+                           const char *path, const char *flavour)
 {
     char *real = NULL;
     uid_t owner;
 
-    *history = (struct test_log_history){.path = NULL};
+    *history = (struct test_log_history){.flavour = flavour};
     if (path)
         history->path = strdup(path);
     else if (dir)
@@ -42,11 +43,57 @@ void test_log_history_open(struct test_log_history *history, const char *dir,
     history->path = real;
 }
 
+static void add_time(struct test_log_past *past, uint64_t time)
+{
+    memmove(past->times + 1, past->times,
+            sizeof(past->times) - sizeof(*past->times));
+    past->times[0] = time ? time : 1;
+}
+
+/* Replaces the times of the tests from `first` on by those of a flavour. */
+static void take_times(struct test_log_history *history, size_t first,
+                       const struct test_log_outcomes *outcomes)
+{
+    struct trace_table places = {0};
+    uintptr_t place;
+
+    for (size_t i = first; i < history->count; i++)
+        trace_table_set(
+            &places, trace_hash_string(TRACE_HASH, history->tests[i].name), i);
+    for (size_t i = 0; i < outcomes->try_count; i++) {
+        const struct test_log_past_try *one = &outcomes->tries[i];
+        struct test_log_past *past;
+
+        if (one->outcome != TEST_LOG_OUTCOME_PASSED || !one->duration ||
+            strcmp(outcomes->runs[one->run].flavour, history->flavour) != 0 ||
+            !trace_table_find(
+                &places,
+                trace_hash_string(TRACE_HASH, outcomes->tests[one->test]),
+                &place))
+            continue;
+        past = &history->tests[place];
+        if (!past->seen)
+            memset(past->times, 0, sizeof(past->times));
+        past->seen = true;
+        add_time(past, one->duration);
+    }
+    trace_table_free(&places);
+}
+
 void test_log_history_read(struct test_log_history *history,
                            const char *program)
 {
-    if (history->path)
-        test_log_history_load(history, program, 0);
+    struct test_log_outcomes outcomes;
+    size_t first = history->count;
+
+    if (!history->path)
+        return;
+    test_log_history_load(history, program, 0);
+    if (!history->flavour ||
+        test_log_outcomes_read(&outcomes, program, history->path, 0))
+        return;
+    take_times(history, first, &outcomes);
+    test_log_outcomes_free(&outcomes);
 }
 
 static void free_past(struct test_log_past *past)
@@ -134,13 +181,6 @@ static struct test_log_past *past_of(struct update *update, const char *program,
     return past;
 }
 
-static void add_time(struct test_log_past *past, uint64_t time)
-{
-    memmove(past->times + 1, past->times,
-            sizeof(past->times) - sizeof(*past->times));
-    past->times[0] = time ? time : 1;
-}
-
 /* Repetitions are one test, which passes if all of them do. */
 static void add_result(struct update *update,
                        const struct test_log_result *result)
@@ -219,7 +259,7 @@ static bool is_first_of_program(const struct test_log_run *run, size_t number)
 }
 
 static int update_all(const struct test_log_run *run, const char *path,
-                      bool whole, bool failed)
+                      const char *commit, bool whole, bool failed)
 {
     int status = 0, folder;
 
@@ -232,7 +272,9 @@ static int update_all(const struct test_log_run *run, const char *path,
     for (size_t i = 0; i < run->count; i++)
         if (is_first_of_program(run, i))
             status |= update_program(run, run->results[i].program, path, folder,
-                                     whole, failed);
+                                     whole, failed) |
+                      test_log_outcomes_append(run, run->results[i].program,
+                                               path, folder, commit);
     close(folder);
     return status;
 }
@@ -247,14 +289,14 @@ static bool is_in(const struct test_log_run *run, const char *dir)
 }
 
 void test_log_history_update(const struct test_log_run *run, const char *dir,
-                             bool whole, bool failed)
+                             const char *commit, bool whole, bool failed)
 {
     char *path;
 
     if (run->parent.nested || run->refused || !is_in(run, dir))
         return;
     path = path_in(dir);
-    if (!path || update_all(run, path, whole, failed))
+    if (!path || update_all(run, path, commit, whole, failed))
         test_log_notice("cannot write %s: %s; --failed will not consider this "
                         "run",
                         path ? path : dir, strerror(errno));

@@ -17,16 +17,18 @@ struct test_log_past {
 };
 
 struct test_log_history {
-    char *path; /* of the folder that keeps it; NULL: there is none */
+    char *path;          /* of the folder that keeps it; NULL: there is none */
+    const char *flavour; /* whose times count; NULL: those of all */
     struct test_log_past *tests;
     size_t count, capacity;
 };
 
 /* test_log_history_open finds the history that is kept in `dir`, where runs go,
  * or the one at `path` if that is not NULL. test_log_history_read adds what is
- * known of a program. */
+ * known of a program; the times are those of the passes of a `flavour`, where
+ * it has any. */
 void test_log_history_open(struct test_log_history *, const char *dir,
-                           const char *path);
+                           const char *path, const char *flavour);
 void test_log_history_read(struct test_log_history *, const char *program);
 void test_log_history_free(struct test_log_history *);
 
@@ -44,9 +46,10 @@ const struct test_log_past *test_log_history_of(const struct test_log_history *,
 
 /* test_log_history_update adds a run to the history in `dir`. After a `whole`
  * run of a program, tests that it no longer has are forgotten; with `failed`,
- * --failed may have left tests out. If it cannot, it prints why. */
+ * --failed may have left tests out. `commit` may be empty. If it cannot, it
+ * prints why. */
 void test_log_history_update(const struct test_log_run *, const char *dir,
-                             bool whole, bool failed);
+                             const char *commit, bool whole, bool failed);
 
 /* ---- history_file.c: the file of one program ---- */
 

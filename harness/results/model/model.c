@@ -75,6 +75,7 @@ static void free_result(struct test_log_result *result)
     free_names(result);
     free(result->reason);
     free(result->assertions);
+    free(result->flavour);
     free(result->folder);
     free(result->survivors);
     free(result->filter);
@@ -170,6 +171,20 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
         sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
     }
     return sums;
+}
+
+const char *test_log_run_flavour(const struct test_log_run *run)
+{
+    const char *flavour = NULL;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const char *its = run->results[i].flavour;
+
+        if (its && flavour && strcmp(its, flavour) != 0)
+            return NULL;
+        flavour = its ? its : flavour;
+    }
+    return flavour;
 }
 
 uint64_t test_log_run_time(const struct test_log_run *run)

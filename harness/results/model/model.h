@@ -47,6 +47,7 @@ struct test_log_try {
 struct test_log_result {
     char *program; /* its folder's name in the run */
     char *suite, *test;
+    char *flavour; /* how the program was built; NULL: unknown */
     char *file;
     unsigned line;
     enum test_log_outcome outcome;
@@ -258,6 +259,10 @@ struct test_log_sums {
 };
 
 struct test_log_sums test_log_run_sums(const struct test_log_run *);
+
+/* test_log_run_flavour returns the flavour that all tests of a run have, NULL
+ * if they differ. */
+const char *test_log_run_flavour(const struct test_log_run *);
 
 /* test_log_run_time returns the ns since the run started, or those that it
  * took.

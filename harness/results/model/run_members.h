@@ -25,6 +25,7 @@
     X(outcome, "outcome", outcome)                                             \
     X(text, "reason", reason)                                                  \
     X(some_text, "assertions", assertions)                                     \
+    X(some_text, "flavour", flavour)                                           \
     X(text, "file", file)                                                      \
     X(number, "line", line)                                                    \
     X(number, "start_ns", began)                                               \

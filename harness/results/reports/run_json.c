@@ -359,6 +359,7 @@ void test_log_run_members(struct trace_text *text,
     struct test_log_sums sums = test_log_run_sums(run);
 
     put_text(text, "command", run->command);
+    put_text(text, "flavour", test_log_run_flavour(run));
     put_host(text);
     put_clock(text);
     if (run->scratch) {

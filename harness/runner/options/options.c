@@ -257,6 +257,24 @@ static bool read_dir(struct reader *reader)
     return true;
 }
 
+/* It becomes a word of files and tables. */
+static bool read_flavour(struct reader *reader)
+{
+    enum { MOST = 64 };
+    const char *value = reader->value;
+    size_t size = strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789._-");
+
+    if (!size || value[size] || size > MOST)
+        return test_log_option_refuse(
+            reader,
+            "%s: \"%s\" is not a flavour; write up to %d letters, digits, "
+            "dots, underscores or hyphens, such as gcc-O3-lto",
+            reader->name, value, MOST);
+    reader->options->flavour = value;
+    return true;
+}
+
 static bool read_scratch(struct reader *reader)
 {
     if (!reader->value[0])
@@ -615,6 +633,9 @@ static const struct option_row rows[] = {
      .outer = true},
     {"--shard", NULL, "K/N|auto|", "run the K-th of N parts of the tests",
      .read = read_setting, AT(shard_asked)},
+    {"--flavour", NULL, "NAME",
+     "how the program was built, instead of what its compiler tells",
+     .read = read_flavour},
     {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WORD),
      "how tests are divided among shards", .read = read_shard_way},
     {"--history", "TEST_HISTORY", "FILE", "durations for --shard-by=time",

@@ -75,6 +75,7 @@ struct test_log_options {
     bool unwinds;                      /* --sample-stacks=dwarf */
     size_t sample;                     /* Hz; 0: tests are not sampled */
     struct trace_profiler profiler;
+    const char *flavour; /* of the build; NULL: what the compiler tells */
     const char *dir;     /* where runs go */
     bool dir_given;      /* `dir` is not the default */
     const char *scratch; /* "auto", "off" or a folder; NULL: "auto" */
@@ -120,6 +121,9 @@ struct test_log_override test_log_override_of(const struct test_log_options *,
                                               const char *test);
 size_t test_log_most_retries(const struct test_log_options *);
 bool test_log_any_serial(const struct test_log_options *);
+
+/* test_log_flavour_given returns --flavour's, otherwise the program's. */
+const char *test_log_flavour_given(const struct test_log_options *);
 
 /* test_log_copy_settings copies into a run the filters, shard and retries that
  * apply to it. */

@@ -32,6 +32,11 @@ bool test_log_options_select(const struct test_log_options *options)
     return options->pattern_count || options->word_count;
 }
 
+const char *test_log_flavour_given(const struct test_log_options *options)
+{
+    return options->flavour ? options->flavour : test_log_flavour();
+}
+
 void test_log_copy_settings(struct test_log_run *run,
                             const struct test_log_options *options)
 {

@@ -43,6 +43,7 @@ static void put_test(struct trace_text *text, const struct criterion_test *test,
     if (test->data->file_)
         put_string(text, "file", test_log_shown_path(test->data->file_, path));
     trace_text_printf(text, ",\"line\":%u", (unsigned)test->data->line_);
+    put_string(text, "flavour", history->flavour);
     if (name.data)
         put_past(text, test_log_history_of(history, program, name.data));
     trace_text_char(text, '}');

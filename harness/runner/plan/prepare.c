@@ -140,6 +140,7 @@ static void add_result(struct test_log_runner *runner,
         return;
     set_names(result, run->program, test);
     result->line = test->data->line_;
+    copy(&result->flavour, test_log_flavour_given(options));
     result->gpu = run->gpu.state;
     result->retries =
         test_log_override_of(options, test->category, test->name).retries;

@@ -94,6 +94,13 @@ void test_log_open_page(const char *path);
 void test_log_show_page(const struct test_log_run *,
                         const struct test_log_output *);
 
+/* ---- commit.c ---- */
+
+/* test_log_commit finds the commit that is tested: GITHUB_SHA, CI_COMMIT_SHA or
+ * that of git, with a + if files differ from it; "" if there is none. */
+enum { TEST_LOG_COMMIT_SIZE = 16 };
+void test_log_commit(char commit[TEST_LOG_COMMIT_SIZE]);
+
 /* ---- list_sites.c ---- */
 
 /* test_log_list_sites writes the program's call sites, one JSON object a line;

@@ -238,6 +238,7 @@ static const struct {
     {"runners/testlog-report.1", "report"},
     {"runners/testlog-stat.1", "stat"},
     {"runners/testlog-list.1", "list"},
+    {"runners/testlog-flaky.1", "flaky"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-merge.1", "merge"},
     {"runners/testlog-view.1", "view"},
@@ -759,7 +760,7 @@ static const struct {
     const char *line, *offers;
 } completions[] = {
     {"testlog ",
-     "run record capture import log export report stat list diff merge "
+     "run record capture import log export report stat list flaky diff merge "
      "view clean pack "
      "filter --help --version "},
     {"testlog rec", "record "},

@@ -52,10 +52,10 @@ static void update(bool whole, bool failed)
 
     snprintf(path, sizeof(path), "%s/run", dir);
     run.path = strdup(path);
-    test_log_history_update(&run, dir, whole, failed);
+    test_log_history_update(&run, dir, "", whole, failed);
     test_log_run_free(&run);
     test_log_history_free(&history);
-    test_log_history_open(&history, dir, NULL);
+    test_log_history_open(&history, dir, NULL, NULL);
     test_log_history_read(&history, "p");
 }
 
@@ -188,7 +188,7 @@ Test(harness_history, skips_malformed_lines)
     test_log_make_folders(path);
     snprintf(path, sizeof(path), "%s/.history/p.tsv", dir);
     test_save(path, text, strlen(text));
-    test_log_history_open(&history, dir, NULL);
+    test_log_history_open(&history, dir, NULL, NULL);
     test_log_history_read(&history, "p");
     cr_assert_eq(history.count, 2);
     cr_expect_eq(history.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
@@ -215,8 +215,8 @@ Test(harness_history, a_run_elsewhere_is_not_added)
 {
     add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
     run.path = strdup("/tmp/testlog-1");
-    test_log_history_update(&run, dir, true, false);
-    test_log_history_open(&history, dir, NULL);
+    test_log_history_update(&run, dir, "", true, false);
+    test_log_history_open(&history, dir, NULL, NULL);
     cr_expect_null(history.path);
 }
 
@@ -233,7 +233,7 @@ Test(harness_history, keeps_the_tests_of_runs_that_end_together)
         }
     while (wait(NULL) > 0)
         ;
-    test_log_history_open(&history, dir, NULL);
+    test_log_history_open(&history, dir, NULL, NULL);
     test_log_history_read(&history, "p");
     cr_expect_eq(history.count, 8);
 }

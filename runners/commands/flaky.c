@@ -1,0 +1,363 @@
+/* flaky.c: testlog flaky: ranks the tests that are flaky in the last runs. */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/results/history/flaky.h"
+#include "harness/results/history/history.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+#include "runners/runners.h"
+
+static void usage(void)
+{
+    puts("Usage: testlog flaky [DIR] [--since=N|DATE] [--json]\n\n"
+         "Ranks the tests that are flaky: that passed after a try that failed, "
+         "or whose\nresult changed although the commit did not. DIR has the "
+         "runs; the default is where\ntest programs put them.\n\n"
+         "      --since=N|DATE  judge the last N runs of each program, or "
+         "those since a day,\n"
+         "                      such as 2026-11-20 (UTC); default: all that "
+         "are remembered\n"
+         "      --json          print one JSON object\n"
+         "  -h, --help          print this");
+}
+
+/* ---- Which runs ---- */
+
+struct since {
+    size_t runs;      /* 0: any number */
+    const char *date; /* NULL: any */
+};
+
+static bool is_date(const char *text)
+{
+    static const char form[] = "dddd-dd-dd";
+    size_t i = 0;
+
+    for (; form[i] && text[i]; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9'
+                           : text[i] != form[i])
+            return false;
+    return !form[i] && !text[i];
+}
+
+static bool read_since(const char *text, struct since *since)
+{
+    if (is_date(text)) {
+        since->date = text;
+        return true;
+    }
+    if (*text && strlen(text) < 9 && !text[strspn(text, "0123456789")] &&
+        atoi(text) > 0) {
+        since->runs = (size_t)atoi(text);
+        return true;
+    }
+    test_log_notice("flaky: --since=%s is neither a number of runs nor a day; "
+                    "write one such as 20 or 2026-11-20",
+                    text);
+    return false;
+}
+
+/* Returns the first run of a program that is judged. A run may have several
+ * entries. */
+static size_t first_of(const struct test_log_outcomes *outcomes,
+                       const struct since *since)
+{
+    size_t runs = 0, from = outcomes->run_count;
+
+    for (; from > 0; from--) {
+        const struct test_log_past_run *run = &outcomes->runs[from - 1];
+
+        if (since->date && strcmp(run->name, since->date) < 0)
+            break;
+        if (from < outcomes->run_count && !strcmp(run->name, run[1].name))
+            continue;
+        if (since->runs && ++runs > since->runs)
+            break;
+    }
+    return from;
+}
+
+/* ---- Reading ---- */
+
+struct flaky {
+    const char *program;
+    struct test_log_flaky_test test;
+};
+
+struct found {
+    struct test_log_outcomes *outcomes; /* of each program */
+    char **programs;
+    size_t program_count, program_capacity, outcomes_capacity;
+    struct flaky *all;
+    size_t count, capacity;
+};
+
+/* Tests that the program no longer has are left out. */
+static bool add_all(struct found *found, const struct test_log_history *history,
+                    const char *program,
+                    const struct test_log_flaky_tests *tests)
+{
+    for (size_t i = 0; i < tests->count; i++) {
+        const struct test_log_flaky_test *test = &tests->all[i];
+
+        if (!test_log_history_of(history, program, test->name))
+            continue;
+        if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1))
+            return false;
+        found->all[found->count++] = (struct flaky){program, *test};
+    }
+    return true;
+}
+
+/* Without the file, nothing is known of the program. */
+static bool read_program(struct found *found, struct test_log_history *history,
+                         const char *program, const struct since *since)
+{
+    struct test_log_flaky_tests tests = {0};
+    struct test_log_outcomes *outcomes;
+    char *name = strdup(program);
+    bool right;
+
+    if (!name ||
+        !TRACE_ARRAY_RESERVE(found->outcomes, found->outcomes_capacity,
+                             found->program_count + 1) ||
+        !TRACE_ARRAY_RESERVE(found->programs, found->program_capacity,
+                             found->program_count + 1)) {
+        free(name);
+        return false;
+    }
+    outcomes = &found->outcomes[found->program_count];
+    found->programs[found->program_count++] = name;
+    if (test_log_outcomes_read(outcomes, name, history->path, 0))
+        return true;
+    test_log_history_read(history, name);
+    right = !test_log_flaky_find(&tests, outcomes, first_of(outcomes, since)) &&
+            add_all(found, history, name, &tests);
+    free(tests.all);
+    return right;
+}
+
+static int is_outcomes(const struct dirent *entry)
+{
+    const char *end = strrchr(entry->d_name, '.');
+
+    return end && end != entry->d_name && !strcmp(end, ".outcomes");
+}
+
+static bool read_all(struct found *found, struct test_log_history *history,
+                     const struct since *since)
+{
+    struct dirent **entries = NULL;
+    int count = history->path
+                    ? scandir(history->path, &entries, is_outcomes, alphasort)
+                    : 0;
+    bool right = true;
+
+    for (int i = 0; i < count; i++) {
+        *strrchr(entries[i]->d_name, '.') = '\0';
+        right =
+            right && read_program(found, history, entries[i]->d_name, since);
+        free(entries[i]);
+    }
+    free(entries);
+    return right;
+}
+
+static void free_found(struct found *found)
+{
+    for (size_t i = 0; i < found->program_count; i++) {
+        test_log_outcomes_free(&found->outcomes[i]);
+        free(found->programs[i]);
+    }
+    free(found->outcomes);
+    free(found->programs);
+    free(found->all);
+}
+
+/* ---- Printing ---- */
+
+static int compare_counts(size_t a, size_t b)
+{
+    return (a < b) - (a > b);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct flaky *left = a, *right = b;
+    int order = compare_counts(left->test.flips + left->test.rescues,
+                               right->test.flips + right->test.rescues);
+
+    if (!order)
+        order = compare_counts(left->test.failures, right->test.failures);
+    if (!order)
+        order = strcmp(left->program, right->program);
+    if (!order)
+        order = strcmp(left->test.name, right->test.name);
+    return order ? order : strcmp(left->test.flavour, right->test.flavour);
+}
+
+static void put_first(const struct test_log_past_run *run)
+{
+    bool dated = strlen(run->name) > 10 && run->name[10] == 'T';
+
+    printf("    first flaky %.*s", dated ? 10 : INT_MAX, run->name);
+    if (strcmp(run->commit, "-") != 0)
+        printf(", commit %s", run->commit);
+    putchar('\n');
+}
+
+static void put_one(const struct flaky *one)
+{
+    const struct test_log_flaky_test *test = &one->test;
+
+    printf("%s %s (%s): %zu flip%s, %zu of %zu first tries failed",
+           one->program, test->name, test->flavour, test->flips,
+           test->flips == 1 ? "" : "s", test->failures, test->runs);
+    if (test->rescues)
+        printf(", %zu passed when tried again", test->rescues);
+    putchar('\n');
+    put_first(test->first);
+    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text; i++)
+        printf("    %zu x %s\n", test->reasons[i].count,
+               test->reasons[i].text[0] ? test->reasons[i].text : "no reason");
+}
+
+static cJSON *json_of_reasons(const struct test_log_flaky_test *test)
+{
+    cJSON *reasons = cJSON_CreateArray();
+
+    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text;
+         i++) {
+        cJSON *reason = cJSON_CreateObject();
+
+        runners_json_add_text(reason, "reason", test->reasons[i].text);
+        cJSON_AddNumberToObject(reason, "count",
+                                (double)test->reasons[i].count);
+        cJSON_AddItemToArray(reasons, reason);
+    }
+    return reasons;
+}
+
+static cJSON *json_of(const struct flaky *one)
+{
+    const struct test_log_flaky_test *test = &one->test;
+    cJSON *row = cJSON_CreateObject(), *first = cJSON_CreateObject();
+
+    runners_json_add_text(row, "program", one->program);
+    runners_json_add_text(row, "name", test->name);
+    runners_json_add_text(row, "flavour", test->flavour);
+    cJSON_AddNumberToObject(row, "runs", (double)test->runs);
+    cJSON_AddNumberToObject(row, "failures", (double)test->failures);
+    cJSON_AddNumberToObject(row, "flips", (double)test->flips);
+    cJSON_AddNumberToObject(row, "rescues", (double)test->rescues);
+    runners_json_add_text(first, "run", test->first->name);
+    runners_json_add_text(
+        first, "commit",
+        strcmp(test->first->commit, "-") != 0 ? test->first->commit : NULL);
+    runners_json_add_text(first, "host", test->first->host);
+    cJSON_AddItemToObject(row, "first", first);
+    cJSON_AddItemToObject(row, "reasons", json_of_reasons(test));
+    return row;
+}
+
+static void put_json(const struct found *found)
+{
+    cJSON *document = cJSON_CreateObject(), *tests = cJSON_CreateArray();
+    char *text;
+
+    cJSON_AddNumberToObject(document, "schema", 1);
+    for (size_t i = 0; i < found->count; i++)
+        cJSON_AddItemToArray(tests, json_of(&found->all[i]));
+    cJSON_AddItemToObject(document, "flaky", tests);
+    text = cJSON_PrintUnformatted(document);
+    if (text)
+        puts(text);
+    free(text);
+    cJSON_Delete(document);
+}
+
+static void put_text(const struct found *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        put_one(&found->all[i]);
+    if (!found->count)
+        puts(found->program_count ? "no test is flaky"
+                                  : "no test has run in this folder");
+}
+
+static int rank(const char *dir, const struct since *since, bool json)
+{
+    struct test_log_history history;
+    struct found found = {0};
+    bool right;
+
+    test_log_history_open(&history, dir, NULL, NULL);
+    right = read_all(&found, &history, since);
+    if (found.count)
+        qsort(found.all, found.count, sizeof(*found.all), compare);
+    if (!right)
+        test_log_notice("flaky: out of memory");
+    else if (json)
+        put_json(&found);
+    else
+        put_text(&found);
+    free_found(&found);
+    test_log_history_free(&history);
+    return right ? runners_written("flaky", TEST_LOG_PASSED) : TEST_LOG_USAGE;
+}
+
+/* ---- Arguments ---- */
+
+static bool read_flags(int argc, char **argv, struct since *since, bool *json,
+                       int *code)
+{
+    static const struct option longs[] = {
+        {"since", required_argument, NULL, 's'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    int flag;
+
+    opterr = 0;
+    *code = TEST_LOG_USAGE;
+    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
+        if (flag == 'j') {
+            *json = true;
+        } else if (flag == 'h') {
+            usage();
+            *code = TEST_LOG_PASSED;
+            return false;
+        } else if (flag != 's') {
+            *code = runners_refuse_flag("flaky", flag, argv, longs);
+            return false;
+        } else if (!read_since(optarg, since)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int runners_flaky(int argc, char **argv)
+{
+    struct test_log_options options;
+    struct since since = {0};
+    bool json = false;
+    int code;
+
+    if (!read_flags(argc, argv, &since, &json, &code))
+        return code;
+    if (runners_settings(&options, "flaky", argv + optind))
+        return TEST_LOG_USAGE;
+    code = rank(options.dir, &since, json);
+    test_log_options_free(&options);
+    return code;
+}

@@ -1,0 +1,118 @@
+/* harness_flaky_test.c: which tests are flaky. */
+#include "harness/results/history/flaky.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "tests/support/support.h"
+
+static struct test_log_outcomes outcomes;
+static struct test_log_flaky_tests found;
+
+static void end(void)
+{
+    free(found.all);
+    test_log_outcomes_free(&outcomes);
+}
+
+TestSuite(harness_flaky, .init = test_folder, .fini = end);
+
+/* Writes a run for each letter: p passes, f fails, r passes at the second try.
+ * `commits` has a letter for each, - for none; a capital is a dirty tree. */
+static void judge(const char *results, const char *commits)
+{
+    FILE *out = fopen(test_path("p.outcomes"), "we");
+
+    cr_assert_not_null(out);
+    fputs("test\t0\ts/a\n", out);
+    for (size_t i = 0; results[i]; i++) {
+        char commit[3] = {commits[i] == '-' ? '-' : (char)(commits[i] | 32),
+                          commits[i] >= 'A' && commits[i] <= 'Z' ? '+' : '\0'};
+
+        fprintf(out, "run\t%zu\tgcc\t%s\thost\n", i, commit);
+        if (results[i] != 'p')
+            fputs("failed\t0\t1\t5\tx.c:1: bad\n", out);
+        if (results[i] != 'f')
+            fprintf(out, "passed\t0\t%d\t5\n", results[i] == 'r' ? 2 : 1);
+    }
+    fclose(out);
+    free(found.all);
+    found = (struct test_log_flaky_tests){0};
+    test_log_outcomes_free(&outcomes);
+    cr_assert_eq(test_log_outcomes_read(&outcomes, "p", test_path("."), 0), 0);
+    cr_assert_eq(test_log_flaky_find(&found, &outcomes, 0), 0);
+}
+
+static const char *first(void)
+{
+    return found.count ? found.all[0].first->name : "none";
+}
+
+Test(harness_flaky, finds_tests_that_pass_when_tried_again)
+{
+    judge("pprp", "abcd");
+    cr_expect_str_eq(first(), "2");
+    cr_expect_eq(found.all[0].rescues, 1);
+    cr_expect_eq(found.all[0].failures, 1);
+    cr_expect_eq(found.all[0].flips, 2);
+    cr_expect_eq(found.all[0].runs, 4);
+    cr_expect_str_eq(found.all[0].reasons[0].text, "x.c:1: bad");
+    cr_expect_eq(found.all[0].reasons[0].count, 1);
+}
+
+Test(harness_flaky, finds_tests_that_change_at_one_commit)
+{
+    judge("pf", "aa");
+    cr_expect_str_eq(first(), "1");
+    judge("fp", "aa");
+    cr_expect_str_eq(first(), "0");
+}
+
+/* They were broken, then mended. */
+Test(harness_flaky, leaves_out_tests_that_change_with_commits)
+{
+    judge("pfffp", "abbbc");
+    cr_expect_str_eq(first(), "none");
+    judge("ffff", "aaaa");
+    cr_expect_str_eq(first(), "none");
+    judge("pppp", "----");
+    cr_expect_str_eq(first(), "none");
+}
+
+Test(harness_flaky, needs_two_changes_at_unknown_commits)
+{
+    judge("pf", "--");
+    cr_expect_str_eq(first(), "none");
+    judge("pfp", "---");
+    cr_expect_str_eq(first(), "1");
+    judge("pf", "AA");
+    cr_expect_str_eq(first(), "none");
+    judge("ppfp", "AAAA");
+    cr_expect_str_eq(first(), "2");
+}
+
+Test(harness_flaky, judges_from_a_run_on)
+{
+    judge("pfpppp", "------");
+    free(found.all);
+    found = (struct test_log_flaky_tests){0};
+    cr_assert_eq(test_log_flaky_find(&found, &outcomes, 2), 0);
+    cr_expect_eq(found.count, 0);
+}
+
+/* Each flavour by itself: one build fails, the other passes. */
+Test(harness_flaky, keeps_flavours_apart)
+{
+    static const char text[] = "test\t0\ts/a\nrun\t0\tgcc\ta\th\n"
+                               "failed\t0\t1\t1\nrun\t0\tclang\ta\th\n"
+                               "passed\t0\t1\t1\nrun\t1\tgcc\ta\th\n"
+                               "failed\t0\t1\t1\n";
+
+    test_save(test_path("p.outcomes"), text, sizeof(text) - 1);
+    cr_assert_eq(test_log_outcomes_read(&outcomes, "p", test_path("."), 0), 0);
+    cr_assert_eq(test_log_flaky_find(&found, &outcomes, 0), 0);
+    cr_expect_eq(found.count, 0);
+}
