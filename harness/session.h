@@ -35,6 +35,10 @@
     X(part)        /* "1": another process writes the reports */               \
     X(suggest)     /* "1": print the test that was probably meant */
 
+/* The variable by which programs that a test starts are found: id of the worker
+ * and the beginning of its run. */
+#define TEST_LOG_WORKER "TESTLOG_WORKER"
+
 /* X(name): what the runner passes to its workers. */
 #define TEST_LOG_SESSION_WORKER(X)                                             \
     X(show)                                                                    \

@@ -87,7 +87,7 @@ $(UNITS): | $(LOCALE)
 plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
     helper new_assert none outcomes passing small starter throws whole
 traced     := allocator alone annotated annotated_cxx bounded busy capture chars_cxx children ci crasher crashing device dying early expect \
-    expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile \
+    expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile leaving \
     jumping large late limited long long_new losing losses many \
     nesting new_assert none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
     times unborn undumpable unsteady whole

@@ -177,6 +177,7 @@ void test_log_run_tests(struct test_log_runner *runner,
     test_log_turn_end();
     test_log_supervisor_enter();
     test_log_progress_end();
+    test_log_trees_finish();
     test_log_logger_end();
     test_log_sampling_end();
     test_log_jsonl_close(runner->run);

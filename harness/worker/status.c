@@ -59,6 +59,16 @@ static void mark_process(void)
     *here = 1;
 }
 
+/* Programs that the test starts inherit it. */
+static void set_variable(void)
+{
+    const char *origin = test_log_session()->origin;
+    char text[128];
+
+    snprintf(text, sizeof(text), "%ld %s", (long)worker, origin ? origin : "");
+    setenv(TEST_LOG_WORKER, text, 1);
+}
+
 void test_log_status_begin(void)
 {
     const char *id = test_log_session()->status;
@@ -67,6 +77,7 @@ void test_log_status_begin(void)
         id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
 
     worker = getpid();
+    set_variable();
     /* A test runs even without a note. */
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;

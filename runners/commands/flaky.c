@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/history/flaky.h"
+#include "harness/results/history/flaky_tests.h"
 #include "harness/results/history/history.h"
 #include "harness/runner/options/options.h"
 #include "runners/find/find.h"

@@ -83,6 +83,32 @@ static bool has_recording(const struct test_log_result *result)
     return reader != NULL;
 }
 
+/* Whether a passing test has left processes in its group; if so, names those
+ * that have not recorded, too. */
+static bool has_left_group(const struct test_log_job *job)
+{
+    return job->result->outcome == TEST_LOG_OUTCOME_PASSED && job->pid &&
+           !kill(-(pid_t)job->pid, 0);
+}
+
+static void note_group(struct test_log_job *job)
+{
+    struct trace_text names = {0};
+    struct test_log_tree tree;
+
+    if (job->result->survivors || !has_left_group(job))
+        return;
+    test_log_tree_begin(&tree, runner->run, (pid_t)job->pid);
+    test_log_tree_find(&tree);
+    test_log_tree_names(&names, &tree);
+    if (tree.count)
+        test_log_notice("%s left processes behind: %s",
+                        test_log_name(job->result),
+                        names.data ? names.data : "?");
+    job->result->survivors = names.data;
+    test_log_tree_free(&tree);
+}
+
 /* A worker that dies before it reports itself may have a recording, or none. */
 static void render(struct test_log_job *job)
 {
@@ -94,9 +120,14 @@ static void render(struct test_log_job *job)
         !runner->run->interrupted && test_log_now() - job->exited < PATIENCE;
     test_log_output_pipe_close(job);
     test_log_sampling_put(runner->run, job->result, job->pid);
+    job->running = patient && has_left_group(job);
+    if (job->running)
+        return;
     job->running =
         !nothing && !test_log_render(runner->run, job->result,
                                      &runner->options->output.style, patient);
+    if (!job->running)
+        note_group(job);
 }
 
 /* Writes the files of the tests that have ended, or of all tests; false if it
@@ -211,10 +242,42 @@ static enum test_log_outcome judge_leaks(struct test_log_job *job)
                                                       : TEST_LOG_OUTCOME_PASSED;
 }
 
+/* Notes the worker while it is alive. */
+static void begin_tree(struct test_log_job *job)
+{
+    if (runner->options->fail_leaky && job->pid && !job->tree.worker.pid)
+        test_log_tree_begin(&job->tree, runner->run, (pid_t)job->pid);
+}
+
+/* Judges processes that a passing test has left; they may be about to end. */
+static enum test_log_outcome judge_leftovers(struct test_log_job *job)
+{
+    struct test_log_tree *tree = &job->tree;
+    uint64_t until = test_log_now() + PATIENCE;
+    struct trace_text names = {0};
+
+    begin_tree(job);
+    if (!tree->worker.pid)
+        return TEST_LOG_OUTCOME_PASSED;
+    for (test_log_tree_find(tree); tree->count && test_log_now() < until;
+         test_log_tree_find(tree))
+        usleep(LOOK_EVERY);
+    if (!tree->count)
+        return TEST_LOG_OUTCOME_PASSED;
+    test_log_tree_names(&names, tree);
+    set_reason(job->result, "left %zu process%s: %s", tree->count,
+               tree->count == 1 ? "" : "es", names.data ? names.data : "?");
+    free(job->result->survivors);
+    job->result->survivors = names.data;
+    return TEST_LOG_OUTCOME_FAILED;
+}
+
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
     if (outcome == TEST_LOG_OUTCOME_PASSED)
         outcome = judge_leaks(job);
+    if (outcome == TEST_LOG_OUTCOME_PASSED && runner->options->fail_leaky)
+        outcome = judge_leftovers(job);
     job->result->outcome = outcome;
     if (!job->started) { /* it died before Criterion reported its start */
         job->started = test_log_now();
@@ -256,6 +319,7 @@ static void on_pre_init(struct criterion_suite *suite,
     job->paused = job->looked = 0;
     job->begun = true;
     test_log_status_update(runner);
+    begin_tree(job);
     /* A test that has a process was disabled too late, so it runs. */
     if (!job->pid && test_log_is_disabled(suite, test)) {
         skip_disabled(job);
@@ -389,6 +453,7 @@ static void on_post_test(struct criterion_test_stats *stats)
     if (!job)
         return;
     job->body_done = true;
+    begin_tree(job);
     note_unjudged(job->result, stats);
     job->result->duration = duration_of(job, stats);
     if (stats->test_status != CR_STATUS_SKIPPED)

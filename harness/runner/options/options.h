@@ -47,7 +47,9 @@ struct test_log_options {
     bool all_tests; /* treat every test as annotated */
     bool verbose;
     bool fail_fast;
-    bool serial;       /* no test runs beside another */
+    bool serial;         /* no test runs beside another */
+    bool leave_children; /* when a test timed out, what it started goes on */
+    bool fail_leaky;     /* tests fail that leave processes behind */
     bool render_all;   /* write trace.json and log.txt of large passing tests */
     bool reports;      /* Criterion's reports, to files or stdout */
     bool failed;       /* run what failed and has not passed since: */

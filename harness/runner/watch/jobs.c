@@ -21,8 +21,10 @@ int test_log_jobs_make(struct test_log_runner *runner)
 
 void test_log_jobs_free(struct test_log_runner *runner)
 {
-    for (size_t i = 0; i < runner->job_count; i++)
+    for (size_t i = 0; i < runner->job_count; i++) {
         trace_text_free(&runner->jobs[i].assertion_stacks);
+        test_log_tree_free(&runner->jobs[i].tree);
+    }
     free(runner->jobs);
     runner->jobs = NULL;
     runner->job_count = 0;
@@ -102,6 +104,7 @@ int test_log_job_retry(struct test_log_job *job)
     log_device_summary_free(result->gpu_summary);
     result->gpu_summary = NULL;
     trace_text_free(&job->assertion_stacks);
+    test_log_tree_free(&job->tree);
     *job = (struct test_log_job){.test = job->test,
                                  .result = result,
                                  .limit = job->limit,

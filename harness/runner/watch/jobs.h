@@ -4,6 +4,7 @@
 
 #include "harness/results/history/history.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/watch/process_tree.h"
 
 struct test_log_session;
 struct criterion_suite;
@@ -27,6 +28,7 @@ struct test_log_job {
     struct trace_text assertion_stacks;
     size_t note; /* number of its process's report, from 1; 0: none */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
+    struct test_log_tree tree;         /* with --fail-leaky */
     bool starting;  /* its process has not reported itself yet */
     bool begun;     /* Criterion has reported that */
     bool running;   /* its files are not rendered yet */

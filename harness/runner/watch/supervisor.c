@@ -24,6 +24,7 @@
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "jobs.h"
+#include "process_tree.h"
 #include "progress.h"
 
 enum { TICK = 100000000 }; /* ns */
@@ -87,6 +88,17 @@ static uint64_t deadline_of(const struct test_log_job *job)
     return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
 }
 
+/* What the test has started ends once the test has died. */
+static void end_children(const struct test_log_runner *runner,
+                         const struct test_log_job *job)
+{
+    struct test_log_tree tree;
+
+    test_log_tree_begin(&tree, runner->run, (pid_t)job->pid);
+    test_log_tree_find(&tree);
+    test_log_tree_end(&tree, test_log_name(job->result));
+}
+
 /* Criterion's own timeout sends SIGPROF, too. The test is stopped until it gets
  * its signal, because it must not end with success meanwhile. */
 static bool signal_overdue(const struct test_log_runner *runner,
@@ -97,6 +109,8 @@ static bool signal_overdue(const struct test_log_runner *runner,
 
     kill(pid, SIGSTOP);
     test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
+    if (!runner->options->leave_children)
+        end_children(runner, job);
     sent = !kill(pid, SIGPROF);
     kill(pid, SIGCONT);
     return sent;
@@ -110,7 +124,9 @@ static void end_overdue(const struct test_log_runner *runner,
 
     if (!deadline || now < deadline || !is_alive((pid_t)job->pid))
         return;
-    if (job->late || job->starting)
+    if (job->late && !job->starting && !runner->options->leave_children)
+        job->killed = !kill((pid_t)job->pid, SIGKILL);
+    else if (job->late || job->starting)
         job->killed = kill_test(job);
     if (!job->late && (job->starting || signal_overdue(runner, job))) {
         job->late = test_log_now();
@@ -215,6 +231,7 @@ static void end_sandboxed(struct test_log_job *job)
 
 static void check_tests(struct test_log_runner *runner, uint64_t now)
 {
+    test_log_trees_check(now);
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
 

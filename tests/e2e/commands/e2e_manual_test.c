@@ -786,7 +786,7 @@ static const struct {
     {"testlog stat --by=t", "target test "},
     {"testlog stat --",
      "--by --tree --lines --critical --from --to --csv --json --help "},
-    {"testlog diff --", "--fail-over --json --help "},
+    {"testlog diff --", "--fail-over --any-flavour --json --help "},
     {"testlog merge --", "--output --allow-missing --align --history --help "},
     {"testlog view --", "--port --socket --open --help "},
     {"testlog clean --d", "--dry-run "},

@@ -1,8 +1,8 @@
-/* flaky.c: finds flaky tests in the last outcomes of a program. */
+/* flaky_tests.c: finds flaky tests in the last outcomes of a program. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/history/flaky.h"
+#include "harness/results/history/flaky_tests.h"
 
 /* The outcomes of a test and flavour, in their order. */
 struct series {

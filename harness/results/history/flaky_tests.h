@@ -1,11 +1,11 @@
-/* flaky.h: judges from its last outcomes whether a test is flaky. Private.
+/* flaky_tests.h: judges from its last outcomes whether a test is flaky. Private.
  *
  * It is if it passed after a try that failed, if its first tries differed at
  * one commit, or, where the commit is unknown or the tree was dirty, if they
  * differed twice.
  */
-#ifndef TESTLOG_FLAKY_H
-#define TESTLOG_FLAKY_H
+#ifndef TESTLOG_FLAKY_TESTS_H
+#define TESTLOG_FLAKY_TESTS_H
 
 #include "harness/results/history/outcomes.h"
 

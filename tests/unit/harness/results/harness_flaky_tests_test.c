@@ -1,5 +1,5 @@
-/* harness_flaky_test.c: which tests are flaky. */
-#include "harness/results/history/flaky.h"
+/* harness_flaky_tests_test.c: which tests are flaky. */
+#include "harness/results/history/flaky_tests.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void end(void)
     test_log_outcomes_free(&outcomes);
 }
 
-TestSuite(harness_flaky, .init = test_folder, .fini = end);
+TestSuite(harness_flaky_tests, .init = test_folder, .fini = end);
 
 /* Writes a run for each letter: p passes, f fails, r passes at the second try.
  * `commits` has a letter for each, - for none; a capital is a dirty tree. */
@@ -51,7 +51,7 @@ static const char *first(void)
     return found.count ? found.all[0].first->name : "none";
 }
 
-Test(harness_flaky, finds_tests_that_pass_when_tried_again)
+Test(harness_flaky_tests, finds_tests_that_pass_when_tried_again)
 {
     judge("pprp", "abcd");
     cr_expect_str_eq(first(), "2");
@@ -63,7 +63,7 @@ Test(harness_flaky, finds_tests_that_pass_when_tried_again)
     cr_expect_eq(found.all[0].reasons[0].count, 1);
 }
 
-Test(harness_flaky, finds_tests_that_change_at_one_commit)
+Test(harness_flaky_tests, finds_tests_that_change_at_one_commit)
 {
     judge("pf", "aa");
     cr_expect_str_eq(first(), "1");
@@ -72,7 +72,7 @@ Test(harness_flaky, finds_tests_that_change_at_one_commit)
 }
 
 /* They were broken, then mended. */
-Test(harness_flaky, leaves_out_tests_that_change_with_commits)
+Test(harness_flaky_tests, leaves_out_tests_that_change_with_commits)
 {
     judge("pfffp", "abbbc");
     cr_expect_str_eq(first(), "none");
@@ -82,7 +82,7 @@ Test(harness_flaky, leaves_out_tests_that_change_with_commits)
     cr_expect_str_eq(first(), "none");
 }
 
-Test(harness_flaky, needs_two_changes_at_unknown_commits)
+Test(harness_flaky_tests, needs_two_changes_at_unknown_commits)
 {
     judge("pf", "--");
     cr_expect_str_eq(first(), "none");
@@ -94,7 +94,7 @@ Test(harness_flaky, needs_two_changes_at_unknown_commits)
     cr_expect_str_eq(first(), "2");
 }
 
-Test(harness_flaky, judges_from_a_run_on)
+Test(harness_flaky_tests, judges_from_a_run_on)
 {
     judge("pfpppp", "------");
     free(found.all);
@@ -104,7 +104,7 @@ Test(harness_flaky, judges_from_a_run_on)
 }
 
 /* Each flavour by itself: one build fails, the other passes. */
-Test(harness_flaky, keeps_flavours_apart)
+Test(harness_flaky_tests, keeps_flavours_apart)
 {
     static const char text[] = "test\t0\ts/a\nrun\t0\tgcc\ta\th\n"
                                "failed\t0\t1\t1\nrun\t0\tclang\ta\th\n"

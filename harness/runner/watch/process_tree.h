@@ -1,0 +1,42 @@
+/* process_tree.h: the processes that a test has started. Private. */
+#ifndef TESTLOG_PROCESS_TREE_H
+#define TESTLOG_PROCESS_TREE_H
+
+#include <sys/types.h>
+
+#include "harness/results/model/model.h"
+
+/* A process; the time tells it from another one that reuses the id. */
+struct test_log_process {
+    pid_t pid;
+    uint64_t started; /* clock ticks since the boot */
+    char name[16];
+};
+
+struct test_log_tree {
+    struct test_log_process worker;
+    pid_t debugger;     /* that traces the worker; 0: none */
+    char marks[2][128]; /* in the environment of forks, and of programs that
+                           they start; "": unknown */
+    struct test_log_process *all; /* that live, without the worker */
+    size_t count, capacity;
+};
+
+/* test_log_tree_begin notes a worker; if it is dead, orphans that have left its
+ * process group cannot be found. test_log_tree_find finds what it and its
+ * children have started and is still alive. test_log_tree_names adds their ids
+ * and names, three at most. */
+void test_log_tree_begin(struct test_log_tree *, const struct test_log_run *,
+                         pid_t worker);
+void test_log_tree_find(struct test_log_tree *);
+void test_log_tree_names(struct trace_text *, const struct test_log_tree *);
+void test_log_tree_free(struct test_log_tree *);
+
+/* test_log_tree_end takes over a tree, to end it once its worker has died:
+ * SIGTERM, and a second later SIGKILL. test_log_trees_check does what is due;
+ * test_log_trees_finish waits until all have ended. */
+void test_log_tree_end(struct test_log_tree *, const char *test);
+void test_log_trees_check(uint64_t now);
+void test_log_trees_finish(void);
+
+#endif
