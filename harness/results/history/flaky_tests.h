@@ -1,4 +1,5 @@
-/* flaky_tests.h: judges from its last outcomes whether a test is flaky. Private.
+/* flaky_tests.h: judges from its last outcomes whether a test is flaky.
+ * Private.
  *
  * It is if it passed after a try that failed, if its first tries differed at
  * one commit, or, where the commit is unknown or the tree was dirty, if they
