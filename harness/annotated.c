@@ -5,10 +5,13 @@
 
 #include "harness/session.h"
 
-/* Programs without our header lack it. */
-extern char test_log_flavour_[] __attribute__((weak));
+/* Of the sanitizers' libraries. */
+extern char __asan_init[] __attribute__((weak));
+extern char __tsan_init[] __attribute__((weak));
+extern char __msan_init[] __attribute__((weak));
 
 static struct test_log_entry *entries;
+static const char *flavour; /* of the first */
 
 /* Whether a name is a test's, its instance's ("name[07]") or its repetition's
  * ("name#2"). */
@@ -22,13 +25,20 @@ static bool same_test(const char *test, const char *name)
 
 void test_log_annotated_add(struct test_log_entry *entry)
 {
+    if (!entries)
+        flavour = entry->flavour;
     entry->next = entries;
     entries = entry;
 }
 
 const char *test_log_flavour(void)
 {
-    return test_log_flavour_ ? test_log_flavour_ : "plain";
+    if (flavour)
+        return flavour;
+    return __asan_init   ? "plain-asan"
+           : __tsan_init ? "plain-tsan"
+           : __msan_init ? "plain-msan"
+                         : "plain";
 }
 
 bool test_log_annotated(void)

@@ -206,7 +206,9 @@ struct test_log_note {
     uint32_t devices;         /* all activities of devices are recorded */
     struct test_log_crash crash;
     char name[424]; /* as test_log_name returns it */
-    char reason[488];
+    char reason[312];
+    uint32_t is_known; /* the test has said that it may fail, and why: */
+    char known[172];
 };
 
 enum test_log_crash_step {

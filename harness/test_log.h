@@ -49,7 +49,8 @@ extern "C" {
 /* An annotated test. */
 struct test_log_entry {
     struct criterion_test *test;
-    const char *filter; /* the test's default, or NULL */
+    const char *filter;  /* the test's default, or NULL */
+    const char *flavour; /* of the build */
     struct test_log_entry *next;
 };
 
@@ -65,6 +66,11 @@ TRACE_API void test_log_expect_(const char *file, unsigned line,
 /* An expectation that is compiled out; there is no body. */
 __attribute__((nothrow)) int test_log_check_text_(const char *);
 __attribute__((nothrow)) int test_log_check_number_(double);
+
+/* test_log_known_failure says that the running test may fail from here on, and
+ * why: a failure, crash or timeout does not fail the run then. The first reason
+ * counts. Without TRACING, too. */
+TRACE_API void test_log_known_failure(const char *why);
 
 /* test_log_main runs the tests like testlog's main, for programs with their own
  * main. Returns the exit code. */
@@ -84,10 +90,14 @@ TRACE_API int test_log_main(int argc, char **argv);
             "    .asciz \"testlog\"\n"                                         \
             "    .popsection")
 
+#ifndef TRACING
+#    define TEST_LOG                      Test
+#    define TEST_LOG_DEFAULT(filter, ...) Test(__VA_ARGS__)
+#    define PARAMETERIZED_TEST_LOG        ParameterizedTest
+#    define THEORY_LOG                    Theory
+#else
 /* The flavour of the build, such as gcc-O-asan-traced, which keeps the
- * durations of builds apart. Of several files, the first that is linked counts.
- */
-#ifndef TRACE_BUILD
+ * durations of builds apart. The first annotated test of a program counts. */
 #    if defined(__clang__)
 #        define TEST_LOG_COMPILER_ "clang"
 #    elif defined(__GNUC__)
@@ -114,35 +124,16 @@ TRACE_API int test_log_main(int argc, char **argv);
 #    else
 #        define TEST_LOG_SANITIZED_ ""
 #    endif
-#    ifdef TRACING
-#        define TEST_LOG_TRACED_ "-traced"
-#    else
-#        define TEST_LOG_TRACED_ ""
-#    endif
-#    ifdef __cplusplus
-extern "C" {
-#    endif
-extern char test_log_flavour_[];
-__attribute__((weak, visibility("default"))) char test_log_flavour_[] =
-    TEST_LOG_COMPILER_ TEST_LOG_OPTIMIZED_ TEST_LOG_SANITIZED_ TEST_LOG_TRACED_;
-#    ifdef __cplusplus
-}
-#    endif
-#endif
+#    define TEST_LOG_FLAVOUR_                                                  \
+        TEST_LOG_COMPILER_ TEST_LOG_OPTIMIZED_ TEST_LOG_SANITIZED_ "-traced"
 
-#ifndef TRACING
-#    define TEST_LOG                      Test
-#    define TEST_LOG_DEFAULT(filter, ...) Test(__VA_ARGS__)
-#    define PARAMETERIZED_TEST_LOG        ParameterizedTest
-#    define THEORY_LOG                    Theory
-#else
 /* The empty asm keeps -flto and --gc-sections from removing tests from
  * Criterion's list. */
 #    define TEST_LOG_LIST_(filter, suite, name, ...)                           \
         extern struct criterion_test CR_IDENTIFIER_(suite, name, meta);        \
         extern struct criterion_test *CR_IDENTIFIER_(suite, name, ptr);        \
         static struct test_log_entry CR_IDENTIFIER_(suite, name, entry) = {    \
-            &CR_IDENTIFIER_(suite, name, meta), filter, 0};                    \
+            &CR_IDENTIFIER_(suite, name, meta), filter, TEST_LOG_FLAVOUR_, 0}; \
         __attribute__((constructor)) static void CR_IDENTIFIER_(suite, name,   \
                                                                 list)(void)    \
         {                                                                      \

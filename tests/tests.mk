@@ -84,10 +84,10 @@ $(UNITS): | $(LOCALE)
 
 # e2e_program() finds tests/programs/NAME.c, built in one of these ways, as
 # tests/programs/WAY/NAME_test in the build folder.
-plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu \
+plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu knowing \
     helper new_assert none outcomes passing small starter throws whole
 traced     := allocator alone annotated annotated_cxx bounded busy capture chars_cxx children ci crasher crashing device dying early expect \
-    expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile leaving \
+    expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile knowing leaving \
     jumping large late limited long long_new losing losses many \
     nesting new_assert none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
     times unborn undumpable unsteady whole

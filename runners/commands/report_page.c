@@ -98,7 +98,7 @@ static void find_failed(struct trace_table *failed,
                         const struct test_log_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome))
+        if (test_log_failed(&run->results[i]))
             trace_table_set(
                 failed, trace_hash_string(TRACE_HASH, run->results[i].program),
                 1);

@@ -109,11 +109,11 @@ static struct change compare_times(const struct test_log_history *history,
 static enum change_kind compare_outcomes(const struct test_log_result *before,
                                          const struct test_log_result *after)
 {
-    bool failed_before = before && test_log_outcome_bad(before->outcome);
+    bool failed_before = before && test_log_failed(before);
 
     if (!after)
         return CHANGE_GONE;
-    if (!failed_before && test_log_outcome_bad(after->outcome))
+    if (!failed_before && test_log_failed(after))
         return CHANGE_NEWLY_FAILING;
     if (!before)
         return CHANGE_ADDED;

@@ -96,7 +96,7 @@ bool runners_end_scratch(struct test_log_run *run,
 static bool failed_in(const struct test_log_run *run, const char *folder)
 {
     for (size_t i = 0; folder && i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) &&
+        if (test_log_failed(&run->results[i]) &&
             !strcmp(run->results[i].program, folder))
             return true;
     return false;
@@ -106,8 +106,7 @@ static bool failed_in(const struct test_log_run *run, const char *folder)
 static bool names_tests(const struct test_log_run *run)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) &&
-            run->results[i].suite)
+        if (test_log_failed(&run->results[i]) && run->results[i].suite)
             return true;
     return false;
 }

@@ -247,7 +247,7 @@ static bool start_some(struct schedule *schedule)
 static bool has_failed(const struct test_log_run *run, size_t from)
 {
     for (size_t i = from; i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome))
+        if (test_log_failed(&run->results[i]))
             return true;
     return false;
 }

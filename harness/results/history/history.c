@@ -80,6 +80,16 @@ static void take_times(struct test_log_history *history, size_t first,
     trace_table_free(&places);
 }
 
+/* With only one flavour, the times are those of the history. */
+static bool has_others(const struct test_log_outcomes *outcomes,
+                       const char *flavour)
+{
+    for (size_t i = 0; i < outcomes->run_count; i++)
+        if (strcmp(outcomes->runs[i].flavour, flavour) != 0)
+            return true;
+    return false;
+}
+
 void test_log_history_read(struct test_log_history *history,
                            const char *program)
 {
@@ -92,7 +102,8 @@ void test_log_history_read(struct test_log_history *history,
     if (!history->flavour ||
         test_log_outcomes_read(&outcomes, program, history->path, 0))
         return;
-    take_times(history, first, &outcomes);
+    if (has_others(&outcomes, history->flavour))
+        take_times(history, first, &outcomes);
     test_log_outcomes_free(&outcomes);
 }
 
@@ -202,6 +213,8 @@ static void add_result(struct update *update,
     past->seen = true;
     if (outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
+    if (test_log_outcome_bad(outcome) && result->known) /* --failed skips it */
+        outcome = TEST_LOG_OUTCOME_SKIPPED;
     if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
         add_time(past, result->duration);
     if (!past->ran || test_log_outcome_bad(outcome)) {

@@ -74,6 +74,7 @@ static void free_result(struct test_log_result *result)
 {
     free_names(result);
     free(result->reason);
+    free(result->known);
     free(result->assertions);
     free(result->flavour);
     free(result->folder);
@@ -153,6 +154,11 @@ const struct test_log_try *test_log_first_bad(
     return NULL;
 }
 
+bool test_log_failed(const struct test_log_result *result)
+{
+    return test_log_outcome_bad(result->outcome) && !result->known;
+}
+
 bool test_log_flaky(const struct test_log_result *result)
 {
     return result->outcome == TEST_LOG_OUTCOME_PASSED &&
@@ -167,8 +173,11 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
         enum test_log_outcome outcome = run->results[i].outcome;
 
         sums.passed += outcome == TEST_LOG_OUTCOME_PASSED;
-        sums.failed += test_log_outcome_bad(outcome);
-        sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
+        bool failed = test_log_failed(&run->results[i]);
+
+        sums.failed += failed;
+        sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED ||
+                        (test_log_outcome_bad(outcome) && !failed);
     }
     return sums;
 }

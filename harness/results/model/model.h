@@ -52,6 +52,7 @@ struct test_log_result {
     unsigned line;
     enum test_log_outcome outcome;
     char *reason;      /* NULL: none */
+    char *known;       /* why it may fail; NULL: it must pass */
     char *assertions;  /* that failed, as its block prints them; NULL: none */
     uint64_t began;    /* ns since the run's start; 0: it did not run */
     uint64_t duration; /* ns */
@@ -77,6 +78,10 @@ struct test_log_result {
 /* test_log_name returns "suite/test" in a static buffer that is reused after
  * eight more calls. */
 const char *test_log_name(const struct test_log_result *);
+
+/* test_log_failed tells whether a test fails the run: a known failure does not.
+ */
+bool test_log_failed(const struct test_log_result *);
 
 /* Where a test failed: the place in its reason, "file:line: why", or its own.
  */

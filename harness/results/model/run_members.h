@@ -24,6 +24,7 @@
     W(name, "name")                                                            \
     X(outcome, "outcome", outcome)                                             \
     X(text, "reason", reason)                                                  \
+    X(some_text, "known", known)                                               \
     X(some_text, "assertions", assertions)                                     \
     X(some_text, "flavour", flavour)                                           \
     X(text, "file", file)                                                      \

@@ -161,6 +161,6 @@ void test_log_failures_add(struct test_log_table *failures,
     const struct test_log_run *run = page->run;
 
     for (size_t i = 0; i < run->count && failures->rows < FAILURES_MOST; i++)
-        if (test_log_outcome_bad(run->results[i].outcome))
+        if (test_log_failed(&run->results[i]))
             add_failure(failures, strings, page, i);
 }

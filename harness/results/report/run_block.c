@@ -209,8 +209,7 @@ static void put_rerun(struct trace_text *out, const struct test_log_page *page)
 
     trace_text_string(&text, page->rerun ? page->rerun : "");
     for (size_t i = 0; page->rerun && i < run->count; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) &&
-            run->results[i].suite) {
+        if (test_log_failed(&run->results[i]) && run->results[i].suite) {
             put_filter(&text, &run->results[i]);
             some = true;
         }

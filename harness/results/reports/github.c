@@ -215,7 +215,7 @@ void test_log_github_end(const struct test_log_run *run)
     if (!token[0] || is_part)
         return;
     for (size_t i = 0; i < run->count && count < ANNOTATIONS; i++)
-        if (test_log_outcome_bad(run->results[i].outcome)) {
+        if (test_log_failed(&run->results[i])) {
             annotate(&run->results[i]);
             count++;
         }

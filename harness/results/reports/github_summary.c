@@ -47,7 +47,7 @@ static void add_failed(struct trace_text *out, const struct test_log_run *run,
     for (size_t i = 0; i < run->count && count < FAILED_MAX; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        if (!test_log_outcome_bad(result->outcome))
+        if (!test_log_failed(result))
             continue;
         count++;
         trace_text_string(out, "| ");

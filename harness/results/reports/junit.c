@@ -234,24 +234,33 @@ static void put_stacks(FILE *out, const struct test_log_run *run,
     trace_text_free(&text);
 }
 
+/* A known failure counts as skipped. */
+static bool is_skipped(const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_SKIPPED ||
+           (test_log_outcome_bad(result->outcome) && result->known);
+}
+
 static void put_outcome(FILE *out, const struct test_log_run *run,
                         const struct test_log_result *result)
 {
-    const char *element =
-        result->outcome == TEST_LOG_OUTCOME_SKIPPED  ? "skipped"
-        : result->outcome == TEST_LOG_OUTCOME_FAILED ? "failure"
-                                                     : "error";
-    const char *reason = result->reason
+    bool skipped = is_skipped(result);
+    const char *element = skipped ? "skipped"
+                          : result->outcome == TEST_LOG_OUTCOME_FAILED
+                              ? "failure"
+                              : "error";
+    const char *reason = skipped && result->known ? result->known
+                         : result->reason
                              ? result->reason
                              : test_log_outcome_text(result->outcome);
 
     if (result->outcome == TEST_LOG_OUTCOME_PASSED)
         return;
     fprintf(out, "      <%s", element);
-    if (result->outcome != TEST_LOG_OUTCOME_SKIPPED)
+    if (!skipped)
         put_attribute(out, "type", test_log_outcome_word(result->outcome));
     put_attribute(out, "message", reason);
-    if (result->outcome != TEST_LOG_OUTCOME_SKIPPED) {
+    if (!skipped) {
         fputc('>', out);
         put_text(out, reason, strlen(reason), false);
         put_stacks(out, run, result);
@@ -332,7 +341,8 @@ static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
     double time = 0;
 
     for (size_t i = from; i < to; i++) {
-        counts[run->results[i].outcome]++;
+        counts[is_skipped(&run->results[i]) ? TEST_LOG_OUTCOME_SKIPPED
+                                            : run->results[i].outcome]++;
         time += (double)run->results[i].duration / 1e9;
     }
     fprintf(out,

@@ -46,7 +46,7 @@ static void put_diagnostics(FILE *out, const struct test_log_run *run,
                    result->reason ? result->reason
                                   : test_log_outcome_text(result->outcome));
     if (bad)
-        fputs("  severity: fail\n", out);
+        fprintf(out, "  severity: %s\n", result->known ? "todo" : "fail");
     fprintf(out, "  outcome: %s\n", test_log_outcome_word(result->outcome));
     put_member(out, "program", result->program);
     if (result->file) {
@@ -80,6 +80,10 @@ static void put_test(FILE *out, const struct test_log_run *run,
             fputc(' ', out);
             put_words(out, result->reason);
         }
+    }
+    if (result->known) {
+        fputs(" # TODO ", out);
+        put_words(out, result->known);
     }
     fputc('\n', out);
     put_diagnostics(out, run, result);

@@ -520,7 +520,7 @@ static bool same_test(const struct test_log_result *one,
 static bool is_named_before(const struct test_log_run *run, size_t number)
 {
     for (size_t i = 0; i < number; i++)
-        if (test_log_outcome_bad(run->results[i].outcome) &&
+        if (test_log_failed(&run->results[i]) &&
             same_test(&run->results[i], &run->results[number]))
             return true;
     return false;
@@ -541,7 +541,7 @@ static bool is_named(const struct test_log_run *run, size_t number)
 {
     const struct test_log_result *result = &run->results[number];
 
-    return test_log_outcome_bad(result->outcome) && result->suite &&
+    return test_log_failed(result) && result->suite &&
            !is_named_before(run, number);
 }
 
@@ -606,8 +606,8 @@ const struct test_log_result *test_log_first_failed(
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        if (result->suite && (result->outcome == TEST_LOG_OUTCOME_FAILED ||
-                              result->outcome == TEST_LOG_OUTCOME_CRASHED))
+        if (result->suite && test_log_failed(result) &&
+            result->outcome != TEST_LOG_OUTCOME_TIMEOUT)
             return result;
     }
     return NULL;
@@ -717,6 +717,31 @@ static void put_flaky(const struct test_log_run *run)
     }
 }
 
+/* Lists known failures that failed, or that passed. */
+static void put_known(const struct test_log_run *run, bool passed,
+                      const char *title)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (!result->known ||
+            (result->outcome == TEST_LOG_OUTCOME_PASSED) != passed)
+            continue;
+        if (!some)
+            fprintf(test_log_stream(), "\n%s:\n", title);
+        some = true;
+        fputs("    ", test_log_stream());
+        put_name(result);
+        if (!passed)
+            fprintf(test_log_stream(), ": %s",
+                    test_log_outcome_text(result->outcome));
+        put_reason(result->known);
+        fputc('\n', test_log_stream());
+    }
+}
+
 /* Tests that an interrupt prevented are counted, but not listed. */
 static bool is_interrupted(const struct test_log_result *result)
 {
@@ -791,6 +816,15 @@ static void put_skipped(const struct test_log_run *run)
             put_alike(run, i);
 }
 
+static bool has_skipped(const struct test_log_run *run, size_t left)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        count += run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED;
+    return count > left;
+}
+
 static void put_time(const struct test_log_run *run)
 {
     if (run->count && run->start.monotonic)
@@ -807,12 +841,14 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun,
     for (size_t i = 0; i < run->count; i++)
         left += is_interrupted(&run->results[i]);
     put_flaky(run);
-    if (sums.skipped > left)
+    if (has_skipped(run, left))
         put_skipped(run);
+    put_known(run, false, "known failures");
+    put_known(run, true, "known failures that passed");
     if (sums.failed) {
         fputs("\nfailed:\n", test_log_stream());
         for (size_t i = 0; i < run->count; i++)
-            if (test_log_outcome_bad(run->results[i].outcome))
+            if (test_log_failed(&run->results[i]))
                 put_failed(run, &run->results[i]);
         if (rerun)
             put_rerun(run, rerun);
@@ -836,14 +872,27 @@ static bool prints_through(const struct test_log_run *run,
     return false;
 }
 
+static size_t count_known(const struct test_log_run *run)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        count += test_log_outcome_bad(run->results[i].outcome) &&
+                 run->results[i].known;
+    return count;
+}
+
 void test_log_print_closing(const struct test_log_run *run,
                             const struct test_log_output *output)
 {
     struct test_log_sums sums = test_log_run_sums(run);
+    size_t known;
     FILE *stream = output->report_on_stdout ? test_log_stream() : stdout;
 
     if (stream == stdout && prints_through(run, output))
         fputc('\n', stdout); /* the last line may be open */
+    if ((known = count_known(run)))
+        fprintf(stream, "%zu known failure%s\n", known, known == 1 ? "" : "s");
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);
     fflush(stream);

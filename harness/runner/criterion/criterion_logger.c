@@ -168,7 +168,7 @@ static void print(struct test_log_job *job)
 static void show(struct test_log_job *job)
 {
     const struct test_log_output *output = &runner->options->output;
-    bool bad = test_log_outcome_bad(job->result->outcome);
+    bool bad = test_log_failed(job->result);
 
     if (job->shown)
         return;
@@ -272,12 +272,36 @@ static enum test_log_outcome judge_leftovers(struct test_log_job *job)
     return TEST_LOG_OUTCOME_FAILED;
 }
 
+/* Judges a test that may fail: testlog.conf or the test itself says so. */
+static enum test_log_outcome judge_known(struct test_log_job *job,
+                                         enum test_log_outcome outcome)
+{
+    const char *declared = test_log_status_of(runner, job).known;
+    const struct test_log_known_failure *known = job->known;
+    const char *reason = declared ? declared : known ? known->reason : NULL;
+    bool flaky = !declared && known && known->expected == TEST_LOG_EXPECT_FLAKY;
+
+    free(job->result->known);
+    job->result->known = NULL;
+    if (!reason || job->ended || outcome == TEST_LOG_OUTCOME_SKIPPED ||
+        (outcome == TEST_LOG_OUTCOME_PASSED && flaky))
+        return outcome;
+    if (outcome == TEST_LOG_OUTCOME_PASSED && !declared && known->strict) {
+        set_reason(job->result, "passed, although it is a known failure: %s",
+                   reason);
+        return TEST_LOG_OUTCOME_FAILED;
+    }
+    job->result->known = strdup(reason);
+    return outcome;
+}
+
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
     if (outcome == TEST_LOG_OUTCOME_PASSED)
         outcome = judge_leaks(job);
     if (outcome == TEST_LOG_OUTCOME_PASSED && runner->options->fail_leaky)
         outcome = judge_leftovers(job);
+    outcome = judge_known(job, outcome);
     job->result->outcome = outcome;
     if (!job->started) { /* it died before Criterion reported its start */
         job->started = test_log_now();
@@ -287,7 +311,7 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
     if (outcome == TEST_LOG_OUTCOME_CRASHED ||
         outcome == TEST_LOG_OUTCOME_TIMEOUT || job->ended)
         test_log_change_recording(runner->run, job->result, trace_seal_beneath);
-    if (runner->options->fail_fast && test_log_outcome_bad(outcome) &&
+    if (runner->options->fail_fast && test_log_failed(job->result) &&
         !runner->stopped && !test_log_job_retries(job))
         test_log_stop(runner, "not run: --fail-fast");
     job->result->began =
@@ -302,7 +326,10 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 static void skip_disabled(struct test_log_job *job)
 {
     job->result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-    set_reason(job->result, "%s", job->left_out ? runner->stopped : "disabled");
+    set_reason(job->result, "%s",
+               job->left_out ? runner->stopped
+               : job->known  ? job->known->reason
+                             : "disabled");
     test_log_jsonl_result(job->result);
 }
 

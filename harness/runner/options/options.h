@@ -5,6 +5,7 @@
 #include "harness/results/history/durations.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/terminal/terminal.h"
+#include "harness/runner/options/known_failures.h"
 #include "harness/runner/options/settings.h"
 #include "trace/record/profiler.h"
 
@@ -95,6 +96,7 @@ struct test_log_options {
     struct test_log_settings settings;
     struct test_log_override *overrides; /* in order */
     size_t override_count, override_capacity;
+    struct test_log_known_failures known;
     struct trace_text test_filters; /* as test_log_filter_for reads them */
 };
 

@@ -45,11 +45,15 @@ static const char *nearest_key(const struct test_log_settings_line *line)
 {
     size_t count, found = 0;
     const struct option_row *rows = test_log_option_rows(&count);
-    const char **names = calloc(count + 1, sizeof(*names)), *nearest;
+    const char **names =
+        calloc(count + 1 + TEST_LOG_KNOWN_KEYS, sizeof(*names));
+    const char *nearest;
 
     for (size_t i = 0; names && i < count; i++)
         if (suits(&rows[i], line))
             names[found++] = rows[i].name + 2;
+    if (names && line->pattern)
+        found += test_log_known_keys(names + found);
     nearest = names ? log_nearest(line->key, names) : NULL;
     free(names);
     return nearest;
@@ -66,6 +70,10 @@ static bool refuse_key(struct reader *reader,
     else if (row)
         test_log_notice("%s cannot be set for single tests; log, retries, "
                         "serial and timeout can",
+                        line->origin);
+    else if (test_log_known_key(line->key))
+        test_log_notice("%s can only be set for single tests, below a line "
+                        "[test PATTERN]",
                         line->origin);
     else if (nearest)
         test_log_notice("%s is not a setting; did you mean %s?", line->origin,
@@ -202,6 +210,12 @@ static bool is_of(const struct test_log_settings_line *line,
     return !strcmp(line->profile, profile);
 }
 
+/* Whether a line is read by test_log_known_read. */
+static bool is_known_failure(const struct test_log_settings_line *line)
+{
+    return line->pattern && test_log_known_key(line->key);
+}
+
 /* Checks the lines of profiles that are not in force. */
 static bool check_others(struct reader *reader)
 {
@@ -211,7 +225,7 @@ static bool check_others(struct reader *reader)
         const struct test_log_settings_line *line = &settings->lines[i];
 
         if (line->profile && !is_of(line, reader->profile) &&
-            !read_apart(reader, line, false))
+            !is_known_failure(line) && !read_apart(reader, line, false))
             return false;
     }
     return true;
@@ -225,7 +239,7 @@ static bool read_lines_of(struct reader *reader, const char *profile)
     for (size_t i = 0; i < settings->count; i++) {
         const struct test_log_settings_line *line = &settings->lines[i];
 
-        if (is_of(line, profile) &&
+        if (is_of(line, profile) && !is_known_failure(line) &&
             !(line->pattern ? read_apart(reader, line, true)
                             : read_line(reader, line)))
             return false;
@@ -240,9 +254,13 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
     test_log_option_find_profile(reader, argc, argv);
     if (test_log_settings_read(settings, is_part()))
         return wrong(reader);
-    return check_profile(reader) && check_others(reader) &&
-           read_lines_of(reader, NULL) &&
-           (!reader->profile || read_lines_of(reader, reader->profile));
+    if (!check_profile(reader) || !check_others(reader) ||
+        !read_lines_of(reader, NULL) ||
+        (reader->profile && !read_lines_of(reader, reader->profile)))
+        return false;
+    return !test_log_known_read(&reader->options->known, settings,
+                                reader->profile, is_part()) ||
+           wrong(reader);
 }
 
 /* ---- --show-config ---- */

@@ -125,6 +125,15 @@ static void set_names(struct test_log_result *result, const char *program,
     result->test = (char *)test->name;
 }
 
+static bool is_to_be_skipped(const struct test_log_options *options,
+                             const struct criterion_test *test)
+{
+    const struct test_log_known_failure *known =
+        test_log_known_of(&options->known, test->category, test->name);
+
+    return known && known->expected == TEST_LOG_EXPECT_SKIP;
+}
+
 static void add_result(struct test_log_runner *runner,
                        const struct criterion_suite *suite,
                        struct criterion_test *test)
@@ -149,6 +158,8 @@ static void add_result(struct test_log_runner *runner,
                                    .show_origin = options->show.origin,
                                    .test_filters = options->test_filters.data},
         test->category, test->name, test_filter);
+    if (is_to_be_skipped(options, test))
+        test->data->disabled = true;
     if (!entry && !options->all_tests)
         return;
     if (test_filter && result->filter &&
@@ -185,6 +196,8 @@ static void add_job(struct test_log_runner *runner,
     struct test_log_job *job = &runner->jobs[runner->job_count++];
 
     job->test = test;
+    job->known =
+        test_log_known_of(&runner->options->known, test->category, test->name);
     job->limit = take_limit(runner->options, suite, test);
     /* Criterion's reports contain only the tests of one of its runs. */
     job->serial =

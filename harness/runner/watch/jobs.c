@@ -95,8 +95,9 @@ int test_log_job_retry(struct test_log_job *job)
                               .duration = result->duration};
     result->outcome = result->written = TEST_LOG_OUTCOME_NONE;
     result->reason = NULL;
+    free(result->known);
     free(result->assertions);
-    result->assertions = NULL;
+    result->known = result->assertions = NULL;
     result->folder = NULL;
     result->began = result->duration = 0;
     free(result->survivors);
@@ -107,6 +108,7 @@ int test_log_job_retry(struct test_log_job *job)
     test_log_tree_free(&job->tree);
     *job = (struct test_log_job){.test = job->test,
                                  .result = result,
+                                 .known = job->known,
                                  .limit = job->limit,
                                  .serial = job->serial};
     return 0;

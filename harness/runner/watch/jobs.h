@@ -14,7 +14,8 @@ struct criterion_test;
 struct test_log_job {
     const struct criterion_test *test;
     struct test_log_result *result;
-    uint64_t started;  /* ns, monotonic; 0: not yet */
+    const struct test_log_known_failure *known; /* NULL: it must pass */
+    uint64_t started;                           /* ns, monotonic; 0: not yet */
     uint64_t limit;    /* ns that it may take; 0: no limit */
     uint64_t paused;   /* ns of its time during which the runner was stopped */
     uint64_t looked;   /* ns during which it was stopped for its stacks */

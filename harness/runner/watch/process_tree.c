@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
+#include "trace/record/recorder.h"
 
 enum { NAMED = 3, ENVIRONMENT_MOST = 1 << 20 };
 
@@ -381,7 +381,10 @@ void test_log_trees_finish(void)
 {
     enum { LOOK_EVERY = 10000 /* us */ };
 
-    for (test_log_trees_check(test_log_now()); ending_count;
-         test_log_trees_check(test_log_now()))
+    for (;;) {
+        test_log_trees_check(trace_anchor_now().monotonic);
+        if (!ending_count)
+            return;
         usleep(LOOK_EVERY);
+    }
 }

@@ -108,7 +108,7 @@ void test_log_progress_line(struct trace_text *text,
 
     for (size_t i = 0; i < runner->job_count; i++) {
         done += runner->run->results[i].outcome != TEST_LOG_OUTCOME_NONE;
-        failed += test_log_outcome_bad(runner->run->results[i].outcome);
+        failed += test_log_failed(&runner->run->results[i]);
     }
     trace_text_printf(text, "[%llu/%llu", done,
                       more->done + runner->job_count + more->to_come);

@@ -42,6 +42,7 @@ struct test_log_worker_status {
     bool checking;
     bool devices;      /* all activities of devices are recorded */
     const char *fault; /* NULL: none; valid until the next call */
+    const char *known; /* why the test may fail; the same */
 };
 
 struct test_log_worker_status test_log_status_of(struct test_log_runner *,

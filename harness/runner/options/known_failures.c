@@ -1,0 +1,206 @@
+/* known_failures.c: reads the sections of testlog.conf about tests that may
+ * fail.
+ *
+ *  [test net/x*]
+ *  expect = fail
+ *  reason = the server is gone
+ *  until = 2026-12-31
+ *  strict = 1
+ */
+#include <string.h>
+#include <time.h>
+
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/known_failures.h"
+#include "harness/runner/options/options.h"
+#include "harness/session.h"
+#include "trace/base/containers.h"
+
+static const char *const keys[TEST_LOG_KNOWN_KEYS] = {"expect", "reason",
+                                                      "until", "strict"};
+
+bool test_log_known_key(const char *key)
+{
+    for (size_t i = 0; i < TEST_LOG_KNOWN_KEYS; i++)
+        if (!strcmp(key, keys[i]))
+            return true;
+    return false;
+}
+
+size_t test_log_known_keys(const char *names[TEST_LOG_KNOWN_KEYS])
+{
+    memcpy(names, keys, sizeof(keys));
+    return TEST_LOG_KNOWN_KEYS;
+}
+
+/* ---- Values ---- */
+
+static int read_expected(struct test_log_known_failure *known,
+                         const struct test_log_settings_line *line)
+{
+    static const char *const words[] = {
+#define TEST_LOG_X(name, word) word,
+        TEST_LOG_EXPECTED(TEST_LOG_X)
+#undef TEST_LOG_X
+            NULL};
+    unsigned choice = 0;
+
+    if (test_log_read_word(line->origin, line->value, words, &choice))
+        return -1;
+    known->expected = (enum test_log_expected)choice;
+    known->given = true;
+    return 0;
+}
+
+/* "2026-02-30" becomes another day. */
+static bool is_day(const char *text)
+{
+    struct tm day = {0}, same;
+    char again[16];
+    const char *end = strptime(text, "%Y-%m-%d", &day);
+
+    if (!end || *end || strlen(text) != 10)
+        return false;
+    same = day;
+    timegm(&same);
+    strftime(again, sizeof(again), "%Y-%m-%d", &same);
+    return !strcmp(again, text);
+}
+
+/* Days compare as texts. */
+static bool is_over(const char *until)
+{
+    time_t now = time(NULL);
+    struct tm today;
+    char text[16];
+
+    gmtime_r(&now, &today);
+    strftime(text, sizeof(text), "%Y-%m-%d", &today);
+    return strcmp(text, until) > 0;
+}
+
+static int read_until(struct test_log_known_failure *known,
+                      const struct test_log_settings_line *line)
+{
+    if (!is_day(line->value)) {
+        test_log_notice("%s: \"%s\" is not a day; write one such as "
+                        "2026-12-31",
+                        line->origin, line->value);
+        return -1;
+    }
+    known->until = line->value;
+    known->expired = is_over(line->value);
+    return 0;
+}
+
+static int read_value(struct test_log_known_failure *known,
+                      const struct test_log_settings_line *line)
+{
+    if (!strcmp(line->key, "expect"))
+        return read_expected(known, line);
+    if (!strcmp(line->key, "until"))
+        return read_until(known, line);
+    if (!strcmp(line->key, "strict"))
+        return test_log_read_switch(line->origin, line->value, &known->strict);
+    known->reason = line->value;
+    return 0;
+}
+
+/* ---- Sections ---- */
+
+/* Each section has a pattern of its own. */
+static struct test_log_known_failure *section_of(
+    struct test_log_known_failures *known,
+    const struct test_log_settings_line *line)
+{
+    struct test_log_known_failure *last =
+        known->count ? &known->all[known->count - 1] : NULL;
+
+    if (last && last->pattern == line->pattern)
+        return last;
+    if (!TRACE_ARRAY_RESERVE(known->all, known->capacity, known->count + 1)) {
+        test_log_notice("out of memory");
+        return NULL;
+    }
+    known->all[known->count] = (struct test_log_known_failure){
+        .pattern = line->pattern,
+        .profile = line->profile,
+        .origin = line->origin,
+    };
+    return &known->all[known->count++];
+}
+
+static int check(const struct test_log_known_failure *known)
+{
+    if (known->given && known->reason)
+        return 0;
+    test_log_notice("%s: [test %s] needs %s", known->origin, known->pattern,
+                    known->given ? "a reason; add reason = TEXT"
+                                 : "expect = fail, flaky or skip");
+    return -1;
+}
+
+static void tell_expired(const struct test_log_known_failure *known)
+{
+    static const char *const effects[] = {
+        "its failures fail the run again",
+        "its failures fail the run again",
+        "it runs again",
+    };
+
+    if (known->expired)
+        test_log_notice("%s: [test %s] ended on %s: %s", known->origin,
+                        known->pattern, known->until, effects[known->expected]);
+}
+
+static bool applies(const struct test_log_known_failure *known,
+                    const char *profile)
+{
+    return !known->profile || (profile && !strcmp(known->profile, profile));
+}
+
+int test_log_known_read(struct test_log_known_failures *known,
+                        const struct test_log_settings *settings,
+                        const char *profile, bool quiet)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+        struct test_log_known_failure *section;
+
+        if (!line->pattern || !test_log_known_key(line->key))
+            continue;
+        section = section_of(known, line);
+        if (!section || read_value(section, line))
+            return -1;
+    }
+    for (size_t i = 0; i < known->count; i++) {
+        if (check(&known->all[i]))
+            return -1;
+        if (!applies(&known->all[i], profile))
+            continue;
+        if (!quiet)
+            tell_expired(&known->all[i]);
+        known->all[kept++] = known->all[i];
+    }
+    known->count = kept;
+    return 0;
+}
+
+/* A later section beats earlier ones, one of a profile beats those of none. */
+const struct test_log_known_failure *test_log_known_of(
+    const struct test_log_known_failures *known, const char *suite,
+    const char *test)
+{
+    const struct test_log_known_failure *found = NULL;
+
+    for (size_t i = 0; i < known->count; i++) {
+        const struct test_log_known_failure *one = &known->all[i];
+
+        if (test_log_pattern_matches(one->pattern, suite, test) &&
+            (!found || !found->profile || one->profile))
+            found = one;
+    }
+    return found && !found->expired ? found : NULL;
+}

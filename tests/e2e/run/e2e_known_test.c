@@ -1,0 +1,228 @@
+/* e2e_known_test.c: known failures, in testlog.conf and in a test's body. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TESTLOG BUILD_DIR "/testlog"
+
+E2E_FOLDER
+
+TestSuite(e2e_known, .init = e2e_begin, .timeout = 120);
+
+static const char *program(void)
+{
+    return e2e_program("knowing", E2E_TRACED);
+}
+
+static void configure(const char *text)
+{
+    FILE *file = fopen("testlog.conf", "we");
+
+    cr_assert_not_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static const cJSON *result_of(const char *test)
+{
+    const cJSON *result =
+        e2e_result(e2e_json("testlog-runs/latest/run.json"), test);
+
+    cr_assert_not_null(result, "%s", test);
+    return result;
+}
+
+#define FAIL_ALL                                                               \
+    "[test knowing/@(fails|crashes|hangs)]\n"                                  \
+    "expect = fail\n"                                                          \
+    "reason = the server is gone\n"
+
+Test(e2e_known, failures_do_not_fail_a_run)
+{
+    const struct e2e *run;
+
+    configure(FAIL_ALL);
+    run = e2e_run("%s --filter '*/@(passes|fails|crashes|hangs)'", program());
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out,
+                   "3 known failures\n1 passed, 0 failed, 3 skipped\n");
+    e2e_expect_has(run->err, "\nknown failures:\n");
+    e2e_expect_has(run->err, "    knowing/fails: failed: the server is gone\n");
+    e2e_expect_has(run->err, "    knowing/hangs: timed out: the server");
+    e2e_expect_lacks(run->err, "\nfailed:\n");
+    e2e_expect_lacks(run->err, "run them again");
+    e2e_expect_is(e2e_text(result_of("knowing/fails"), "outcome"), "failed");
+    e2e_expect_is(e2e_text(result_of("knowing/crashes"), "outcome"), "crashed");
+    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "timeout");
+    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "known"),
+                  "the server is gone");
+    cr_expect_null(cJSON_GetObjectItem(result_of("knowing/passes"), "known"));
+    e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
+                   "not ok 2 - knowing/fails # TODO the server is gone\n");
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
+                   "<skipped message=\"the server is gone\"/>");
+    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
+                   "failures=\"0\" errors=\"0\" skipped=\"3\"");
+}
+
+Test(e2e_known, a_program_of_testlog_run_knows_them_too)
+{
+    const struct e2e *run;
+
+    configure(FAIL_ALL);
+    run = e2e_run(TESTLOG " run %s %s -- --filter "
+                          "'*/@(passes|fails|crashes|hangs)'",
+                  program(), e2e_program("unsteady", E2E_TRACED));
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "3 known failures\n");
+    e2e_expect_is(e2e_text(result_of("knowing/fails"), "known"),
+                  "the server is gone");
+}
+
+Test(e2e_known, names_those_that_pass)
+{
+    const struct e2e *run;
+
+    configure("[test knowing/passes]\nexpect = fail\nreason = too old\n");
+    run = e2e_run("%s --filter '*/passes'", program());
+    e2e_expect_code(run, 0);
+    e2e_expect_is(run->out, "1 passed, 0 failed, 0 skipped\n");
+    e2e_expect_has(run->err, "\nknown failures that passed:\n"
+                             "    knowing/passes: too old\n");
+    configure("[test knowing/passes]\nexpect = fail\nreason = too old\n"
+              "strict = 1\n");
+    run = e2e_run("%s --filter '*/passes'", program());
+    e2e_expect_code(run, 1);
+    e2e_expect_is(e2e_text(result_of("knowing/passes"), "reason"),
+                  "passed, although it is a known failure: too old");
+}
+
+Test(e2e_known, accepts_either_result_of_flaky_tests)
+{
+    const struct e2e *run;
+
+    configure("[test knowing/*]\nexpect = flaky\nreason = races\n");
+    run = e2e_run("%s --filter '*/@(passes|fails)'", program());
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "1 known failure\n1 passed, 0 failed, 1 skipped");
+    e2e_expect_lacks(run->err, "that passed");
+    cr_expect_eq(e2e_number(result_of("knowing/fails"), "tries"), 1);
+}
+
+Test(e2e_known, does_not_start_skipped_tests)
+{
+    const struct e2e *run;
+
+    configure("[test knowing/hangs]\nexpect = skip\nreason = no network\n");
+    run = e2e_run("%s --filter '*/@(passes|hangs)'", program());
+    e2e_expect_code(run, 0);
+    e2e_expect_is(run->out, "1 passed, 0 failed, 1 skipped\n");
+    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "skipped");
+    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "reason"), "no network");
+    cr_expect_not(
+        e2e_exists("testlog-runs/latest/tests/knowing_test/knowing.hangs"));
+}
+
+/* The last day counts. */
+Test(e2e_known, ends_after_a_day)
+{
+    const struct e2e *run;
+    char text[256];
+
+    configure("[test knowing/fails]\nexpect = fail\nreason = r\n"
+              "until = 2026-11-01\n[test knowing/hangs]\nexpect = skip\n"
+              "reason = r\nuntil = 2026-11-02\n");
+    run = e2e_run("%s --filter '*/@(fails|hangs)'", program());
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->out, "0 passed, 2 failed, 0 skipped");
+    e2e_expect_has(run->err,
+                   "testlog: testlog.conf:2: expect: [test knowing/fails] "
+                   "ended on 2026-11-01: its failures fail the run again\n");
+    e2e_expect_has(run->err, "[test knowing/hangs] ended on 2026-11-02: it "
+                             "runs again\n");
+    snprintf(text, sizeof(text),
+             "[test knowing/fails]\nexpect = fail\nreason = r\nuntil = %.10s\n",
+             e2e_run("date -u +%%F")->out);
+    configure(text);
+    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 0);
+}
+
+Test(e2e_known, refuses_bad_sections)
+{
+    static const struct {
+        const char *text, *complaint;
+    } bad[] = {
+        {"expect = fails\nreason = r\n", "unknown value \"fails\"; write fail, "
+                                         "flaky or skip"},
+        {"expect = fail\n", "[test x] needs a reason; add reason = TEXT"},
+        {"reason = r\n", "[test x] needs expect = fail, flaky or skip"},
+        {"expect = fail\nreason = r\nuntil = 2026-02-30\n",
+         "\"2026-02-30\" is not a day; write one such as 2026-12-31"},
+        {"expect = fail\nreason = r\nuntil = tomorrow\n",
+         "\"tomorrow\" is not a day"},
+        {"expect = fail\nreason = r\nuntil = 2026-1-1\n", "is not a day"},
+        {"expect = fail\nreason = r\nstrict = maybe\n",
+         "testlog.conf:4: strict: "},
+        {"expcet = fail\nreason = r\n", "did you mean expect?"},
+        {"expect = fail\nreason = r\nreasno = r\n", "did you mean reason?"},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        const struct e2e *run;
+        char text[256];
+
+        snprintf(text, sizeof(text), "[test x]\n%s", bad[i].text);
+        configure(text);
+        run = e2e_run("%s --filter '*/passes'", program());
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, bad[i].complaint);
+        e2e_expect_is(run->out, "");
+    }
+    configure("expect = fail\n");
+    e2e_expect_has(e2e_run("%s --filter '*/passes'", program())->err,
+                   "testlog.conf:1: expect can only be set for single tests, "
+                   "below a line [test PATTERN]\n");
+}
+
+Test(e2e_known, belongs_to_a_profile)
+{
+    configure("[profile ci test knowing/fails]\nexpect = fail\nreason = r\n");
+    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 1);
+    e2e_expect_code(e2e_run("%s --profile=ci --filter '*/fails'", program()),
+                    0);
+    configure("[profile ci test knowing/fails]\nexpect = fial\nreason = r\n");
+    e2e_expect_code(e2e_run("%s --filter '*/passes'", program()), 2);
+}
+
+Test(e2e_known, is_left_out_of_failed)
+{
+    const struct e2e *run;
+
+    e2e_run("%s --filter '*/@(fails|crashes)'", program());
+    configure("[test knowing/fails]\nexpect = fail\nreason = r\n");
+    e2e_run("%s --filter '*/@(fails|crashes)'", program());
+    run = e2e_run("%s --failed", program());
+    e2e_expect_has(run->out, "0 passed, 1 failed, 0 skipped");
+}
+
+Test(e2e_known, is_declared_in_a_test)
+{
+    static const enum e2e_build builds[] = {E2E_TRACED, E2E_PLAIN};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct e2e *run = e2e_run("%s --filter '*/declares*'",
+                                        e2e_program("knowing", builds[i]));
+
+        e2e_expect_code(run, 0);
+        e2e_expect_has(run->out,
+                       "3 known failures\n1 passed, 0 failed, 3 skipped\n");
+        e2e_expect_has(run->err, "knowing/declares: failed: issue 7\n");
+        e2e_expect_has(run->err, "knowing/declares_and_crashes: crashed: "
+                                 "issue 8\n");
+        e2e_expect_has(run->err, "knowing/declares_and_passes: issue 9\n");
+    }
+    e2e_expect_code(e2e_run("%s --filter '*/fails_first'", program()), 1);
+}
