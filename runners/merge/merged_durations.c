@@ -40,9 +40,10 @@ static int add(struct test_log_durations *durations, const struct merge *merge,
         result->outcome == TEST_LOG_OUTCOME_NONE ||
         result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return 0;
-    test = (struct test_log_duration){program_of(merge, result),
-                                      (char *)test_log_name(result),
-                                      result->duration, result->outcome};
+    test = (struct test_log_duration){
+        program_of(merge, result), (char *)test_log_name(result),
+        result->occupied ? result->occupied : result->duration,
+        result->outcome};
     status = test.program ? test_log_durations_add(durations, &test) : -1;
     free(test.program);
     return status;

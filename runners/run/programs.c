@@ -2,6 +2,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -43,14 +45,33 @@ struct program *runners_programs_add(struct programs *programs, char *path,
     return program;
 }
 
+/* Returns "./NAME" if `name` has no folder and is a program here, to be freed;
+ * otherwise NULL: it is searched in PATH. */
+static char *path_here(const char *name)
+{
+    struct stat status;
+    char *path = NULL;
+
+    if (!strchr(name, '/') && !stat(name, &status) && S_ISREG(status.st_mode) &&
+        !access(name, X_OK) && asprintf(&path, "./%s", name) < 0)
+        path = NULL;
+    return path;
+}
+
 int runners_programs_make(struct programs *programs, char **paths, size_t count)
 {
     programs->all = calloc(count + 1, sizeof(*programs->all));
-    for (size_t i = 0; i < count && programs->all; i++)
-        if (!runners_programs_add(programs, paths[i],
+    programs->made = calloc(count + 1, sizeof(*programs->made));
+    for (size_t i = 0; i < count && programs->all && programs->made; i++) {
+        char *here = path_here(paths[i]);
+
+        if (here)
+            programs->made[programs->made_count++] = here;
+        if (!runners_programs_add(programs, here ? here : paths[i],
                                   trace_base_name(paths[i])))
             return -1;
-    return programs->all ? 0 : -1;
+    }
+    return programs->all && programs->made ? 0 : -1;
 }
 
 void runners_programs_free(struct programs *programs)
@@ -62,6 +83,9 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].preload);
         free(programs->all[i].timeout);
     }
+    for (size_t i = 0; i < programs->made_count; i++)
+        free(programs->made[i]);
+    free(programs->made);
     cJSON_Delete(programs->ctest);
     free(programs->all);
     free(programs->launcher);

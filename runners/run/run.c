@@ -555,7 +555,9 @@ static bool is_program(const char *path)
     if (!in_path)
         test_log_notice("run: %s: %s", path, strerror(errno));
     else if (!access(path, F_OK))
-        test_log_notice("run: %s is not in PATH; write ./%s", path, path);
+        test_log_notice("run: %s is not in PATH, and what is here cannot be "
+                        "executed",
+                        path);
     else
         test_log_notice("run: there is no program %s; if it is a part of a "
                         "test's name, write it after --",
@@ -580,14 +582,14 @@ static int find_programs(struct programs *programs,
         fputs("testlog: run: name a program; see testlog run --help\n", stderr);
         return -1;
     }
-    for (size_t i = 0; i < arguments->path_count; i++)
-        if (!is_program(arguments->paths[i]))
-            return -1;
     if (runners_programs_make(programs, arguments->paths,
                               arguments->path_count)) {
         test_log_notice("out of memory");
         return -1;
     }
+    for (size_t i = 0; i < programs->count; i++)
+        if (!is_program(programs->all[i].path))
+            return -1;
     return 0;
 }
 

@@ -229,6 +229,8 @@ struct program {
 
 struct programs {
     struct program *all;
+    char **made; /* paths of some, to be freed */
+    size_t made_count;
     size_t count;
     char **flags; /* for each of them */
     int flag_count;

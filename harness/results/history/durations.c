@@ -123,15 +123,17 @@ static bool is_number(const char *text)
  * one of results.tsv. */
 static int add_line(struct test_log_durations *durations, char *line)
 {
-    char *end = strchr(line, '\n'), *columns[4] = {NULL};
+    char *end = strchr(line, '\n'), *columns[5] = {NULL};
     struct test_log_duration test;
+    uint64_t occupied;
 
     if (end)
         *end = '\0';
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         columns[i] = strsep(&line, "\t");
     errno = EBADMSG;
-    if (!end || !columns[3] || line || !is_number(columns[1]))
+    if (!end || !columns[3] || line || !is_number(columns[1]) ||
+        (columns[4] && !is_number(columns[4])))
         return -1;
     test = (struct test_log_duration){
         .program = columns[2],
@@ -143,7 +145,8 @@ static int add_line(struct test_log_durations *durations, char *line)
     /* A program that left no results has a line without a test. */
     if (test.outcome == TEST_LOG_OUTCOME_SKIPPED || !strchr(test.name, '/'))
         return 0;
-    test.time = strtoull(columns[1], NULL, 10);
+    occupied = columns[4] ? strtoull(columns[4], NULL, 10) : 0;
+    test.time = occupied ? occupied : strtoull(columns[1], NULL, 10);
     return test_log_durations_add(durations, &test);
 }
 
@@ -217,17 +220,29 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-uint64_t test_log_history_median(const struct test_log_past *past)
+static uint64_t median(const uint64_t given[TEST_LOG_PAST_TIMES])
 {
     uint64_t times[TEST_LOG_PAST_TIMES] = {0};
     size_t count = 0;
 
-    while (count < TEST_LOG_PAST_TIMES && past->times[count]) {
-        times[count] = past->times[count];
+    while (count < TEST_LOG_PAST_TIMES && given[count]) {
+        times[count] = given[count];
         count++;
     }
     qsort(times, count, sizeof(*times), compare_numbers);
     return count ? times[count / 2] : 0;
+}
+
+uint64_t test_log_history_median(const struct test_log_past *past)
+{
+    return median(past->times);
+}
+
+uint64_t test_log_history_occupied(const struct test_log_past *past)
+{
+    uint64_t occupied = median(past->occupied);
+
+    return occupied ? occupied : median(past->times);
 }
 
 int test_log_durations_recall(struct test_log_durations *durations,
@@ -236,7 +251,7 @@ int test_log_durations_recall(struct test_log_durations *durations,
     for (size_t i = 0; i < history->count; i++) {
         const struct test_log_past *past = &history->tests[i];
         const struct test_log_duration test = {past->program, past->name,
-                                               test_log_history_median(past),
+                                               test_log_history_occupied(past),
                                                TEST_LOG_OUTCOME_PASSED};
 
         if (test.time && test_log_durations_add(durations, &test))

@@ -2,7 +2,8 @@
  * Private.
  *
  * The file has the lines of results.tsv in any order: outcome, nanoseconds,
- * program, name. Tests that did not run have no duration.
+ * program, name and, in newer ones, nanoseconds from the start of the test's
+ * worker to its end, which count then. Tests that did not run have no duration.
  */
 #ifndef TESTLOG_DURATIONS_H
 #define TESTLOG_DURATIONS_H
@@ -36,9 +37,12 @@ int test_log_durations_add(struct test_log_durations *,
                            const struct test_log_duration *);
 void test_log_durations_sort(struct test_log_durations *);
 
-/* test_log_history_median returns the median of a test's last passes, in ns; 0
+/* test_log_history_occupied returns how long a test's worker took in the last
+ * passes, median, or that of its durations where that is unknown.
+ * test_log_history_median returns the median of a test's last passes, in ns; 0
  * if it has not passed. */
 uint64_t test_log_history_median(const struct test_log_past *);
+uint64_t test_log_history_occupied(const struct test_log_past *);
 
 /* test_log_durations_recall adds the median of each test's last passes. -1
  * without memory. */

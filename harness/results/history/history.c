@@ -43,11 +43,10 @@ void test_log_history_open(struct test_log_history *history, const char *dir,
     history->path = real;
 }
 
-static void add_time(struct test_log_past *past, uint64_t time)
+static void add_time(uint64_t times[TEST_LOG_PAST_TIMES], uint64_t time)
 {
-    memmove(past->times + 1, past->times,
-            sizeof(past->times) - sizeof(*past->times));
-    past->times[0] = time ? time : 1;
+    memmove(times + 1, times, (TEST_LOG_PAST_TIMES - 1) * sizeof(*times));
+    times[0] = time ? time : 1;
 }
 
 /* Replaces the times of the tests from `first` on by those of a flavour. */
@@ -72,10 +71,12 @@ static void take_times(struct test_log_history *history, size_t first,
                 &place))
             continue;
         past = &history->tests[place];
-        if (!past->seen)
+        if (!past->seen) {
             memset(past->times, 0, sizeof(past->times));
+            memset(past->occupied, 0, sizeof(past->occupied));
+        }
         past->seen = true;
-        add_time(past, one->duration);
+        add_time(past->times, one->duration);
     }
     trace_table_free(&places);
 }
@@ -192,6 +193,14 @@ static struct test_log_past *past_of(struct update *update, const char *program,
     return past;
 }
 
+static void add_times(struct test_log_past *past,
+                      const struct test_log_result *result)
+{
+    add_time(past->times, result->duration);
+    if (result->occupied)
+        add_time(past->occupied, result->occupied);
+}
+
 /* Repetitions are one test, which passes if all of them do. */
 static void add_result(struct update *update,
                        const struct test_log_result *result)
@@ -216,7 +225,7 @@ static void add_result(struct update *update,
     if (test_log_outcome_bad(outcome) && result->known) /* --failed skips it */
         outcome = TEST_LOG_OUTCOME_SKIPPED;
     if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
-        add_time(past, result->duration);
+        add_times(past, result);
     if (!past->ran || test_log_outcome_bad(outcome)) {
         past->outcome = outcome;
         past->duration = result->duration;

@@ -11,9 +11,10 @@ struct test_log_past {
     enum test_log_outcome outcome; /* when it last ran; SKIPPED: it never ran */
     uint64_t duration;             /* ns, when it last ran */
     char *program, *name;
-    uint64_t times[TEST_LOG_PAST_TIMES]; /* ns, of the last times that it
-                                            passed, latest first; 0: fewer */
-    bool seen, ran;                      /* in the run that is being added */
+    uint64_t times[TEST_LOG_PAST_TIMES];    /* ns, of the last times that it
+                                               passed, latest first; 0: fewer */
+    uint64_t occupied[TEST_LOG_PAST_TIMES]; /* ns of their workers, likewise */
+    bool seen, ran;                         /* in the run that is being added */
 };
 
 struct test_log_history {

@@ -1,6 +1,6 @@
 /* history_file.c: reads and writes the history of a program's tests, a line
  * each: outcome, nanoseconds, those of its last passes (separated by commas),
- * and name. */
+ * name, and those of the workers of its last passes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,13 +34,22 @@ struct test_log_past *test_log_history_add(struct test_log_history *history,
     return NULL;
 }
 
+static void parse_times(uint64_t times[TEST_LOG_PAST_TIMES], char *text)
+{
+    char *number;
+
+    for (size_t i = 0; i < TEST_LOG_PAST_TIMES; i++)
+        if ((number = strsep(&text, ",")))
+            times[i] = strtoull(number, NULL, 10);
+}
+
 void test_log_history_parse(struct test_log_history *history,
                             const char *program, char *line)
 {
-    char *columns[4] = {NULL}, *at = line, *number;
+    char *columns[5] = {NULL}, *at = line;
     struct test_log_past *past;
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         columns[i] = strsep(&at, "\t");
     if (!columns[3] || !*columns[3])
         return;
@@ -49,9 +58,8 @@ void test_log_history_parse(struct test_log_history *history,
         return;
     past->outcome = test_log_outcome_of(columns[0]);
     past->duration = strtoull(columns[1], NULL, 10);
-    for (size_t i = 0; i < TEST_LOG_PAST_TIMES; i++)
-        if ((number = strsep(&columns[2], ",")))
-            past->times[i] = strtoull(number, NULL, 10);
+    parse_times(past->times, columns[2]);
+    parse_times(past->occupied, columns[4]);
 }
 
 static int name_of(const char *program, char *name)
@@ -86,6 +94,12 @@ int test_log_history_load(struct test_log_history *history, const char *program,
     return 0;
 }
 
+static void put_times(FILE *out, const uint64_t times[TEST_LOG_PAST_TIMES])
+{
+    for (size_t i = 0; i < TEST_LOG_PAST_TIMES && times[i]; i++)
+        fprintf(out, "%s%" PRIu64, i ? "," : "", times[i]);
+}
+
 static void put(FILE *out, const struct test_log_past *past)
 {
     struct trace_text name = {0};
@@ -93,9 +107,10 @@ static void put(FILE *out, const struct test_log_past *past)
     test_log_sanitize_line(&name, past->name);
     fprintf(out, "%s\t%" PRIu64 "\t", test_log_outcome_word(past->outcome),
             past->duration);
-    for (size_t i = 0; i < TEST_LOG_PAST_TIMES && past->times[i]; i++)
-        fprintf(out, "%s%" PRIu64, i ? "," : "", past->times[i]);
-    fprintf(out, "\t%s\n", name.data ? name.data : past->name);
+    put_times(out, past->times);
+    fprintf(out, "\t%s\t", name.data ? name.data : past->name);
+    put_times(out, past->occupied);
+    fputc('\n', out);
     trace_text_free(&name);
 }
 

@@ -101,7 +101,7 @@ static void take_result(void *context, size_t number, char *line)
     struct test_log_index *index = context;
     struct test_log_index_run *run = &index->runs[number];
     char *word = strsep(&line, "\t"), *ns = strsep(&line, "\t");
-    char *program = strsep(&line, "\t"), *name = line;
+    char *program = strsep(&line, "\t"), *name = strsep(&line, "\t");
     struct test_log_index_test *test;
     enum test_log_outcome outcome;
 

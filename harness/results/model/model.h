@@ -56,6 +56,7 @@ struct test_log_result {
     char *assertions;  /* that failed, as its block prints them; NULL: none */
     uint64_t began;    /* ns since the run's start; 0: it did not run */
     uint64_t duration; /* ns */
+    uint64_t occupied; /* ns from its worker's start to its end; 0: unknown */
     uint64_t lost[TRACE_LOSS_COUNT]; /* records */
     char *survivors; /* processes that outlived it; NULL: none */
     size_t unjudged; /* expectations, because records are missing */

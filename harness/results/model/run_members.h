@@ -31,6 +31,7 @@
     X(number, "line", line)                                                    \
     X(number, "start_ns", began)                                               \
     X(number, "duration_ns", duration)                                         \
+    X(some_number, "worker_ns", occupied)                                      \
     X(folder, "folder", folder)                                                \
     D(tries, "tries")                                                          \
     D(flaky, "flaky")                                                          \

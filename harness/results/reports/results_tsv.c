@@ -1,5 +1,6 @@
 /* results_tsv.c: writes results.tsv, one line for each test of a run: outcome,
- * nanoseconds, program, name. It suits cut and sort. */
+ * nanoseconds, program, name, nanoseconds with its worker. It suits cut and
+ * sort. */
 #include <inttypes.h>
 
 #include "harness/results/folder/notice.h"
@@ -40,7 +41,7 @@ int test_log_write_results(const struct test_log_run *run, const char *name)
         put_column(file.stream, result->program);
         fputc('\t', file.stream);
         put_column(file.stream, test_log_name(result));
-        fputc('\n', file.stream);
+        fprintf(file.stream, "\t%" PRIu64 "\n", result->occupied);
     }
     return trace_file_commit(&file);
 }

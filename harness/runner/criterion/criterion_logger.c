@@ -318,6 +318,8 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
         trace_between(runner->run->start.monotonic, job->started);
     if (!job->result->duration)
         job->result->duration = test_log_now() - job->started;
+    if (job->forked)
+        job->result->occupied = test_log_now() - job->forked;
     show(job);
 }
 

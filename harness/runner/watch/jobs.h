@@ -15,7 +15,8 @@ struct test_log_job {
     const struct criterion_test *test;
     struct test_log_result *result;
     const struct test_log_known_failure *known; /* NULL: it must pass */
-    uint64_t started;                           /* ns, monotonic; 0: not yet */
+    uint64_t forked;   /* ns, monotonic: when its worker was; 0: unknown */
+    uint64_t started;  /* ns, monotonic; 0: not yet */
     uint64_t limit;    /* ns that it may take; 0: no limit */
     uint64_t paused;   /* ns of its time during which the runner was stopped */
     uint64_t looked;   /* ns during which it was stopped for its stacks */

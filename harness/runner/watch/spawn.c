@@ -121,6 +121,8 @@ static void before_fork(void)
     __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&spawn->number, number, __ATOMIC_RELEASE);
     __atomic_store_n(&spawn->time, test_log_now(), __ATOMIC_RELEASE);
+    if (number < runner->job_count)
+        runner->jobs[number].forked = spawn->time;
 }
 
 static void in_child(void)

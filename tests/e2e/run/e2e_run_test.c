@@ -44,6 +44,27 @@ static void begin(void)
 
 TestSuite(e2e_run, .init = begin, .timeout = 180);
 
+/* ---- Programs ---- */
+
+/* As a shell would, with "./". */
+Test(e2e_run, runs_a_program_of_this_folder)
+{
+    const struct e2e *result;
+
+    e2e_link("small", E2E_TRACED, "here_test");
+    result = e2e_run(TESTLOG " run here_test -- --filter 'small/passes'");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "1 passed, 0 failed, 0 skipped");
+    result = e2e_run("mkdir -p there && mv here_test there && "
+                     "PATH=$PWD/there:$PATH " TESTLOG
+                     " run here_test -- --filter 'small/passes'");
+    e2e_expect_has(result->out, "1 passed, 0 failed, 0 skipped");
+    result = e2e_run("mkdir true; chmod 644 exits_2; " TESTLOG
+                     " run true exits_2 2>&1");
+    e2e_expect_is(result->out, "testlog: run: exits_2 is not in PATH, and what "
+                               "is here cannot be executed\n");
+}
+
 /* ---- Merging ---- */
 
 Test(e2e_run, merges_programs_into_one_run)
@@ -415,7 +436,7 @@ Test(e2e_run, reruns_failures_of_programs_of_the_same_name)
         e2e_expect_closing(e2e_run("%s -- --failed", command),
                            "0 passed, 1 failed, 0 skipped");
         e2e_expect_has(e2e_read("testlog-runs/latest/results.tsv"),
-                       "\tsmall_test~2\tother/passes\n");
+                       "\tsmall_test~2\tother/passes\t");
     }
 }
 

@@ -23,13 +23,21 @@ class Only(dict):
 def line(variables, commands):
     settings = " ".join(f"{name}={shlex.quote(value)}"
                         for name, value in variables.items())
-    tests = [command for command in commands if "testlog" in command]
+    tests = [command for command in commands if "testlog run" in command]
     assert len(tests) == 1, commands
     print(f"export {settings}; {tests[0]}")
 
 
 def expand(text, shard):
     return text.replace("${{ matrix.shard }}", str(shard))
+
+
+def installs(commands):
+    """Checks that a job installs testlog before it runs it."""
+    runs = [i for i, one in enumerate(commands) if one.startswith("testlog ")]
+    [place] = [i for i, one in enumerate(commands) if "install" in one
+               and "deps" in one]
+    assert runs and place < min(runs), commands
 
 
 def github(file):
@@ -44,6 +52,7 @@ def github(file):
         for step in job["steps"]:
             Only(step, "uses", "with", "run", "env", "if")
             assert ("uses" in step) != ("run" in step), step
+        installs([step["run"] for step in job["steps"] if "run" in step])
     merge = Only(jobs["merge"], "runs-on", "needs", "if", "steps")
     assert merge["needs"] in jobs and merge["if"] == "always()"
     for number in strategy["matrix"]["shard"]:
@@ -54,11 +63,13 @@ def github(file):
 
 
 def gitlab(file):
-    file = Only(file, "stages", "shard", "merge")
+    file = Only(file, "stages", "default", "shard", "merge")
+    every = Only(file["default"], "image", "before_script")
     for name in ("shard", "merge"):
         job = Only(file[name], "stage", "parallel", "variables", "script",
                    "artifacts", "when")
         assert job["stage"] in file["stages"], name
+        installs(every["before_script"] + job["script"])
         Only(job["artifacts"], "when", "paths", "reports")
     shard = file["shard"]
     assert 2 <= shard["parallel"] <= 200

@@ -61,6 +61,17 @@ Test(harness_durations, reads_the_lines_of_results_tsv)
     expect_time("a_test", "suite/two", 0);
 }
 
+/* The last column has the time of the test's worker. */
+Test(harness_durations, prefers_the_time_of_the_worker)
+{
+    read_text("passed\t70\tp\ts/one\t900\n"
+              "passed\t70\tp\ts/two\t0\n"
+              "passed\t70\tp\ts/three\n");
+    expect_time("p", "s/one", 900);
+    expect_time("p", "s/two", 70);
+    expect_time("p", "s/three", 70);
+}
+
 Test(harness_durations, takes_the_longest_of_several)
 {
     read_text("passed\t10\ta_test\tsuite/one#1\n"

@@ -1,6 +1,7 @@
 /* harness_history_test.c: what is remembered of tests between runs. */
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/results/history/durations.h"
 #include "harness/results/history/history.h"
 
 #include <limits.h>
@@ -236,4 +237,35 @@ Test(harness_history, keeps_the_tests_of_runs_that_end_together)
     test_log_history_open(&history, dir, NULL, NULL);
     test_log_history_read(&history, "p");
     cr_expect_eq(history.count, 8);
+}
+
+/* ---- Workers ---- */
+
+Test(harness_history, remembers_the_times_of_workers)
+{
+    struct test_log_durations durations = {.count = 0};
+
+    for (uint64_t i = 1; i <= 3; i++) {
+        add("p", "s/a", TEST_LOG_OUTCOME_PASSED, i);
+        run.results[0].occupied = 100 * i;
+        update(true, false);
+    }
+    cr_expect_eq(history.tests[0].times[0], 3);
+    cr_expect_eq(history.tests[0].occupied[0], 300);
+    cr_expect_eq(history.tests[0].occupied[2], 100);
+    cr_assert_eq(test_log_durations_recall(&durations, &history), 0);
+    cr_expect_eq(test_log_durations_of(&durations, "p", "s/a"), 200);
+    test_log_durations_free(&durations);
+}
+
+/* As earlier versions wrote it. */
+Test(harness_history, reads_lines_without_workers)
+{
+    char line[] = "passed\t7\t7,5\ts/a";
+
+    test_log_history_parse(&history, "p", line);
+    cr_expect_eq(history.tests[0].times[1], 5);
+    cr_expect_eq(history.tests[0].occupied[0], 0);
+    cr_expect_str_eq(history.tests[0].name, "s/a");
+    cr_expect_eq(test_log_history_occupied(&history.tests[0]), 7);
 }

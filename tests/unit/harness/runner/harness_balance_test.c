@@ -158,3 +158,38 @@ Test(harness_balance, gives_the_longest_test_to_the_least_loaded_shard)
         cr_expect_eq(known[i].shard, expected[i].shard, "%zu", i);
     }
 }
+
+/* ---- Suites ---- */
+
+/* Starting a worker takes a millisecond, too; the times vary by a tenth. */
+static uint64_t time_of(size_t number, unsigned mix)
+{
+    uint64_t ms = mix == 0 || (mix == 2 && number % 2) ? 1 : 100;
+
+    return (ms * 1000000 + 1000000) * (90 + next(21)) / 100;
+}
+
+Test(harness_balance, shares_out_suites_of_1000_tests)
+{
+    enum { TESTS = 1000, SHARDS = 5 };
+    static struct test_log_balanced suite[TESTS];
+    static char test_names[TESTS][16];
+
+    for (unsigned mix = 0; mix < 3; mix++) {
+        uint64_t loads[SHARDS] = {0}, sum = 0, most = 0;
+
+        for (size_t i = 0; i < TESTS; i++) {
+            snprintf(test_names[i], sizeof(test_names[i]), "s/t%zu", i);
+            suite[i] = (struct test_log_balanced){"p", test_names[i],
+                                                  time_of(i, mix), SIZE_MAX, i};
+        }
+        cr_assert_eq(test_log_balance(suite, TESTS, SHARDS), 0);
+        for (size_t i = 0; i < TESTS; i++) {
+            loads[suite[i].shard] += suite[i].time;
+            sum += suite[i].time;
+        }
+        for (size_t i = 0; i < SHARDS; i++)
+            most = loads[i] > most ? loads[i] : most;
+        cr_expect_leq(most * SHARDS * 10, sum * 11, "mix %u", mix);
+    }
+}
