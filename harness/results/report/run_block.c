@@ -165,20 +165,46 @@ static uint64_t sum_losses(const struct test_log_result *result)
     return sum;
 }
 
+/* A known failure counts as skipped. */
+static const char *outcome_of(const struct test_log_result *result)
+{
+    if (result->running)
+        return "running";
+    return test_log_outcome_word(test_log_outcome_bad(result->outcome) &&
+                                         !test_log_failed(result)
+                                     ? TEST_LOG_OUTCOME_SKIPPED
+                                     : result->outcome);
+}
+
+static uint32_t reason_of(struct run_block *block,
+                          const struct test_log_result *result)
+{
+    struct trace_text text = {0};
+    uint32_t number;
+
+    if (!result->known)
+        return test_log_strings_of(&block->strings, result->reason);
+    trace_text_printf(&text, "known failure: %s (%s%s%s)", result->known,
+                      test_log_outcome_text(result->outcome),
+                      result->reason ? ": " : "",
+                      result->reason ? result->reason : "");
+    number = test_log_strings_of(&block->strings, text.data);
+    trace_text_free(&text);
+    return number;
+}
+
 static void add_test(struct run_block *block, size_t number,
                      const struct test_log_result *result)
 {
     struct test_log_strings *strings = &block->strings;
-    const char *outcome =
-        result->running ? "running" : test_log_outcome_word(result->outcome);
     const char *gpu = test_log_gpu_word(result->gpu);
     const char *host = test_log_host(block->page->run, result->part);
 
     add_tries(block, number, result);
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
                  test_log_strings_of(strings, test_log_name(result)),
-                 test_log_strings_of(strings, outcome),
-                 test_log_strings_of(strings, result->reason),
+                 test_log_strings_of(strings, outcome_of(result)),
+                 reason_of(block, result),
                  test_log_strings_of(strings, result->assertions),
                  test_log_strings_of(strings, result->file), result->line,
                  result->duration, start_of(result->began), next_worker(block),
