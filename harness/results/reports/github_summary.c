@@ -1,18 +1,20 @@
-/* github_summary.c: GitHub's job summary: tables of the failed and the slowest
- * tests, in Markdown, added to the file that GITHUB_STEP_SUMMARY names.
+/* github_summary.c: GitHub's job summary: tables of the failed, flaky and
+ * slowest tests, in Markdown, added to the file that GITHUB_STEP_SUMMARY names.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/results/history/flaky_tests.h"
 #include "harness/results/reports/writers.h"
 
 /* GitHub refuses summaries of more than 1 MiB, and each cell is short. */
-enum { FAILED_MAX = 100, SLOWEST = 10, CELL_MAX = 300 };
+enum { FAILED_MAX = 100, FLAKY_MAX = 20, SLOWEST = 10, CELL_MAX = 300 };
 
 /* Adds the first line of a text. Character references keep it from being
  * Markdown or HTML. */
@@ -103,6 +105,74 @@ static void add_slowest(struct trace_text *out, const struct test_log_run *run)
     }
 }
 
+/* ---- Flaky tests ---- */
+
+static const struct test_log_result *find_result(const struct test_log_run *run,
+                                                 const char *program,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        const char *its = test_log_name(result);
+
+        if (!strcmp(result->program, program) &&
+            !strncmp(its, name, strlen(name)) && strchr("#", its[strlen(name)]))
+            return result;
+    }
+    return NULL;
+}
+
+static void add_flaky_test(struct trace_text *out,
+                           const struct test_log_flaky_test *test)
+{
+    bool known = strcmp(test->first->commit, "-") != 0;
+
+    trace_text_string(out, "| ");
+    add_cell(out, test->name);
+    trace_text_printf(out, " | %zu of %zu | %zu | ", test->failures, test->runs,
+                      test->flips);
+    add_cell(out, known ? test->first->commit : test->first->name);
+    trace_text_string(out, " |\n");
+}
+
+/* Adds the flaky tests of a program that are in the run. */
+static void add_flaky_of(struct trace_text *out, const struct test_log_run *run,
+                         const char *program, const char *history,
+                         size_t *count)
+{
+    struct test_log_flaky_tests tests = {0};
+    struct test_log_outcomes outcomes;
+
+    if (test_log_outcomes_read(&outcomes, program, history, 0))
+        return;
+    test_log_flaky_find(&tests, &outcomes, 0);
+    for (size_t i = 0; i < tests.count && *count < FLAKY_MAX; i++) {
+        if (!find_result(run, program, tests.all[i].name))
+            continue;
+        if (!(*count)++)
+            trace_text_string(out,
+                              "\n| flaky test | failed first tries | flips | "
+                              "since |\n| --- | --- | --- | --- |\n");
+        add_flaky_test(out, &tests.all[i]);
+    }
+    free(tests.all);
+    test_log_outcomes_free(&outcomes);
+}
+
+/* The history lies beside the run. */
+static void add_flaky(struct trace_text *out, const struct test_log_run *run)
+{
+    char history[PATH_MAX];
+    size_t count = 0;
+
+    if (!run->path || snprintf(history, sizeof(history), "%s/../.history",
+                               run->path) >= PATH_MAX)
+        return;
+    for (size_t i = 0; i < run->count; i++)
+        if (!i || strcmp(run->results[i - 1].program, run->results[i].program))
+            add_flaky_of(out, run, run->results[i].program, history, &count);
+}
+
 /* CI keeps the page if it uploads the folder of the run. */
 static void add_page(struct trace_text *out, const struct test_log_run *run)
 {
@@ -129,6 +199,7 @@ void test_log_github_summary(const struct test_log_run *run)
     trace_text_printf(&text, "### %zu passed, %zu failed, %zu skipped\n",
                       sums.passed, sums.failed, sums.skipped);
     add_failed(&text, run, sums.failed);
+    add_flaky(&text, run);
     add_slowest(&text, run);
     add_page(&text, run);
     trace_text_char(&text, '\n');

@@ -140,6 +140,20 @@ Test(e2e_flaky, asks_git_without_running_its_commands)
     e2e_expect_has(commit(), "+\n");
 }
 
+Test(e2e_flaky, is_told_to_github)
+{
+    const char *program = e2e_program("unsteady", E2E_TRACED);
+
+    run_unsteady("");
+    e2e_run("rm -f tries; GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary %s "
+            "--retries=1 --filter unsteady/second_try",
+            program);
+    e2e_expect_has(e2e_read("summary"),
+                   "| flaky test | failed first tries | flips | since |\n"
+                   "| --- | --- | --- | --- |\n"
+                   "| unsteady/second&#95;try | 2 of 2 | 0 | ");
+}
+
 /* ---- Flavours ---- */
 
 Test(e2e_flaky, names_the_flavour_of_a_build)
