@@ -49,36 +49,54 @@ static void add_time(uint64_t times[TEST_LOG_PAST_TIMES], uint64_t time)
     times[0] = time ? time : 1;
 }
 
-/* Replaces the times of the tests from `first` on by those of a flavour. */
-static void take_times(struct test_log_history *history, size_t first,
-                       const struct test_log_outcomes *outcomes)
+/* Returns the test of the history that each test of the outcomes is; NULL where
+ * there is none, or without memory. */
+static struct test_log_past **match(struct test_log_history *history,
+                                    size_t first,
+                                    const struct test_log_outcomes *outcomes)
 {
+    struct test_log_past **found =
+        calloc(outcomes->test_count + 1, sizeof(struct test_log_past *));
     struct trace_table places = {0};
     uintptr_t place;
 
     for (size_t i = first; i < history->count; i++)
         trace_table_set(
             &places, trace_hash_string(TRACE_HASH, history->tests[i].name), i);
-    for (size_t i = 0; i < outcomes->try_count; i++) {
-        const struct test_log_past_try *one = &outcomes->tries[i];
-        struct test_log_past *past;
-
-        if (one->outcome != TEST_LOG_OUTCOME_PASSED || !one->duration ||
-            strcmp(outcomes->runs[one->run].flavour, history->flavour) != 0 ||
-            !trace_table_find(
-                &places,
-                trace_hash_string(TRACE_HASH, outcomes->tests[one->test]),
-                &place))
-            continue;
-        past = &history->tests[place];
-        if (!past->seen) {
-            memset(past->times, 0, sizeof(past->times));
-            memset(past->occupied, 0, sizeof(past->occupied));
-        }
-        past->seen = true;
-        add_time(past->times, one->duration);
-    }
+    for (size_t i = 0; found && i < outcomes->test_count; i++)
+        if (trace_table_find(&places,
+                             trace_hash_string(TRACE_HASH, outcomes->tests[i]),
+                             &place))
+            found[i] = &history->tests[place];
     trace_table_free(&places);
+    return found;
+}
+
+static void take_time(struct test_log_past *past, uint64_t time)
+{
+    if (!past->seen) {
+        memset(past->times, 0, sizeof(past->times));
+        memset(past->occupied, 0, sizeof(past->occupied));
+    }
+    past->seen = true;
+    add_time(past->times, time);
+}
+
+/* Replaces the times of the tests from `first` on by those of a flavour. */
+static void take_times(struct test_log_history *history, size_t first,
+                       const struct test_log_outcomes *outcomes)
+{
+    struct test_log_past **found = match(history, first, outcomes);
+
+    for (size_t i = 0; found && i < outcomes->try_count; i++) {
+        const struct test_log_past_try *one = &outcomes->tries[i];
+        const char *flavour = outcomes->runs[one->run].flavour;
+
+        if (found[one->test] && one->outcome == TEST_LOG_OUTCOME_PASSED &&
+            one->duration && !strcmp(flavour, history->flavour))
+            take_time(found[one->test], one->duration);
+    }
+    free(found);
 }
 
 /* With only one flavour, the times are those of the history. */
