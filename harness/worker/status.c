@@ -59,13 +59,16 @@ static void mark_process(void)
     *here = 1;
 }
 
-/* Programs that the test starts inherit it. */
+/* Programs that the test starts inherit it, also those of a run within a test.
+ */
 static void set_variable(void)
 {
     const char *origin = test_log_session()->origin;
-    char text[128];
+    const char *outer = getenv(TEST_LOG_WORKER);
+    char text[1024];
 
-    snprintf(text, sizeof(text), "%ld %s", (long)worker, origin ? origin : "");
+    snprintf(text, sizeof(text), "<%ld %s>%s", (long)worker,
+             origin ? origin : "", outer ? outer : "");
     setenv(TEST_LOG_WORKER, text, 1);
 }
 

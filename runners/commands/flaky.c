@@ -46,7 +46,8 @@ static bool is_date(const char *text)
         if (form[i] == 'd' ? text[i] < '0' || text[i] > '9'
                            : text[i] != form[i])
             return false;
-    return !form[i] && !text[i];
+    return !form[i] && !text[i] && atoi(text + 5) >= 1 &&
+           atoi(text + 5) <= 12 && atoi(text + 8) >= 1 && atoi(text + 8) <= 31;
 }
 
 static bool read_since(const char *text, struct since *since)
@@ -205,30 +206,51 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(left->test.flavour, right->test.flavour);
 }
 
+/* A history may come from elsewhere, with any bytes. */
+static void put_line(struct trace_text *line)
+{
+    struct trace_text clean = {0};
+
+    test_log_sanitize_line(&clean, line->data ? line->data : "");
+    puts(clean.data ? clean.data : "");
+    trace_text_free(&clean);
+    trace_text_free(line);
+}
+
 static void put_first(const struct test_log_past_run *run)
 {
     bool dated = strlen(run->name) > 10 && run->name[10] == 'T';
+    struct trace_text line = {0};
 
-    printf("    first flaky %.*s", dated ? 10 : INT_MAX, run->name);
+    trace_text_printf(&line, "    first flaky %.*s", dated ? 10 : INT_MAX,
+                      run->name);
     if (strcmp(run->commit, "-") != 0)
-        printf(", commit %s", run->commit);
-    putchar('\n');
+        trace_text_printf(&line, ", commit %s", run->commit);
+    put_line(&line);
 }
 
 static void put_one(const struct flaky *one)
 {
     const struct test_log_flaky_test *test = &one->test;
+    struct trace_text line = {0};
 
-    printf("%s %s (%s): %zu flip%s, %zu of %zu first tries failed",
-           one->program, test->name, test->flavour, test->flips,
-           test->flips == 1 ? "" : "s", test->failures, test->runs);
+    trace_text_printf(&line,
+                      "%s %s (%s): %zu flip%s, %zu of %zu first tries failed",
+                      one->program, test->name, test->flavour, test->flips,
+                      test->flips == 1 ? "" : "s", test->failures, test->runs);
     if (test->rescues)
-        printf(", %zu passed when tried again", test->rescues);
-    putchar('\n');
+        trace_text_printf(&line, ", %zu passed when tried again",
+                          test->rescues);
+    put_line(&line);
     put_first(test->first);
-    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text; i++)
-        printf("    %zu x %s\n", test->reasons[i].count,
-               test->reasons[i].text[0] ? test->reasons[i].text : "no reason");
+    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text;
+         i++) {
+        const char *reason = test->reasons[i].text;
+
+        trace_text_printf(&line, "    %zu x %s", test->reasons[i].count,
+                          reason[0] ? reason : "no reason");
+        put_line(&line);
+    }
 }
 
 static cJSON *json_of_reasons(const struct test_log_flaky_test *test)

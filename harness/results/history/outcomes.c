@@ -15,7 +15,7 @@
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 
-enum { COLUMNS = 5, REASON_MOST = 200 };
+enum { COLUMNS = 5, REASON_MOST = 200, FILE_MOST = 256 << 20 };
 
 static int name_of(const char *program, char *name)
 {
@@ -113,6 +113,10 @@ static char *load(int fd, size_t *size)
 
     if (fstat(fd, &status))
         return NULL;
+    if (status.st_size > FILE_MOST) {
+        errno = EFBIG;
+        return NULL;
+    }
     bytes = malloc((size_t)status.st_size + 1);
     for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
         got = pread(fd, bytes + *size, (size_t)status.st_size - *size,

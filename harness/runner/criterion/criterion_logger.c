@@ -98,7 +98,8 @@ static void note_group(struct test_log_job *job)
 
     if (job->result->survivors || !has_left_group(job))
         return;
-    test_log_tree_begin(&tree, runner->run, (pid_t)job->pid);
+    if (!test_log_tree_begin(&tree, runner->run, (pid_t)job->pid))
+        return;
     test_log_tree_find(&tree);
     test_log_tree_names(&names, &tree);
     if (tree.count)
@@ -260,8 +261,11 @@ static enum test_log_outcome judge_leftovers(struct test_log_job *job)
     if (!tree->worker.pid)
         return TEST_LOG_OUTCOME_PASSED;
     for (test_log_tree_find(tree); tree->count && test_log_now() < until;
-         test_log_tree_find(tree))
+         test_log_tree_find(tree)) {
+        test_log_supervisor_leave(); /* other tests may time out */
         usleep(LOOK_EVERY);
+        test_log_supervisor_enter();
+    }
     if (!tree->count)
         return TEST_LOG_OUTCOME_PASSED;
     test_log_tree_names(&names, tree);
@@ -286,7 +290,7 @@ static enum test_log_outcome judge_known(struct test_log_job *job,
     if (!reason || job->ended || outcome == TEST_LOG_OUTCOME_SKIPPED ||
         (outcome == TEST_LOG_OUTCOME_PASSED && flaky))
         return outcome;
-    if (outcome == TEST_LOG_OUTCOME_PASSED && !declared && known->strict) {
+    if (outcome == TEST_LOG_OUTCOME_PASSED && known && known->strict) {
         set_reason(job->result, "passed, although it is a known failure: %s",
                    reason);
         return TEST_LOG_OUTCOME_FAILED;

@@ -198,9 +198,10 @@ const struct test_log_known_failure *test_log_known_of(
     for (size_t i = 0; i < known->count; i++) {
         const struct test_log_known_failure *one = &known->all[i];
 
-        if (test_log_pattern_matches(one->pattern, suite, test) &&
+        if (!one->expired &&
+            test_log_pattern_matches(one->pattern, suite, test) &&
             (!found || !found->profile || one->profile))
             found = one;
     }
-    return found && !found->expired ? found : NULL;
+    return found;
 }

@@ -265,7 +265,7 @@ static bool read_flavour(struct reader *reader)
     size_t size = strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "abcdefghijklmnopqrstuvwxyz0123456789._-");
 
-    if (!size || value[size] || size > MOST)
+    if (!size || value[size] || size > MOST || !strcmp(value, "-"))
         return test_log_option_refuse(
             reader,
             "%s: \"%s\" is not a flavour; write up to %d letters, digits, "

@@ -38,6 +38,7 @@ struct test_log_job {
     bool shown;     /* its block is printed */
     bool left_out;  /* the run stopped before it began */
     bool killed;    /* because it did not end after its timeout */
+    bool alone;     /* when it is killed, its group is not */
     bool ended;     /* killed because the run ends */
     bool slow;      /* it was reported as slow */
     int sandboxed;  /* the signal of its crash, killed by a sandbox; 0: none */

@@ -15,18 +15,18 @@ struct test_log_process {
 
 struct test_log_tree {
     struct test_log_process worker;
-    pid_t debugger;     /* that traces the worker; 0: none */
-    char marks[2][128]; /* in the environment of forks, and of programs that
-                           they start; "": unknown */
+    pid_t debugger;    /* that traces the worker; 0: none */
+    char boxfort[128]; /* a variable that forks have; "": unknown */
+    char mark[128];    /* in one that the programs have that they start */
     struct test_log_process *all; /* that live, without the worker */
     size_t count, capacity;
 };
 
 /* test_log_tree_begin notes a worker; if it is dead, orphans that have left its
- * process group cannot be found. test_log_tree_find finds what it and its
- * children have started and is still alive. test_log_tree_names adds their ids
- * and names, three at most. */
-void test_log_tree_begin(struct test_log_tree *, const struct test_log_run *,
+ * process group cannot be found. Returns false if nothing can be found.
+ * test_log_tree_find finds what it and its children have started and is still
+ * alive. test_log_tree_names adds their ids and names, three at most. */
+bool test_log_tree_begin(struct test_log_tree *, const struct test_log_run *,
                          pid_t worker);
 void test_log_tree_find(struct test_log_tree *);
 void test_log_tree_names(struct trace_text *, const struct test_log_tree *);

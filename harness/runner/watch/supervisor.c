@@ -88,15 +88,18 @@ static uint64_t deadline_of(const struct test_log_job *job)
     return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
 }
 
-/* What the test has started ends once the test has died. */
-static void end_children(const struct test_log_runner *runner,
+/* What the test has started ends once the test has died. Returns false if it
+ * cannot be found. */
+static bool end_children(const struct test_log_runner *runner,
                          const struct test_log_job *job)
 {
     struct test_log_tree tree;
 
-    test_log_tree_begin(&tree, runner->run, (pid_t)job->pid);
+    if (!test_log_tree_begin(&tree, runner->run, (pid_t)job->pid))
+        return false;
     test_log_tree_find(&tree);
     test_log_tree_end(&tree, test_log_name(job->result));
+    return true;
 }
 
 /* Criterion's own timeout sends SIGPROF, too. The test is stopped until it gets
@@ -109,8 +112,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
 
     kill(pid, SIGSTOP);
     test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
-    if (!runner->options->leave_children)
-        end_children(runner, job);
+    job->alone = !runner->options->leave_children && end_children(runner, job);
     sent = !kill(pid, SIGPROF);
     kill(pid, SIGCONT);
     return sent;
@@ -124,7 +126,7 @@ static void end_overdue(const struct test_log_runner *runner,
 
     if (!deadline || now < deadline || !is_alive((pid_t)job->pid))
         return;
-    if (job->late && !job->starting && !runner->options->leave_children)
+    if (job->late && !job->starting && job->alone)
         job->killed = !kill((pid_t)job->pid, SIGKILL);
     else if (job->late || job->starting)
         job->killed = kill_test(job);

@@ -140,6 +140,46 @@ Test(e2e_flaky, asks_git_without_running_its_commands)
     e2e_expect_has(commit(), "+\n");
 }
 
+/* A filter whose name cannot be switched off, a clone that lacks objects, and a
+ * file that was only touched. */
+Test(e2e_flaky, does_not_run_commands_of_odd_repositories)
+{
+    const char *program = e2e_program("unsteady", E2E_TRACED);
+
+    if (e2e_run("command -v git")->code)
+        cr_skip_test("no git");
+    e2e_run("unset GITHUB_SHA CI_COMMIT_SHA; exec 2>/dev/null; git init -q; "
+            "git config user.email a@b; git config user.name a; echo 1 >file; "
+            "echo testlog-runs >.gitignore; git add file; git commit -qm one; "
+            "touch -d '1 hour ago' file; " RUN_ONE
+            "head -n 1 testlog-runs/.history/*.outcomes | cut -f 4 >touched; "
+            "git config 'filter.a=b.clean' \"touch $PWD/ran; cat\"; "
+            "echo '* filter=a=b' >.git/info/attributes; echo 2 >file; " RUN_ONE
+            "git config --unset filter.a=b.clean; rm .git/info/attributes; "
+            "git config extensions.partialClone origin; git config "
+            "remote.origin.promisor true; git config remote.origin.url "
+            "ssh://nowhere/x; git config core.sshCommand \"touch $PWD/ran; "
+            "false\"; find .git/objects -type f -delete; " RUN_ONE,
+            program, program, program);
+    cr_expect_not(e2e_exists("ran"), "git ran a configured command");
+    cr_expect_eq(strlen(e2e_read("touched")), 13, "%s", e2e_read("touched"));
+}
+
+/* It closes its output, and starts something that lives on. */
+Test(e2e_flaky, does_not_wait_for_a_git_that_hangs)
+{
+    const struct e2e *result;
+
+    e2e_run("mkdir bin; printf '#!/bin/sh\nexec >&-\nsleep 77 &\n"
+            "exec sleep 78\n' >bin/git; chmod +x bin/git");
+    result = e2e_run("unset GITHUB_SHA CI_COMMIT_SHA; PATH=$PWD/bin:$PATH "
+                     "timeout 20 " RUN_ONE "echo code $?; pgrep -x -f "
+                     "'sleep 7[78]'",
+                     e2e_program("unsteady", E2E_TRACED));
+    e2e_expect_is(result->out, "code 0\n");
+    e2e_expect_is(commit(), "-\n");
+}
+
 Test(e2e_flaky, is_told_to_github)
 {
     const char *program = e2e_program("unsteady", E2E_TRACED);

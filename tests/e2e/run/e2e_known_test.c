@@ -126,6 +126,19 @@ Test(e2e_known, does_not_start_skipped_tests)
         e2e_exists("testlog-runs/latest/tests/knowing_test/knowing.hangs"));
 }
 
+/* An expired section does not hide another one. */
+Test(e2e_known, an_expired_section_changes_nothing)
+{
+    configure("[test knowing/fails]\nexpect = fail\nreason = r\n"
+              "[test knowing/*]\nexpect = flaky\nreason = s\n"
+              "until = 2020-01-01\n");
+    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 0);
+    configure("[test knowing/declares_and_passes]\nexpect = fail\n"
+              "reason = r\nstrict = 1\n");
+    e2e_expect_code(e2e_run("%s --filter '*/declares_and_passes'", program()),
+                    1);
+}
+
 /* The last day counts. */
 Test(e2e_known, ends_after_a_day)
 {
