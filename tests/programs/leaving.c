@@ -89,7 +89,7 @@ static void start_all(void)
     await(4);
 }
 
-TEST_LOG(leaving, hangs, .timeout = 2)
+TEST_LOG(leaving, hangs, .timeout = 5)
 {
     start_all();
     for (;;)

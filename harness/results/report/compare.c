@@ -97,12 +97,13 @@ static void note_gone(struct comparison *comparison, const char *program,
     trace_json_string(&comparison->gone, name, strlen(name));
 }
 
-/* Takes a line of results.tsv, which it changes: outcome, ns, program, name. */
+/* Takes a line of results.tsv, which it changes: outcome, ns, program, name;
+ * the rest is of no use here. */
 static void take_line(struct comparison *comparison, const char *run,
                       char *line)
 {
     char *word = strsep(&line, "\t"), *ns = strsep(&line, "\t");
-    char *program = strsep(&line, "\t"), *name = strsep(&line, "\n");
+    char *program = strsep(&line, "\t"), *name = strsep(&line, "\t\n");
     enum test_log_outcome outcome = test_log_outcome_of(word);
     struct past *past;
     uintptr_t number;

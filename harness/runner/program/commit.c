@@ -17,7 +17,7 @@
 #include "harness/session.h"
 #include "trace/record/recorder.h"
 
-enum { PATIENCE_MS = 2000, SHORT = 12 /* digits */ };
+enum { PATIENCE_MS = 5000, SHORT = 12 /* digits */ };
 _Static_assert(SHORT + 2 <= TEST_LOG_COMMIT_SIZE, "a dirty tree has a +");
 
 /* A partial clone would fetch what it lacks. */
