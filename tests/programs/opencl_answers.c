@@ -50,6 +50,15 @@ static cl_uint read_event(void *event)
     return count;
 }
 
+static cl_uint read_program(void *its)
+{
+    cl_uint count = 99;
+
+    clGetProgramInfo(its, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count,
+                     NULL);
+    return count;
+}
+
 static cl_uint read_context(void *its)
 {
     cl_uint count = 99;
@@ -539,13 +548,9 @@ static void begin(void)
 
 static void end(void)
 {
-    cl_uint count = 0;
-
     clReleaseMemObject(buffer);
     clReleaseKernel(kernel);
-    clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count,
-                     NULL);
-    SAY("program references %u", count);
+    SAY("program references %d", settles(read_program, program, 1));
     clReleaseProgram(program);
     SAY("context references %d", settles(read_context, context, 1));
     clReleaseContext(context);

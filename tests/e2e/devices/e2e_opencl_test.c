@@ -84,17 +84,18 @@ static const cJSON *trace_of(const char *test)
 
 /* ---- The program ---- */
 
+/* With a folder of its own for what PoCL compiles, because its answers may
+ * differ while another process writes there. */
 Test(e2e_opencl, answers_as_without_the_layer)
 {
-    const struct e2e *bare = e2e_once("bare", POCL "%s", answers());
-    const struct e2e *off =
-        e2e_run(POCL "OPENCL_LAYERS=" LAYER " %s", answers());
-    const struct e2e *on = e2e_run(POCL TESTLOG " record -- %s", answers());
+    const struct e2e *result = e2e_run(
+        "mkdir pocl; export POCL_CACHE_DIR=$PWD/pocl; %s >bare && "
+        "OPENCL_LAYERS=" LAYER " %s >off && " TESTLOG " record -- %s >on; "
+        "code=$?; diff bare off; diff bare on; exit $code",
+        answers(), answers(), answers());
 
-    e2e_expect_code(off, 0);
-    e2e_expect_code(on, 0);
-    e2e_expect_is(off->out, bare->out);
-    e2e_expect_is(on->out, bare->out);
+    e2e_expect_code(result, 0);
+    e2e_expect_is(result->out, "");
     cr_expect_gt(count_of("launches"), 800);
     cr_expect_eq(count_of("launches"), count_of("launched"));
     cr_expect_eq(count_of("bad_times"), 0);
