@@ -5,7 +5,7 @@
 
 #include "harness/session.h"
 
-/* Of the sanitizers' libraries. */
+/* The sanitizers' libraries define these. */
 extern char __asan_init[] __attribute__((weak));
 extern char __tsan_init[] __attribute__((weak));
 extern char __msan_init[] __attribute__((weak));

@@ -207,8 +207,8 @@ struct test_log_note {
     struct test_log_crash crash;
     char name[424]; /* as test_log_name returns it */
     char reason[312];
-    uint32_t is_known; /* the test has said that it may fail, and why: */
-    char known[172];
+    uint32_t is_known; /* the test has said that it may fail */
+    char known[172];   /* and why */
 };
 
 enum test_log_crash_step {

@@ -69,7 +69,7 @@ __attribute__((nothrow)) int test_log_check_number_(double);
 
 /* test_log_known_failure says that the running test may fail from here on, and
  * why: a failure, crash or timeout does not fail the run then. The first reason
- * counts. Without TRACING, too. */
+ * counts. It works without TRACING, too. */
 TRACE_API void test_log_known_failure(const char *why);
 
 /* test_log_main runs the tests like testlog's main, for programs with their own

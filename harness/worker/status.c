@@ -59,9 +59,9 @@ static void mark_process(void)
     *here = 1;
 }
 
-/* Programs that the test starts inherit it, also those of a run within a test.
- */
-static void set_variable(void)
+/* Programs that the test starts inherit the variable. A run within a test adds
+ * its workers to the outer one's. */
+static void set_worker_variable(void)
 {
     const char *origin = test_log_session()->origin;
     const char *outer = getenv(TEST_LOG_WORKER);
@@ -80,7 +80,7 @@ void test_log_status_begin(void)
         id && test ? shmat(atoi(id), NULL, 0) : (void *)-1;
 
     worker = getpid();
-    set_variable();
+    set_worker_variable();
     /* A test runs even without a note. */
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;

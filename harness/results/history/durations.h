@@ -3,7 +3,8 @@
  *
  * The file has the lines of results.tsv in any order: outcome, nanoseconds,
  * program, name and, in newer ones, nanoseconds from the start of the test's
- * worker to its end, which count then. Tests that did not run have no duration.
+ * worker to its end, which are then used instead. Tests that did not run have
+ * no duration.
  */
 #ifndef TESTLOG_DURATIONS_H
 #define TESTLOG_DURATIONS_H

@@ -240,8 +240,8 @@ static void add_result(struct update *update,
     past->seen = true;
     if (outcome == TEST_LOG_OUTCOME_SKIPPED)
         return;
-    if (test_log_outcome_bad(outcome) && result->known) /* --failed skips it */
-        outcome = TEST_LOG_OUTCOME_SKIPPED;
+    /* --failed leaves out known failures. */
+    outcome = test_log_counted_outcome(result);
     if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
         add_times(past, result);
     if (!past->ran || test_log_outcome_bad(outcome)) {

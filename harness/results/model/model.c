@@ -159,6 +159,14 @@ bool test_log_failed(const struct test_log_result *result)
     return test_log_outcome_bad(result->outcome) && !result->known;
 }
 
+enum test_log_outcome test_log_counted_outcome(
+    const struct test_log_result *result)
+{
+    return test_log_outcome_bad(result->outcome) && result->known
+               ? TEST_LOG_OUTCOME_SKIPPED
+               : result->outcome;
+}
+
 bool test_log_flaky(const struct test_log_result *result)
 {
     return result->outcome == TEST_LOG_OUTCOME_PASSED &&
@@ -170,14 +178,12 @@ struct test_log_sums test_log_run_sums(const struct test_log_run *run)
     struct test_log_sums sums = {0, 0, 0};
 
     for (size_t i = 0; i < run->count; i++) {
-        enum test_log_outcome outcome = run->results[i].outcome;
+        enum test_log_outcome outcome =
+            test_log_counted_outcome(&run->results[i]);
 
         sums.passed += outcome == TEST_LOG_OUTCOME_PASSED;
-        bool failed = test_log_failed(&run->results[i]);
-
-        sums.failed += failed;
-        sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED ||
-                        (test_log_outcome_bad(outcome) && !failed);
+        sums.failed += test_log_outcome_bad(outcome);
+        sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
     }
     return sums;
 }

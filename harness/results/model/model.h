@@ -84,6 +84,10 @@ const char *test_log_name(const struct test_log_result *);
  */
 bool test_log_failed(const struct test_log_result *);
 
+/* test_log_counted_outcome returns a result's outcome, but SKIPPED if it is a
+ * known failure, which all counts and reports take for that. */
+enum test_log_outcome test_log_counted_outcome(const struct test_log_result *);
+
 /* Where a test failed: the place in its reason, "file:line: why", or its own.
  */
 struct test_log_place {

@@ -165,15 +165,11 @@ static uint64_t sum_losses(const struct test_log_result *result)
     return sum;
 }
 
-/* A known failure counts as skipped. */
 static const char *outcome_of(const struct test_log_result *result)
 {
     if (result->running)
         return "running";
-    return test_log_outcome_word(test_log_outcome_bad(result->outcome) &&
-                                         !test_log_failed(result)
-                                     ? TEST_LOG_OUTCOME_SKIPPED
-                                     : result->outcome);
+    return test_log_outcome_word(test_log_counted_outcome(result));
 }
 
 static uint32_t reason_of(struct run_block *block,

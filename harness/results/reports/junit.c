@@ -234,17 +234,10 @@ static void put_stacks(FILE *out, const struct test_log_run *run,
     trace_text_free(&text);
 }
 
-/* A known failure counts as skipped. */
-static bool is_skipped(const struct test_log_result *result)
-{
-    return result->outcome == TEST_LOG_OUTCOME_SKIPPED ||
-           (test_log_outcome_bad(result->outcome) && result->known);
-}
-
 static void put_outcome(FILE *out, const struct test_log_run *run,
                         const struct test_log_result *result)
 {
-    bool skipped = is_skipped(result);
+    bool skipped = test_log_counted_outcome(result) == TEST_LOG_OUTCOME_SKIPPED;
     const char *element = skipped ? "skipped"
                           : result->outcome == TEST_LOG_OUTCOME_FAILED
                               ? "failure"
@@ -341,8 +334,7 @@ static void put_counts(FILE *out, const struct test_log_run *run, size_t from,
     double time = 0;
 
     for (size_t i = from; i < to; i++) {
-        counts[is_skipped(&run->results[i]) ? TEST_LOG_OUTCOME_SKIPPED
-                                            : run->results[i].outcome]++;
+        counts[test_log_counted_outcome(&run->results[i])]++;
         time += (double)run->results[i].duration / 1e9;
     }
     fprintf(out,

@@ -17,14 +17,6 @@ static void put_column(FILE *out, const char *text)
     trace_text_free(&line);
 }
 
-/* A known failure counts as skipped. */
-static enum test_log_outcome counted(const struct test_log_result *result)
-{
-    return test_log_outcome_bad(result->outcome) && result->known
-               ? TEST_LOG_OUTCOME_SKIPPED
-               : result->outcome;
-}
-
 int test_log_write_results(const struct test_log_run *run, const char *name)
 {
     struct trace_file file;
@@ -37,7 +29,8 @@ int test_log_write_results(const struct test_log_run *run, const char *name)
         if (result->outcome == TEST_LOG_OUTCOME_NONE)
             continue;
         fprintf(file.stream, "%s\t%" PRIu64 "\t",
-                test_log_outcome_word(counted(result)), result->duration);
+                test_log_outcome_word(test_log_counted_outcome(result)),
+                result->duration);
         put_column(file.stream, result->program);
         fputc('\t', file.stream);
         put_column(file.stream, test_log_name(result));

@@ -83,14 +83,14 @@ static bool has_recording(const struct test_log_result *result)
     return reader != NULL;
 }
 
-/* Whether a passing test has left processes in its group; if so, names those
- * that have not recorded, too. */
+/* Whether a passing test has left processes in its group. */
 static bool has_left_group(const struct test_log_job *job)
 {
     return job->result->outcome == TEST_LOG_OUTCOME_PASSED && job->pid &&
            !kill(-(pid_t)job->pid, 0);
 }
 
+/* Names the processes that a passing test has left, recorded or not. */
 static void note_group(struct test_log_job *job)
 {
     struct trace_text names = {0};

@@ -125,8 +125,8 @@ static void set_names(struct test_log_result *result, const char *program,
     result->test = (char *)test->name;
 }
 
-static bool is_to_be_skipped(const struct test_log_options *options,
-                             const struct criterion_test *test)
+static bool must_be_skipped(const struct test_log_options *options,
+                            const struct criterion_test *test)
 {
     const struct test_log_known_failure *known =
         test_log_known_of(&options->known, test->category, test->name);
@@ -158,7 +158,7 @@ static void add_result(struct test_log_runner *runner,
                                    .show_origin = options->show.origin,
                                    .test_filters = options->test_filters.data},
         test->category, test->name, test_filter);
-    if (is_to_be_skipped(options, test))
+    if (must_be_skipped(options, test))
         test->data->disabled = true;
     if (!entry && !options->all_tests)
         return;

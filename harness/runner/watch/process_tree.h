@@ -17,12 +17,12 @@ struct test_log_tree {
     struct test_log_process worker;
     pid_t debugger;    /* that traces the worker; 0: none */
     char boxfort[128]; /* a variable that forks have; "": unknown */
-    char mark[128];    /* in one that the programs have that they start */
+    char mark[128];    /* a variable that programs which they start have */
     struct test_log_process *all; /* that live, without the worker */
     size_t count, capacity;
 };
 
-/* test_log_tree_begin notes a worker; if it is dead, orphans that have left its
+/* test_log_tree_begin notes a worker. If it is dead, orphans that have left its
  * process group cannot be found. Returns false if nothing can be found.
  * test_log_tree_find finds what it and its children have started and is still
  * alive. test_log_tree_names adds their ids and names, three at most. */

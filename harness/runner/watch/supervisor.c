@@ -88,8 +88,8 @@ static uint64_t deadline_of(const struct test_log_job *job)
     return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
 }
 
-/* What the test has started ends once the test has died. Returns false if it
- * cannot be found. */
+/* Ends the processes that the test has started, once it has died. Returns false
+ * if they cannot be found. */
 static bool end_children(const struct test_log_runner *runner,
                          const struct test_log_job *job)
 {
