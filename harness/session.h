@@ -207,8 +207,8 @@ struct test_log_note {
     struct test_log_crash crash;
     char name[424]; /* as test_log_name returns it */
     char reason[312];
-    uint32_t is_known; /* the test has said that it may fail */
-    char known[172];   /* and why */
+    uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
+    char known[172];
 };
 
 enum test_log_crash_step {

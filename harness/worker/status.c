@@ -103,11 +103,14 @@ void test_log_status_returned(void)
 
 void test_log_known_failure(const char *why)
 {
-    if (__atomic_load_n(&mine->is_known, __ATOMIC_ACQUIRE))
+    uint32_t none = 0;
+
+    if (!__atomic_compare_exchange_n(&mine->is_known, &none, 1, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     snprintf(mine->known, sizeof(mine->known), "%s",
              why && *why ? why : "no reason given");
-    __atomic_store_n(&mine->is_known, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&mine->is_known, 2, __ATOMIC_RELEASE);
 }
 
 void test_log_status_checking(bool on)

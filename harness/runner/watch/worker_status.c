@@ -204,7 +204,7 @@ struct test_log_worker_status test_log_status_of(struct test_log_runner *runner,
     if (__atomic_load_n(&note->failed, __ATOMIC_ACQUIRE) == 2)
         found.fault = note->reason;
     note->known[sizeof(note->known) - 1] = '\0';
-    if (__atomic_load_n(&note->is_known, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&note->is_known, __ATOMIC_ACQUIRE) == 2)
         found.known = note->known;
     return found;
 }
