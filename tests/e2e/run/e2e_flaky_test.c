@@ -39,6 +39,13 @@ Test(e2e_flaky, ranks_what_passes_when_tried_again)
     e2e_expect_is(result->err, "");
 }
 
+Test(e2e_flaky, needs_no_list_of_tests)
+{
+    run_unsteady("; rm testlog-runs/.history/*.tsv");
+    e2e_expect_has(e2e_run(TESTLOG " flaky")->out,
+                   "unsteady_test unsteady/second_try (gcc-O");
+}
+
 Test(e2e_flaky, prints_json)
 {
     const struct e2e *result;
