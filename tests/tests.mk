@@ -159,7 +159,7 @@ $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) |
 
 # ---- Goals ----
 
-.PHONY: traced-tests test-threads test-criterion soak fuzz
+.PHONY: traced-tests test-threads test-criterion test-chroot soak fuzz
 
 # A test that runs programs of its variant names VARIANT_DIR.
 traced-tests: $(STAGED) # prints those of `make test` that TRACING changes
@@ -183,3 +183,6 @@ fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=6
 
 test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
 	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(L)
+
+test-chroot: ## run examples/shards in bare systems of mmdebstrap's, as root: minutes
+	@tests/chroot.sh

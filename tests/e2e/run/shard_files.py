@@ -1,9 +1,11 @@
-"""shard_files.py FILE: checks a file of examples/shards/ and prints the shell
-commands of its shards, a line for each shard.
+"""shard_files.py FILE [whole]: checks a file of examples/shards/ and prints the
+shell commands of its shards, a line for each shard. With "whole", the commands
+that install testlog come first, once, and those of the job that merges last.
 
 The keys are those that the schedulers document. No schema is checked: neither
 GitHub's, GitLab's nor Kubernetes' is in Debian.
 """
+import re
 import shlex
 import sys
 
@@ -20,12 +22,21 @@ class Only(dict):
         super().__init__(mapping)
 
 
+whole = sys.argv[2:] == ["whole"]
+
+
 def line(variables, commands):
     settings = " ".join(f"{name}={shlex.quote(value)}"
                         for name, value in variables.items())
     tests = [command for command in commands if "testlog run" in command]
     assert len(tests) == 1, commands
-    print(f"export {settings}; {tests[0]}")
+    shown = "; ".join(commands) if whole else tests[0]
+    print(f"(export {settings}; {shown})")
+
+
+def once(commands):
+    if whole:
+        print("\n".join(commands))
 
 
 def expand(text, shard):
@@ -40,6 +51,10 @@ def installs(commands):
     assert runs and place < min(runs), commands
 
 
+def commands_of(job):
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
 def github(file):
     # YAML 1.1 reads the key "on" as true.
     file = Only(file, "name", True, "jobs")
@@ -52,7 +67,9 @@ def github(file):
         for step in job["steps"]:
             Only(step, "uses", "with", "run", "env", "if")
             assert ("uses" in step) != ("run" in step), step
-        installs([step["run"] for step in job["steps"] if "run" in step])
+        installs(commands_of(job))
+    once([step["run"] for step in shard["steps"]
+          if "run" in step and "env" not in step])
     merge = Only(jobs["merge"], "runs-on", "needs", "if", "steps")
     assert merge["needs"] in jobs and merge["if"] == "always()"
     for number in strategy["matrix"]["shard"]:
@@ -60,6 +77,7 @@ def github(file):
             if "env" in step:
                 line({name: expand(value, number)
                       for name, value in step["env"].items()}, [step["run"]])
+    once([one for one in commands_of(merge) if one.startswith("testlog ")])
 
 
 def gitlab(file):
@@ -71,6 +89,7 @@ def gitlab(file):
         assert job["stage"] in file["stages"], name
         installs(every["before_script"] + job["script"])
         Only(job["artifacts"], "when", "paths", "reports")
+    once(every["before_script"])
     shard = file["shard"]
     assert 2 <= shard["parallel"] <= 200
     for index in range(1, shard["parallel"] + 1):
@@ -79,6 +98,7 @@ def gitlab(file):
         variables = {name: value.replace("$CI_NODE_INDEX", str(index))
                      for name, value in shard["variables"].items()}
         line(node | variables, shard["script"])
+    once(file["merge"]["script"])
 
 
 def kubernetes(file):
@@ -97,12 +117,15 @@ def kubernetes(file):
     assert all(mount["name"] in volumes for mount in container["volumeMounts"])
     variables = {entry["name"]: entry["value"] for entry in container["env"]}
     assert variables["TEST_TOTAL_SHARDS"] == str(spec["completions"])
+    once(re.findall("^# +RUN (.*)", text, re.MULTILINE) + ["make build"])
     for index in range(spec["completions"]):
         line({"JOB_COMPLETION_INDEX": str(index)} | variables,
              container["args"])
+    once(re.findall("^# +(testlog merge .*)", text, re.MULTILINE))
 
 
 kinds = {"jobs": github, "stages": gitlab, "kind": kubernetes}
 with open(sys.argv[1], encoding="utf-8") as stream:
-    text = yaml.safe_load(stream)
-kinds[next(key for key in kinds if key in text)](text)
+    text = stream.read()
+content = yaml.safe_load(text)
+kinds[next(key for key in kinds if key in content)](content)
