@@ -89,7 +89,7 @@ plain      := annotated annotated_cxx capture expect expect_cxx expecting expect
 traced     := allocator alone annotated annotated_cxx bounded busy capture chars_cxx children ci crasher crashing device dying early expect \
     expect_cxx expecting expecting_cxx faulty gpu gpu_early hanging helper hostile knowing leaving \
     jumping large late limited long long_new losing losses many \
-    nesting new_assert none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
+    nesting new_assert noise none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
     times unborn undumpable unsteady whole
 info       := annotated annotated_cxx expect expecting expecting_cxx small
 all        := gpu passing whole whole_cxx
@@ -159,7 +159,7 @@ $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) |
 
 # ---- Goals ----
 
-.PHONY: traced-tests test-threads test-criterion test-chroot soak fuzz
+.PHONY: traced-tests test-threads test-criterion test-chroot test-noise soak fuzz
 
 # A test that runs programs of its variant names VARIANT_DIR.
 traced-tests: $(STAGED) # prints those of `make test` that TRACING changes
@@ -183,6 +183,9 @@ fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=6
 
 test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
 	@CC='$(CC)' CXX='$(CXX)' FLAGS='$(SAN)' tests/criterion.sh $(L)
+
+test-noise: $(TESTLOG) $(L)/tests/programs/traced/noise_test ## count what `testlog diff` finds and misses beside busy loops: minutes
+	@tests/noise.sh $(L)
 
 test-chroot: ## run examples/shards in bare systems of mmdebstrap's, as root: minutes
 	@tests/chroot.sh

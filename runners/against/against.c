@@ -43,8 +43,8 @@ static int refuse(const struct recorded_runs *runs)
 {
     test_log_notice("%s: no test%s ran in both %s and %s", runs->command,
                     runs->patterns ? " that you name" : "",
-                    runners_name_of(runs->paths[0]),
-                    runners_name_of(runs->paths[1]));
+                    runners_name_of(runs->sides[0].all[0]),
+                    runners_name_of(runs->sides[1].all[0]));
     return -1;
 }
 

@@ -43,6 +43,7 @@ enum {
     MORE_FREQUENT = 2,
     FASTER = 4,
     LESS_FREQUENT = 8,
+    TOO_NOISY = 16, /* and its median is longer */
 };
 
 /* A name in both runs. */
@@ -84,6 +85,14 @@ static int find_pairs(struct pairs *pairs, const struct slowdowns *slowdowns)
     return 0;
 }
 
+static unsigned flags_of(const struct slowdown *one, unsigned slower,
+                         unsigned frequent)
+{
+    if (one->frequent)
+        return frequent;
+    return one->judgement.verdict == VERDICT_SLOWER ? slower : 0;
+}
+
 /* Notes what was found for the sums of the new run, which begin at `first`. */
 static void note_slower(struct pairs *pairs, const struct slowdowns *slowdowns,
                         const struct sum *first)
@@ -92,9 +101,12 @@ static void note_slower(struct pairs *pairs, const struct slowdowns *slowdowns,
         const struct slowdown *one = &slowdowns->all[i];
         struct pair *pair = &pairs->all[one->after - first];
 
-        pair->verdict |= one->frequent ? MORE_FREQUENT : SLOWER;
-        if (!one->frequent)
-            pair->noise = one->noise;
+        pair->verdict |= flags_of(one, SLOWER, MORE_FREQUENT);
+        if (!one->frequent &&
+            runners_may_be_slower(&one->judgement, RUNNERS_OVER_LEAST))
+            pair->verdict |= TOO_NOISY;
+        if (!one->frequent && (pair->verdict & (SLOWER | TOO_NOISY)))
+            pair->noise = one->judgement.noise;
     }
 }
 
@@ -106,7 +118,7 @@ static int note_faster(struct pairs *pairs, const struct slowdowns *slowdowns)
 
     for (size_t i = 0; i < back.count; i++)
         pairs->all[back.all[i].before - slowdowns->sides[1].sums.all].verdict |=
-            back.all[i].frequent ? LESS_FREQUENT : FASTER;
+            flags_of(&back.all[i], FASTER, LESS_FREQUENT);
     free(back.all);
     return status;
 }

@@ -213,16 +213,15 @@ static bool find_run(const char *word, char path[PATH_MAX])
 static int compare(const char *where, char **patterns,
                    const struct settings *settings)
 {
-    struct recorded_runs runs = {.command = "report",
-                                 .patterns = *patterns ? patterns : NULL};
+    char path[PATH_MAX], *old = path, *new = (char *)where;
+    const struct recorded_runs runs = {.command = "report",
+                                       .sides = {{&old, 1}, {&new, 1}},
+                                       .patterns = *patterns ? patterns : NULL};
     struct against against;
-    char path[PATH_MAX];
     int code = TEST_LOG_USAGE;
 
     if (!find_run(settings->against, path))
         return code;
-    runs.paths[0] = path;
-    runs.paths[1] = where;
     if (!runners_against_read(&against, &runs))
         code = write_page(put_against, &against, &against.compared.after,
                           "against.html", settings);

@@ -1,10 +1,10 @@
 /* changes.c: compares the results of two runs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "changes.h"
-#include "harness/results/history/history.h"
-#include "harness/results/terminal/terminal.h"
+#include "harness/results/model/model.h"
 #include "runners/find/find.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
@@ -17,14 +17,9 @@ const struct change_words runners_change_kinds[] = {
 
 /* ---- The tests of a run ---- */
 
-/* Repetitions, "name#1", are one test. */
 static uint64_t key_of(const struct test_log_result *result)
 {
-    const char *name = test_log_name(result);
-    uint64_t hash = trace_hash_string(TRACE_HASH, result->program);
-
-    hash = trace_hash(hash, "", 1);
-    return trace_hash(hash, name, strcspn(name, "#"));
+    return runners_test_key(result->program, test_log_name(result));
 }
 
 static const struct test_log_result *find(const struct test_log_run *run,
@@ -55,52 +50,84 @@ static int index_tests(const struct test_log_run *run,
 
 /* ---- Durations ---- */
 
-/* The shortest and the longest of times. */
-struct range {
-    uint64_t least, most;
-};
+/* A test must take so many ns longer or shorter: starting its process is part
+ * of its time. */
+enum { EXCESS_LEAST = 1000000 };
 
-static void widen(struct range *range, uint64_t time)
+/* Runs that do not name their flavour were made before there were any. */
+static bool same_flavour(const struct test_log_result *before,
+                         const struct test_log_result *after)
 {
-    if (time < range->least)
-        range->least = time;
-    if (time > range->most)
-        range->most = time;
+    return !before->flavour || !after->flavour ||
+           !strcmp(before->flavour, after->flavour);
 }
 
-/* Returns the times of the passes before `after`: that of `before` and, if
- * `after` is one of the last passes, those before it in the history. */
-static struct range earlier_times(const struct test_log_history *history,
-                                  const struct test_log_result *before,
-                                  const struct test_log_result *after)
+static bool is_timed(const struct changes *changes, const struct change *change)
 {
-    const struct test_log_past *past =
-        test_log_history_of(history, after->program, test_log_name(after));
-    struct range range = {before->duration, before->duration};
-    size_t i = 0;
-
-    while (past && i < TEST_LOG_PAST_TIMES && past->times[i] != after->duration)
-        i++;
-    while (past && ++i < TEST_LOG_PAST_TIMES && past->times[i])
-        widen(&range, past->times[i]);
-    return range;
+    return change->kind == CHANGE_UNCHANGED &&
+           change->after->outcome == TEST_LOG_OUTCOME_PASSED &&
+           (changes->any_flavour ||
+            same_flavour(change->before, change->after));
 }
 
-static struct change compare_times(const struct test_log_history *history,
-                                   const struct test_log_result *before,
-                                   const struct test_log_result *after)
+static double median_of(const struct measured_runs *passes)
 {
-    struct range range = earlier_times(history, before, after);
-    struct change change = {CHANGE_UNCHANGED, before, after, 0};
+    return exp(passes->all[passes->count / 2].places[JUDGE_MEDIAN]);
+}
 
-    if (test_log_is_longer(after->duration, range.most)) {
-        change.kind = CHANGE_SLOWER;
-        change.bound = range.most;
-    } else if (test_log_is_longer(range.least, after->duration)) {
-        change.kind = CHANGE_FASTER;
-        change.bound = range.least;
+static void judge(struct change *change, struct test_times *times,
+                  const struct judge_rules *rules)
+{
+    struct measured_runs *old = &times->sides[0], *new = &times->sides[1];
+    double excess;
+
+    change->judged = true;
+    change->judgement = runners_judge(old, new, rules);
+    excess = median_of(new) - median_of(old);
+    if (change->judgement.verdict == VERDICT_SLOWER && excess >= EXCESS_LEAST) {
+        change->kind = CHANGE_SLOWER;
+        change->bound = times->most[0];
+    } else if (runners_judge(new, old, rules).verdict == VERDICT_SLOWER &&
+               -excess >= EXCESS_LEAST) {
+        change->kind = CHANGE_FASTER;
+        change->bound = times->least[0];
+    } else if (change->judgement.verdict == VERDICT_SLOWER) {
+        change->judgement.verdict = VERDICT_NOT_SLOWER;
     }
-    return change;
+}
+
+/* Judges the tests that passed on both sides. */
+static void judge_all(struct changes *changes, const struct pass_times *times,
+                      double over)
+{
+    struct judge_rules rules = {.over = over};
+
+    for (size_t i = 0; i < changes->count; i++)
+        rules.comparisons += is_timed(changes, &changes->all[i]);
+    for (size_t i = 0; i < changes->count; i++) {
+        struct change *change = &changes->all[i];
+        struct test_times *test = runners_pass_times_of(
+            times, key_of(change->after ? change->after : change->before));
+
+        if (test && test->sides[0].count && test->sides[1].count &&
+            is_timed(changes, change))
+            judge(change, test, &rules);
+    }
+}
+
+/* ---- Counting ---- */
+
+static void count(struct changes *changes)
+{
+    memset(changes->counts, 0, sizeof(changes->counts));
+    memset(changes->verdicts, 0, sizeof(changes->verdicts));
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct change *change = &changes->all[i];
+
+        changes->counts[change->kind]++;
+        if (change->judged)
+            changes->verdicts[change->judgement.verdict]++;
+    }
 }
 
 /* ---- Tests ---- */
@@ -123,37 +150,21 @@ static enum change_kind compare_outcomes(const struct test_log_result *before,
                                              : CHANGE_OTHER_OUTCOME;
 }
 
-/* Runs that do not name their flavour were made before there were any. */
-static bool same_flavour(const struct test_log_result *before,
-                         const struct test_log_result *after)
-{
-    return !before->flavour || !after->flavour ||
-           !strcmp(before->flavour, after->flavour);
-}
-
-static int add(struct changes *changes, const struct test_log_history *history,
-               const struct test_log_result *before,
+static int add(struct changes *changes, const struct test_log_result *before,
                const struct test_log_result *after)
 {
     struct change change = {.kind = compare_outcomes(before, after),
                             .before = before,
                             .after = after};
 
-    if (change.kind == CHANGE_UNCHANGED &&
-        after->outcome == TEST_LOG_OUTCOME_PASSED &&
-        (changes->any_flavour || same_flavour(before, after)))
-        change = compare_times(history, before, after);
     if (!TRACE_ARRAY_RESERVE(changes->all, changes->capacity,
                              changes->count + 1))
         return -1;
     changes->all[changes->count++] = change;
-    changes->counts[change.kind]++;
     return 0;
 }
 
-static int add_all(struct changes *changes,
-                   const struct test_log_history *history,
-                   const struct test_log_run *before,
+static int add_all(struct changes *changes, const struct test_log_run *before,
                    const struct trace_table *old,
                    const struct test_log_run *after,
                    const struct trace_table *new)
@@ -163,7 +174,7 @@ static int add_all(struct changes *changes,
         uint64_t key = key_of(result);
 
         if (find(after, new, key) == result &&
-            add(changes, history, find(before, old, key), result))
+            add(changes, find(before, old, key), result))
             return -1;
     }
     for (size_t i = 0; i < before->count; i++) {
@@ -171,7 +182,7 @@ static int add_all(struct changes *changes,
         uint64_t key = key_of(result);
 
         if (find(before, old, key) == result && !find(after, new, key) &&
-            add(changes, history, result, NULL))
+            add(changes, result, NULL))
             return -1;
     }
     return 0;
@@ -180,14 +191,17 @@ static int add_all(struct changes *changes,
 int runners_changes_find(struct changes *changes,
                          const struct test_log_run *before,
                          const struct test_log_run *after,
-                         const struct test_log_history *history)
+                         const struct pass_times *times, double over)
 {
     struct trace_table old = {0}, new = {0};
     int status = -1;
 
     *changes = (struct changes){.any_flavour = changes->any_flavour};
     if (!index_tests(before, &old) && !index_tests(after, &new))
-        status = add_all(changes, history, before, &old, after, &new);
+        status = add_all(changes, before, &old, after, &new);
+    if (!status)
+        judge_all(changes, times, over);
+    count(changes);
     trace_table_free(&old);
     trace_table_free(&new);
     return status;
@@ -201,15 +215,13 @@ static const char *name_of(const struct change *change)
 static void keep_selected(struct changes *changes,
                           const struct selectable *tests)
 {
-    size_t count = changes->count;
+    size_t kept = 0;
 
-    changes->count = 0;
-    memset(changes->counts, 0, sizeof(changes->counts));
-    for (size_t i = 0; i < count; i++)
-        if (tests[i].selected) {
-            changes->all[changes->count++] = changes->all[i];
-            changes->counts[changes->all[i].kind]++;
-        }
+    for (size_t i = 0; i < changes->count; i++)
+        if (tests[i].selected)
+            changes->all[kept++] = changes->all[i];
+    changes->count = kept;
+    count(changes);
 }
 
 /* test_log_name returns a text that later calls replace. */

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct test_log_history;
+#include "pass_times.h"
+
 struct test_log_result;
 struct test_log_run;
 
@@ -37,8 +38,10 @@ extern const struct change_words runners_change_kinds[];
 struct change {
     enum change_kind kind;
     const struct test_log_result *before, *after; /* NULL: it did not run */
-    uint64_t bound; /* ns that it took at most before, or at least if it is
-                       faster now */
+    uint64_t bound; /* ns that its passes took at most before, or at least if
+                       it is faster now */
+    bool judged;    /* it passed on both sides */
+    struct judgement judgement;
 };
 
 struct changes {
@@ -46,13 +49,15 @@ struct changes {
     struct change *all; /* in the order of the new run, gone tests last */
     size_t count, capacity;
     size_t counts[CHANGE_KINDS];
+    size_t verdicts[VERDICTS]; /* of the tests that passed on both sides */
 };
 
-/* runners_changes_find compares two runs. `history` is that of the new run. -1
- * without memory; call runners_changes_free in any case. */
+/* runners_changes_find compares the results of two sides, and how long their
+ * passes took: a shift up to `over` is none. -1 without memory; call
+ * runners_changes_free in any case. */
 int runners_changes_find(struct changes *, const struct test_log_run *before,
                          const struct test_log_run *after,
-                         const struct test_log_history *);
+                         const struct pass_times *, double over);
 void runners_changes_free(struct changes *);
 
 /* runners_changes_select keeps only the tests that patterns select, as

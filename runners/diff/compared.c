@@ -1,15 +1,14 @@
 /* compared.c: reads two runs and compares them. */
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compared.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/history/history.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
+#include "trace/base/strings.h"
 
 static int refuse(const char *command, const char *path)
 {
@@ -25,44 +24,80 @@ static int refuse(const char *command, const char *path)
     return -1;
 }
 
-static int read_run(struct test_log_run *run, uint64_t *time,
+/* Adds the results of a run to those of its side. */
+static int read_run(struct test_log_run *side, uint64_t *time,
                     const char *command, const char *path)
 {
     struct run_file *file;
 
-    run->path = strdup(path);
-    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    free(side->path);
+    side->path = strdup(path);
+    file = side->path ? runners_run_file_open(side, "run.json") : NULL;
     if (!file)
         return refuse(command, path);
-    *time = runners_json_number(runners_run_file_head(file), "duration_ns");
-    return runners_run_file_add(file, run) ? refuse(command, path) : 0;
+    *time += runners_json_number(runners_run_file_head(file), "duration_ns");
+    return runners_run_file_add(file, side) ? refuse(command, path) : 0;
 }
 
-/* Reads the history beside a run. */
-static void read_history(struct test_log_history *history,
-                         const struct test_log_run *run)
+static int read_side(struct test_log_run *side, uint64_t *time,
+                     const char *command, const struct run_paths *paths)
 {
-    char real[PATH_MAX],
-        *dir = realpath(run->path, real) ? dirname(real) : NULL;
+    int status = 0;
 
-    test_log_history_open(history, dir, NULL, test_log_run_flavour(run));
-    for (size_t i = 0; i < run->count; i++)
-        if (!test_log_history_has(history, run->results[i].program))
-            test_log_history_read(history, run->results[i].program);
+    for (size_t i = 0; i < paths->count && !status; i++)
+        status = read_run(side, time, command, paths->all[i]);
+    return status;
 }
 
-static int find_changes(struct compared *compared, char **patterns)
+/* Fills the names of all runs; -1 without memory. */
+static int name_runs(char **names, const struct recorded_runs *runs)
 {
-    struct test_log_history history;
-    int status;
+    size_t next = 0;
 
-    read_history(&history, &compared->after);
-    status = runners_changes_find(&compared->changes, &compared->before,
-                                  &compared->after, &history);
-    test_log_history_free(&history);
-    if (status || !patterns)
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < runs->sides[side].count; i++) {
+            char real[PATH_MAX];
+            const char *path = runs->sides[side].all[i];
+
+            if (realpath(path, real))
+                path = real;
+            if (!(names[next++] = strdup(trace_base_name(path))))
+                return -1;
+        }
+    return 0;
+}
+
+static int remember(struct pass_times *times, const struct compared *compared,
+                    const struct recorded_runs *runs)
+{
+    size_t count = runs->sides[0].count + runs->sides[1].count;
+    char **names = calloc(count, sizeof(*names));
+    int status = names ? name_runs(names, runs) : -1;
+
+    if (!status)
+        status = runners_pass_times_remember(times, &compared->after,
+                                             (const char *const *)names, count);
+    for (size_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+static int find_changes(struct compared *compared,
+                        const struct recorded_runs *runs, double over)
+{
+    struct pass_times times = {.count = 0};
+    int status = -1;
+
+    if (!runners_pass_times_add_run(&times, 0, &compared->before) &&
+        !runners_pass_times_add_run(&times, 1, &compared->after) &&
+        !remember(&times, compared, runs))
+        status = runners_changes_find(&compared->changes, &compared->before,
+                                      &compared->after, &times, over);
+    runners_pass_times_free(&times);
+    if (status || !runs->patterns)
         return status;
-    return runners_changes_select(&compared->changes, patterns);
+    return runners_changes_select(&compared->changes, runs->patterns);
 }
 
 static int find_slowdowns(struct slowdowns *slowdowns, enum stat_table table,
@@ -84,14 +119,15 @@ static bool have_different_flavours(const struct compared *compared)
 int runners_compared_read(struct compared *compared,
                           const struct recorded_runs *runs, double over)
 {
-    *compared = (struct compared){.changes.any_flavour = runs->any_flavour};
-    if (read_run(&compared->before, &compared->times[0], runs->command,
-                 runs->paths[0]) ||
-        read_run(&compared->after, &compared->times[1], runs->command,
-                 runs->paths[1]))
+    *compared = (struct compared){.over = over,
+                                  .changes.any_flavour = runs->any_flavour};
+    if (read_side(&compared->before, &compared->times[0], runs->command,
+                  &runs->sides[0]) ||
+        read_side(&compared->after, &compared->times[1], runs->command,
+                  &runs->sides[1]))
         return -1;
     compared->apart = !runs->any_flavour && have_different_flavours(compared);
-    if (!find_changes(compared, runs->patterns) &&
+    if (!find_changes(compared, runs, over) &&
         (compared->apart ||
          (!find_slowdowns(&compared->spans, STAT_SPAN, runs, over) &&
           !find_slowdowns(&compared->kernels, STAT_KERNEL, runs, over))))

@@ -6,17 +6,19 @@
 #include "harness/results/model/model.h"
 #include "slowdowns.h"
 
-#define RUNNERS_OVER_LEAST 0.1 /* by which a listed span is slower */
+#define RUNNERS_OVER_LEAST 0.05 /* by which something is slower */
 
 struct compared {
-    struct test_log_run before, after;
+    struct test_log_run before,
+        after;         /* all runs of a side; `path` is the last */
     uint64_t times[2]; /* ns that the runs took; 0: unknown */
+    double over;       /* a shift up to it is none */
     bool apart;        /* by flavour: times are not compared */
     struct changes changes;
     struct slowdowns spans, kernels;
 };
 
-/* runners_compared_read reads and compares two runs; spans and kernels count
+/* runners_compared_read reads and compares runs; tests, spans and kernels count
  * as slower or more frequent if they are so by more than `over`. -1 if it has
  * printed what is wrong; call runners_compared_free in any case. */
 int runners_compared_read(struct compared *, const struct recorded_runs *,

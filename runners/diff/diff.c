@@ -4,220 +4,49 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
-#include "compared.h"
+#include "diff.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
-#include "log/replay/replay.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"
-#include "runners/stat/stat.h"
-#include "runners/table/table_printer.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
-
-enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
 
 struct settings {
     bool json;
     bool any_flavour;
-    bool fails; /* something is slower or more frequent by `over` */
+    bool fails;       /* if something is slower or more frequent by `over` */
+    bool fails_noisy; /* if something is too noisy to tell */
     double over;
 };
 
 static void usage(void)
 {
-    puts("Usage: testlog diff [RUN [RUN]] [--fail-over=PERCENT]\n"
+    puts("Usage: testlog diff [RUN,... [RUN,...]] [--fail-over=PERCENT] "
+         "[--fail-noisy]\n"
          "                    [--any-flavour] [--json]\n\n"
-         "Prints which tests changed their result or duration from the first "
-         "run to the\nsecond, and which spans and GPU kernels became slower or "
-         "more frequent.\nRUN is the folder of a run or a name in testlog "
-         "list. The defaults are latest~1\nand latest. The exit code is 1 if a "
-         "test newly fails.\n\n"
-         "      --fail-over=PERCENT  exit with 1 also if a span or kernel is "
-         "slower or more\n"
-         "                           frequent by more than that, such as 10%\n"
+         "Prints which tests changed their result from the first run to the "
+         "second, and\nwhich tests, spans and GPU kernels became slower or "
+         "more frequent. RUN is the\nfolder of a run or a name in testlog "
+         "list; several of a side are separated by\ncommas. The defaults are "
+         "latest~1 and latest. The exit code is 1 if a test newly\nfails.\n\n"
+         "      --fail-over=PERCENT  exit with 1 also if something is slower "
+         "or more frequent\n"
+         "                           by more than that, such as 10%\n"
+         "      --fail-noisy         exit with 1 also if something is too "
+         "noisy to tell\n"
          "      --any-flavour        compare the times of builds of "
          "different flavours, too\n"
          "      --json               print one JSON object\n"
          "  -h, --help               print this");
 }
 
-/* ---- As text ---- */
-
-static void put_line(struct trace_text *line)
-{
-    struct trace_text plain = {0};
-
-    log_plain(&plain, line->data ? line->data : "", line->size);
-    puts(plain.data ? plain.data : "");
-    trace_text_free(&plain);
-    trace_text_free(line);
-}
-
-static void put_run(const char *title, const struct test_log_run *run,
-                    uint64_t time)
-{
-    struct trace_text line = {0};
-
-    trace_text_printf(&line, "%s: %s", title, runners_name_of(run->path));
-    if (time)
-        trace_text_printf(&line, " (%.2f s)", (double)time / 1e9);
-    put_line(&line);
-}
-
-static bool has_programs(const struct test_log_run *run)
-{
-    for (size_t i = 1; i < run->count; i++)
-        if (strcmp(run->results[0].program, run->results[i].program) != 0)
-            return true;
-    return false;
-}
-
-static void add_name(struct trace_text *line,
-                     const struct test_log_result *result, bool programs)
-{
-    trace_text_printf(line, "%s%s%s", programs ? result->program : "",
-                      programs ? " " : "", test_log_name(result));
-}
-
-/* Adds ": why", only its first line; `why` may be NULL. */
-static void add_reason(struct trace_text *line, const char *why)
-{
-    size_t size = why ? strcspn(why, "\n") : 0;
-
-    if (size)
-        trace_text_printf(line, ": %.*s%s", (int)size, why,
-                          why[size] ? " ..." : "");
-}
-
-/* Begins with the place, which editors jump to. */
-static void put_failing(const struct change *change, bool programs)
-{
-    struct test_log_place place = test_log_place_of(change->after);
-    struct trace_text line = {0};
-
-    if (place.size)
-        trace_text_printf(&line, "%.*s:%u: ", (int)place.size, place.file,
-                          place.line);
-    add_name(&line, change->after, programs);
-    trace_text_printf(&line, ": %s",
-                      test_log_outcome_text(change->after->outcome));
-    add_reason(&line, place.why);
-    put_line(&line);
-}
-
-static void add_outcomes(struct trace_text *line, const struct change *change)
-{
-    if (change->before)
-        trace_text_printf(line, ": %s",
-                          test_log_outcome_text(change->before->outcome));
-    if (change->before && change->after)
-        trace_text_printf(line, " -> %s",
-                          test_log_outcome_text(change->after->outcome));
-}
-
-static void add_times(struct trace_text *line, const struct change *change)
-{
-    trace_text_printf(line, ": %.2f s -> %.2f s (earlier passes: at %s %.2f s)",
-                      (double)change->before->duration / 1e9,
-                      (double)change->after->duration / 1e9,
-                      change->kind == CHANGE_SLOWER ? "most" : "least",
-                      (double)change->bound / 1e9);
-}
-
-static void put_change(const struct change *change, bool programs)
-{
-    struct trace_text line = {0};
-
-    trace_text_string(&line, "    ");
-    add_name(&line, change->after ? change->after : change->before, programs);
-    if (change->kind == CHANGE_SLOWER || change->kind == CHANGE_FASTER)
-        add_times(&line, change);
-    else if (change->kind == CHANGE_OTHER_OUTCOME)
-        add_outcomes(&line, change);
-    put_line(&line);
-}
-
-static void put_kind(const struct compared *compared, enum change_kind kind,
-                     bool programs)
-{
-    const struct changes *changes = &compared->changes;
-    size_t count = 0;
-
-    if (!changes->counts[kind])
-        return;
-    printf("\n%s:\n", runners_change_kinds[kind].text);
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->all[i].kind != kind)
-            continue;
-        if (kind == CHANGE_NEWLY_FAILING)
-            put_failing(&changes->all[i], programs);
-        else if (count++ < SHOWN_MOST)
-            put_change(&changes->all[i], programs);
-    }
-    if (count > SHOWN_MOST)
-        printf("    and %zu more\n", count - SHOWN_MOST);
-}
-
-/* ---- Spans and kernels as text ---- */
-
-static void add_shape(struct trace_text *line, const struct sum *sum)
-{
-    static const char *const names[STAT_TEXTS] = {
-        [STAT_GRID] = "grid", [STAT_BLOCK] = "block"};
-
-    for (int i = 0; i < STAT_TEXTS; i++)
-        if (names[i] && sum->texts[i])
-            trace_text_printf(line, " %s=%s", names[i], sum->texts[i]);
-}
-
-static void add_slower(struct trace_text *line, const struct slowdown *one)
-{
-    log_duration(line, (uint64_t)one->before->durations.mean);
-    trace_text_string(line, " -> ");
-    log_duration(line, (uint64_t)one->after->durations.mean);
-    trace_text_printf(line, ", %.2f times as long", one->ratio);
-    if (one->noise > 0)
-        trace_text_printf(line, " (noise: %.2f)", one->noise);
-}
-
-static void put_slowdown(const struct slowdown *one)
-{
-    struct trace_text line = {0};
-
-    trace_text_printf(&line, "    %s", one->after->texts[STAT_NAME]);
-    add_shape(&line, one->after);
-    trace_text_string(&line, ": ");
-    if (one->frequent)
-        trace_text_printf(&line, "%llu -> %llu calls, %.2f times as many",
-                          (unsigned long long)one->before->durations.count,
-                          (unsigned long long)one->after->durations.count,
-                          one->ratio);
-    else
-        add_slower(&line, one);
-    put_line(&line);
-}
-
-static void put_slowdowns(const struct slowdowns *slowdowns, bool frequent,
-                          const char *title)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < slowdowns->count; i++) {
-        if (slowdowns->all[i].frequent != frequent)
-            continue;
-        if (!count)
-            printf("\n%s:\n", title);
-        if (count++ < SHOWN_MOST)
-            put_slowdown(&slowdowns->all[i]);
-    }
-    if (count > SHOWN_MOST)
-        printf("    and %zu more\n", count - SHOWN_MOST);
-}
+/* ---- Arguments ---- */
 
 static void put_flavours(const struct compared *compared)
 {
@@ -229,152 +58,38 @@ static void put_flavours(const struct compared *compared)
                         test_log_run_flavour(&compared->after));
 }
 
-static void put_sums(const struct changes *changes)
-{
-    printf("\n%zu %s", changes->counts[CHANGE_NEWLY_FAILING],
-           runners_change_kinds[CHANGE_NEWLY_FAILING].text);
-    for (int kind = CHANGE_NEWLY_FAILING + 1; kind < CHANGE_KINDS; kind++)
-        if (changes->counts[kind])
-            printf(", %zu %s", changes->counts[kind],
-                   runners_change_kinds[kind].text);
-    putchar('\n');
-}
-
-static void put_text(const struct compared *compared)
-{
-    const struct changes *changes = &compared->changes;
-    bool programs =
-        has_programs(&compared->before) || has_programs(&compared->after);
-
-    put_run("old", &compared->before, compared->times[0]);
-    put_run("new", &compared->after, compared->times[1]);
-    for (int kind = 0; kind < CHANGE_UNCHANGED; kind++)
-        put_kind(compared, (enum change_kind)kind, programs);
-    put_slowdowns(&compared->spans, false, "slower spans");
-    put_slowdowns(&compared->spans, true, "more frequent spans");
-    put_slowdowns(&compared->kernels, false, "slower kernels");
-    put_slowdowns(&compared->kernels, true, "more frequent kernels");
-    put_sums(changes);
-    if (changes->counts[CHANGE_GONE] == compared->before.count)
-        test_log_notice("diff: no test ran in both runs");
-}
-
-/* ---- As JSON ---- */
-
-#define SIDE_MEMBERS(X)                                                        \
-    X(NULL, "outcome", TEXT, test_log_outcome_word(result->outcome))           \
-    X(NULL, "reason", TEXT, result->reason)                                    \
-    X(NULL, "duration_ns", TIME, result->duration)
-
-#define CHANGE_MEMBERS(X)                                                      \
-    X(NULL, "change", TEXT, runners_change_kinds[change->kind].word)           \
-    X(NULL, "program", TEXT, result->program)                                  \
-    X(NULL, "name", TEXT, test_log_name(result))                               \
-    X(NULL, "old", OBJECT, json_of_side(change->before))                       \
-    X(NULL, "new", OBJECT, json_of_side(change->after))                        \
-    X(NULL, "bound_ns", SOME_TIME, change->bound)
-
-#define CALLS_MEMBERS(X)                                                       \
-    X(NULL, "count", COUNT, durations->count)                                  \
-    X(NULL, "average_ns", TIME, durations->mean)
-
-#define SLOWDOWN_MEMBERS(X)                                                    \
-    X(NULL, "change", TEXT, one->frequent ? "more-frequent" : "slower")        \
-    X(NULL, "name", TEXT, one->after->texts[STAT_NAME])                        \
-    X(NULL, "grid", SOME_TEXT, one->after->texts[STAT_GRID])                   \
-    X(NULL, "block", SOME_TEXT, one->after->texts[STAT_BLOCK])                 \
-    X(NULL, "old", OBJECT, json_of_calls(&one->before->durations))             \
-    X(NULL, "new", OBJECT, json_of_calls(&one->after->durations))              \
-    X(NULL, "ratio", RATIO, one->ratio)                                        \
-    X(NULL, "noise", SOME_RATIO, one->noise)
-
-static cJSON *json_of_side(const struct test_log_result *result)
-{
-    return result ? RUNNERS_ROW_OBJECT(SIDE_MEMBERS) : NULL;
-}
-
-static cJSON *json_of_changes(const struct changes *changes)
-{
-    struct runners_table table;
-
-    runners_table_begin(&table, RUNNERS_COLUMNS(CHANGE_MEMBERS),
-                        RUNNERS_AS_JSON);
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct change *change = &changes->all[i];
-        const struct test_log_result *result =
-            change->after ? change->after : change->before;
-
-        if (change->kind != CHANGE_UNCHANGED)
-            runners_table_add(&table, RUNNERS_CELLS(CHANGE_MEMBERS));
-    }
-    return table.rows;
-}
-
-static cJSON *json_of_calls(const struct percentiles *durations)
-{
-    return RUNNERS_ROW_OBJECT(CALLS_MEMBERS);
-}
-
-static cJSON *json_of_slowdowns(const struct slowdowns *slowdowns)
-{
-    struct runners_table table;
-
-    runners_table_begin(&table, RUNNERS_COLUMNS(SLOWDOWN_MEMBERS),
-                        RUNNERS_AS_JSON);
-    for (size_t i = 0; i < slowdowns->count; i++) {
-        const struct slowdown *one = &slowdowns->all[i];
-
-        runners_table_add(&table, RUNNERS_CELLS(SLOWDOWN_MEMBERS));
-    }
-    return table.rows;
-}
-
-static void put_json(const struct compared *compared)
-{
-    cJSON *document = cJSON_CreateObject();
-
-    cJSON_AddNumberToObject(document, "schema", 1);
-    runners_json_add_text(document, "old",
-                          runners_name_of(compared->before.path));
-    runners_json_add_text(document, "new",
-                          runners_name_of(compared->after.path));
-    cJSON_AddItemToObject(document, "changes",
-                          json_of_changes(&compared->changes));
-    cJSON_AddItemToObject(document, "spans",
-                          json_of_slowdowns(&compared->spans));
-    cJSON_AddItemToObject(document, "kernels",
-                          json_of_slowdowns(&compared->kernels));
-    runners_json_print(document);
-    cJSON_Delete(document);
-}
-
-/* ---- Arguments ---- */
-
 static int code_of(const struct compared *compared,
                    const struct settings *settings)
 {
-    bool failed = compared->changes.counts[CHANGE_NEWLY_FAILING];
+    const struct changes *changes = &compared->changes;
+    const struct slowdowns *both[] = {&compared->spans, &compared->kernels};
+    bool failed = changes->counts[CHANGE_NEWLY_FAILING];
 
     if (settings->fails)
-        failed |= compared->spans.count || compared->kernels.count;
+        failed |= changes->counts[CHANGE_SLOWER] > 0;
+    if (settings->fails_noisy)
+        failed |= changes->verdicts[VERDICT_TOO_NOISY] > 0;
+    for (int i = 0; i < 2; i++) {
+        if (settings->fails)
+            failed |= both[i]->counts[VERDICT_SLOWER] || both[i]->frequent;
+        if (settings->fails_noisy)
+            failed |= both[i]->counts[VERDICT_TOO_NOISY] > 0;
+    }
     return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
 }
 
-static int compare(const char *before, const char *after,
+static int compare(const struct recorded_runs *runs,
                    const struct settings *settings)
 {
-    const struct recorded_runs runs = {.command = "diff",
-                                       .paths = {before, after},
-                                       .any_flavour = settings->any_flavour};
     struct compared compared;
     int code = TEST_LOG_USAGE;
 
-    if (!runners_compared_read(&compared, &runs, settings->over)) {
+    if (!runners_compared_read(&compared, runs, settings->over)) {
         put_flavours(&compared);
         if (settings->json)
-            put_json(&compared);
+            runners_diff_put_json(&compared, runs);
         else
-            put_text(&compared);
+            runners_diff_put_text(&compared, runs);
         code = runners_written("diff", code_of(&compared, settings));
     }
     runners_compared_free(&compared);
@@ -438,24 +153,80 @@ static bool find(const char *dir, const char *word, char *path)
     return false;
 }
 
+static bool add_path(struct run_paths *paths, const char *path)
+{
+    char **all = realloc(paths->all, (paths->count + 1) * sizeof(*all));
+
+    if (all)
+        paths->all = all;
+    if (!all || !(all[paths->count] = strdup(path)))
+        return false;
+    paths->count++;
+    return true;
+}
+
+static void free_paths(struct run_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->all[i]);
+    free(paths->all);
+}
+
+/* Adds the runs that a word lists, separated by commas. A folder may have a
+ * comma in its name. */
+static bool add_runs(struct run_paths *paths, const char *dir, const char *word)
+{
+    const char *next = word;
+    bool is_folder = !access(word, F_OK), added;
+    char path[PATH_MAX];
+
+    do {
+        size_t size = is_folder ? strlen(next) : strcspn(next, ",");
+        char *one = strndup(next, size);
+
+        if (!size)
+            test_log_notice("diff: \"%s\" names no run between its commas",
+                            word);
+        added = size && one && find(dir, one, path) && add_path(paths, path);
+        free(one);
+        next += size;
+    } while (added && *next++);
+    return added;
+}
+
+static bool add_sides(struct run_paths sides[2], const char *dir, char **words)
+{
+    const char *after = words[0] && words[1] ? words[1] : "latest";
+    char path[PATH_MAX];
+
+    if (words[0] ? !add_runs(&sides[0], dir, words[0])
+                 : !(find_previous(dir, path)
+                         ? add_path(&sides[0], path)
+                         : add_runs(&sides[0], dir, "latest~1")))
+        return false;
+    return add_runs(&sides[1], dir, after);
+}
+
 static int compare_named(char **words, const struct settings *settings)
 {
-    const char *before = words[0] ? words[0] : "latest~1";
-    const char *after = words[0] && words[1] ? words[1] : "latest";
-    char paths[2][PATH_MAX], *no_folder[] = {NULL};
+    struct recorded_runs runs = {.command = "diff",
+                                 .any_flavour = settings->any_flavour};
+    char *no_folder[] = {NULL};
     struct test_log_options options;
     int code = TEST_LOG_USAGE;
 
     if (words[0] && words[1] && words[2]) {
-        test_log_notice("diff: two runs are enough; leave out %s", words[2]);
+        test_log_notice("diff: two runs are enough; leave out %s, or write "
+                        "%s,%s for several of one side",
+                        words[2], words[1], words[2]);
         return code;
     }
     if (runners_settings(&options, "diff", no_folder))
         return code;
-    if (((!words[0] && find_previous(options.dir, paths[0])) ||
-         find(options.dir, before, paths[0])) &&
-        find(options.dir, after, paths[1]))
-        code = compare(paths[0], paths[1], settings);
+    if (add_sides(runs.sides, options.dir, words))
+        code = compare(&runs, settings);
+    for (int i = 0; i < 2; i++)
+        free_paths(&runs.sides[i]);
     test_log_options_free(&options);
     return code;
 }
@@ -482,6 +253,7 @@ int runners_diff(int argc, char **argv)
 {
     static const struct option options[] = {
         {"fail-over", required_argument, NULL, 'o'},
+        {"fail-noisy", no_argument, NULL, 'n'},
         {"any-flavour", no_argument, NULL, 'a'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -501,6 +273,8 @@ int runners_diff(int argc, char **argv)
             settings.json = true;
         else if (flag == 'a')
             settings.any_flavour = true;
+        else if (flag == 'n')
+            settings.fails_noisy = true;
         else if (read_percent(&settings, optarg))
             return TEST_LOG_USAGE;
     }

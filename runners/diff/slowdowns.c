@@ -1,41 +1,33 @@
 /* slowdowns.c: finds spans and kernels that became slower or more frequent from
- * one run to another.
- *
- * The calls of a name are repeats of one measurement. The noise of a ratio is
- * three times its standard error, by the delta method: see G. W. Oehlert, "A
- * Note on the Delta Method", 1992.
+ * some runs to others.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/results/folder/notice.h"
-#include "harness/results/terminal/terminal.h"
+#include "pass_times.h"
 #include "runners/find/find.h"
 #include "runners/stat/stat.h"
 #include "slowdowns.h"
-#include "trace/base/strings.h"
 
-enum {
-    CALLS_LEAST = 5, /* to estimate the noise */
-    ERRORS = 3,      /* how many standard errors are noise */
-    /* A span counts only if all its calls together take so many ns longer,
-     * because caches and other processes change short times. The clock of a GPU
-     * is better. */
-    EXCESS_LEAST = 1000000,
-};
+/* A span counts only if all its calls together take so many ns longer: the
+ * clock, and what it costs, are as long as short calls. A GPU's costs nothing.
+ */
+enum { EXCESS_LEAST = 10000 };
 
 /* ---- Tests that ran in both runs ---- */
 
-/* Repetitions, "name#1", are one test. */
 static uint64_t key_of(const struct recording *recording)
 {
-    const char *test = recording->test;
-    uint64_t hash = trace_hash_string(TRACE_HASH, recording->program);
+    return runners_test_key(recording->program, recording->test);
+}
 
-    hash = trace_hash(hash, "", 1);
-    return trace_hash(hash, test, strcspn(test, "#"));
+static size_t repetition_of(const struct recording *recording)
+{
+    const char *mark = strchr(recording->test, '#');
+
+    return mark ? strtoul(mark + 1, NULL, 10) : 0;
 }
 
 static int index_tests(struct trace_table *tests,
@@ -44,6 +36,22 @@ static int index_tests(struct trace_table *tests,
     for (size_t i = 0; i < found->count; i++)
         if (!trace_table_set(tests, key_of(&found->all[i]), i))
             return -1;
+    return 0;
+}
+
+/* ---- What each run measured ---- */
+
+int runners_slowdowns_measure(struct side *side)
+{
+    if (!TRACE_ARRAY_RESERVE(side->measured, side->capacity, side->sums.count))
+        return -1;
+    for (size_t i = 0; i < side->sums.count; i++) {
+        struct percentiles *run = &side->sums.all[i].run;
+
+        if (run->count && runners_measure_calls(&side->measured[i], run))
+            return -1;
+        runners_percentiles_free(run);
+    }
     return 0;
 }
 
@@ -64,81 +72,105 @@ static int add(struct side *side, const char *command,
     return status;
 }
 
-static int add_common(struct side *side, const char *command,
-                      const struct recordings *found,
-                      const struct trace_table *others)
+/* Adds the tests that the other side has, too, repetition by repetition. */
+static int add_run(struct side *side, const char *command,
+                   const struct recordings *found,
+                   const struct trace_table *others)
 {
+    size_t last = 0;
     uintptr_t place;
     int status = 0;
 
-    for (size_t i = 0; i < found->count && !status; i++)
-        if (trace_table_find(others, key_of(&found->all[i]), &place))
-            status = add(side, command, &found->all[i]);
+    for (size_t i = 0; i < found->count; i++)
+        if (repetition_of(&found->all[i]) > last)
+            last = repetition_of(&found->all[i]);
+    for (size_t repetition = 0; repetition <= last && !status; repetition++) {
+        for (size_t i = 0; i < found->count && !status; i++)
+            if (repetition_of(&found->all[i]) == repetition &&
+                trace_table_find(others, key_of(&found->all[i]), &place))
+                status = add(side, command, &found->all[i]);
+        if (!status)
+            status = runners_slowdowns_measure(side);
+    }
     return status;
+}
+
+/* The recordings of each run of a side. */
+struct found {
+    struct recordings *runs;
+    struct trace_table tests;
+};
+
+static int find(struct found *found, const struct run_paths *paths,
+                char **patterns)
+{
+    int status = 0;
+
+    found->runs = calloc(paths->count, sizeof(*found->runs));
+    if (!found->runs)
+        return -1;
+    for (size_t i = 0; i < paths->count && !status; i++) {
+        runners_recordings_find(&found->runs[i], paths->all[i], patterns);
+        status = index_tests(&found->tests, &found->runs[i]);
+    }
+    return status;
+}
+
+static void free_found(struct found *found, const struct run_paths *paths)
+{
+    for (size_t i = 0; found->runs && i < paths->count; i++)
+        runners_recordings_free(&found->runs[i]);
+    free(found->runs);
+    trace_table_free(&found->tests);
 }
 
 static int read_runs(struct slowdowns *slowdowns,
                      const struct recorded_runs *runs)
 {
-    struct recordings found[2] = {{.all = NULL}, {.all = NULL}};
-    struct trace_table tests[2] = {{.slots = NULL}, {.slots = NULL}};
+    struct found found[2] = {{.runs = NULL}, {.runs = NULL}};
     int status = 0;
 
-    for (int i = 0; i < 2 && !status; i++) {
-        runners_recordings_find(&found[i], runs->paths[i], runs->patterns);
-        status = index_tests(&tests[i], &found[i]);
-    }
     for (int i = 0; i < 2 && !status; i++)
-        status = add_common(&slowdowns->sides[i], runs->command, &found[i],
-                            &tests[1 - i]);
-    for (int i = 0; i < 2; i++) {
-        runners_recordings_free(&found[i]);
-        trace_table_free(&tests[i]);
-    }
+        status = find(&found[i], &runs->sides[i], runs->patterns);
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < runs->sides[i].count && !status; j++)
+            status = add_run(&slowdowns->sides[i], runs->command,
+                             &found[i].runs[j], &found[1 - i].tests);
+    for (int i = 0; i < 2; i++)
+        free_found(&found[i], &runs->sides[i]);
     return status;
 }
 
 /* ---- Comparing ---- */
 
-/* Returns the variance of the mean relative to its square. */
-static double error_of(const struct percentiles *durations)
-{
-    double count = (double)durations->count;
-
-    return durations->squares / (count - 1) / count /
-           (durations->mean * durations->mean);
-}
-
-static bool is_slower(struct slowdown *one, enum stat_table table, double over)
-{
-    const struct percentiles *before = &one->before->durations;
-    const struct percentiles *after = &one->after->durations;
-    double excess = (after->mean - before->mean) * (double)after->count;
-
-    if (before->mean <= 0)
-        return false;
-    one->ratio = after->mean / before->mean;
-    if (before->count < CALLS_LEAST || after->count < CALLS_LEAST)
-        return test_log_is_longer((uint64_t)after->mean,
-                                  (uint64_t)before->mean) &&
-               one->ratio > 1 + over;
-    one->noise = ERRORS * one->ratio * sqrt(error_of(before) + error_of(after));
-    return one->ratio - one->noise > 1 + over &&
-           (table == STAT_KERNEL || excess >= EXCESS_LEAST);
-}
-
-/* Compares how often a test of each run calls it. */
-static bool is_more_frequent(struct slowdown *one,
-                             const struct slowdowns *slowdowns, double over)
+/* Compares how often a test of each side calls it. */
+static double times_as_many(const struct slowdown *one,
+                            const struct slowdowns *slowdowns)
 {
     double before = (double)one->before->durations.count /
                     (double)slowdowns->sides[0].recordings;
     double after = (double)one->after->durations.count /
                    (double)slowdowns->sides[1].recordings;
 
-    one->frequent = true;
-    one->ratio = after / before;
-    return one->ratio > 1 + over;
+    return after / before;
+}
+
+static struct judgement judge(const struct slowdowns *slowdowns,
+                              const struct slowdown *one,
+                              const struct judge_rules *rules)
+{
+    const struct side *old = &slowdowns->sides[0], *new = &slowdowns->sides[1];
+    struct judgement judgement =
+        runners_judge(&old->measured[one->before - old->sums.all],
+                      &new->measured[one->after - new->sums.all], rules);
+    double before =
+        (double)runners_percentiles_quantile(&one->before->durations, 0.5);
+    double excess =
+        (judgement.ratio - 1) * before * (double)one->after->durations.count;
+
+    if (old->sums.table != STAT_KERNEL && excess < EXCESS_LEAST)
+        judgement.verdict = VERDICT_NOT_SLOWER;
+    return judgement;
 }
 
 static int keep(struct slowdowns *slowdowns, const struct slowdown *one)
@@ -147,11 +179,15 @@ static int keep(struct slowdowns *slowdowns, const struct slowdown *one)
                              slowdowns->count + 1))
         return -1;
     slowdowns->all[slowdowns->count++] = *one;
+    if (one->frequent)
+        slowdowns->frequent++;
+    else
+        slowdowns->counts[one->judgement.verdict]++;
     return 0;
 }
 
 static int compare(struct slowdowns *slowdowns, const struct sum *after,
-                   double over)
+                   const struct judge_rules *rules)
 {
     const struct sums *sums = &slowdowns->sides[0].sums;
     struct slowdown one = {.before = runners_sums_like(sums, after),
@@ -160,33 +196,54 @@ static int compare(struct slowdowns *slowdowns, const struct sum *after,
 
     if (!one.before)
         return 0;
-    if (is_slower(&one, sums->table, over) && keep(slowdowns, &one))
+    one.judgement = judge(slowdowns, &one, rules);
+    other.frequent = true;
+    other.times = times_as_many(&one, slowdowns);
+    if (keep(slowdowns, &one))
         return -1;
-    if (is_more_frequent(&other, slowdowns, over) && keep(slowdowns, &other))
-        return -1;
-    return 0;
+    return other.times > 1 + rules->over ? keep(slowdowns, &other) : 0;
 }
 
-/* Slower ones first, then the largest ratio. */
-static int by_ratio(const void *a, const void *b)
+static size_t count_common(const struct slowdowns *slowdowns)
+{
+    const struct sums *after = &slowdowns->sides[1].sums;
+    size_t count = 0;
+
+    for (size_t i = 0; i < after->count; i++)
+        count += runners_sums_like(&slowdowns->sides[0].sums, &after->all[i]) !=
+                 NULL;
+    return count;
+}
+
+static double ratio_of(const struct slowdown *one)
+{
+    return one->frequent ? one->times : one->judgement.ratio;
+}
+
+/* By verdict, the slower ones first, then the more frequent ones; then by
+ * ratio. */
+static int by_verdict(const void *a, const void *b)
 {
     const struct slowdown *x = a, *y = b;
 
     if (x->frequent != y->frequent)
         return x->frequent - y->frequent;
-    return x->ratio < y->ratio ? 1 : x->ratio > y->ratio ? -1 : 0;
+    if (x->judgement.verdict != y->judgement.verdict)
+        return x->judgement.verdict < y->judgement.verdict ? 1 : -1;
+    return ratio_of(x) < ratio_of(y) ? 1 : ratio_of(x) > ratio_of(y) ? -1 : 0;
 }
 
 int runners_slowdowns_compare(struct slowdowns *slowdowns, double over)
 {
     const struct sums *after = &slowdowns->sides[1].sums;
+    const struct judge_rules rules = {over, count_common(slowdowns)};
     int status = 0;
 
     for (size_t i = 0; i < after->count && !status; i++)
-        status = compare(slowdowns, &after->all[i], over);
+        status = compare(slowdowns, &after->all[i], &rules);
     if (slowdowns->count)
         qsort(slowdowns->all, slowdowns->count, sizeof(*slowdowns->all),
-              by_ratio);
+              by_verdict);
     return status;
 }
 
@@ -195,14 +252,21 @@ int runners_slowdowns_read(struct slowdowns *slowdowns, enum stat_table table,
 {
     *slowdowns = (struct slowdowns){.count = 0};
     for (int i = 0; i < 2; i++)
-        slowdowns->sides[i].sums.table = table;
+        slowdowns->sides[i].sums =
+            (struct sums){.table = table, .apart = table != STAT_TREE};
     return read_runs(slowdowns, runs);
 }
 
 void runners_slowdowns_free(struct slowdowns *slowdowns)
 {
-    for (int i = 0; i < 2; i++)
-        runners_sums_free(&slowdowns->sides[i].sums);
+    for (int i = 0; i < 2; i++) {
+        struct side *side = &slowdowns->sides[i];
+
+        for (size_t j = 0; j < side->capacity; j++)
+            free(side->measured[j].all);
+        free(side->measured);
+        runners_sums_free(&side->sums);
+    }
     free(slowdowns->all);
     *slowdowns = (struct slowdowns){.count = 0};
 }

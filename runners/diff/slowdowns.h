@@ -2,42 +2,57 @@
 #ifndef TESTLOG_SLOWDOWNS_H
 #define TESTLOG_SLOWDOWNS_H
 
+#include "judge.h"
 #include "runners/stat/stat.h"
 
-/* A span or kernel that is slower or more frequent. */
+/* A span or kernel of both sides: how long its calls take, or that it is more
+ * frequent. */
 struct slowdown {
     const struct sum *before, *after;
-    bool frequent; /* otherwise slower */
-    double ratio;  /* of the averages, or of the calls in a test */
-    double noise;  /* of the ratio; 0: there are too few calls */
+    bool frequent;
+    double times;               /* as many calls in a test, if it is frequent */
+    struct judgement judgement; /* otherwise */
 };
 
 struct side {
     struct sums sums;
+    struct measured_runs *measured; /* of each sum */
+    size_t capacity;
     size_t recordings;
 };
 
 struct slowdowns {
-    struct side sides[2]; /* the old and the new run */
-    struct slowdown *all; /* the slower ones first */
+    struct side sides[2]; /* the old and the new runs */
+    struct slowdown *all; /* the slower ones first, then the noisy ones */
     size_t count, capacity;
+    size_t counts[VERDICTS], frequent;
+};
+
+/* Paths of runs. */
+struct run_paths {
+    char **all;
+    size_t count;
 };
 
 /* The runs whose recordings are read. */
 struct recorded_runs {
-    const char *command;  /* for messages */
-    const char *paths[2]; /* of the old and the new run */
-    char **patterns;      /* of tests; NULL: all */
-    bool any_flavour;     /* times of different flavours are compared, too */
+    const char *command;       /* for messages */
+    struct run_paths sides[2]; /* the old and the new runs */
+    char **patterns;           /* of tests; NULL: all */
+    bool any_flavour; /* times of different flavours are compared, too */
 };
 
-/* runners_slowdowns_read sums up the tests that both runs recorded; a run that
- * has no recordings has no sums. runners_slowdowns_compare compares the sums: a
- * ratio must exceed 1 + `over`, and the noise. -1 without memory; call
- * runners_slowdowns_free in any case. */
+/* runners_slowdowns_read sums up the tests that runs of both sides recorded;
+ * runs that have no recordings have no sums. A repetition counts as a run.
+ * runners_slowdowns_compare judges the sums: a shift up to `over` is none. -1
+ * without memory; call runners_slowdowns_free in any case. */
 int runners_slowdowns_read(struct slowdowns *, enum stat_table,
                            const struct recorded_runs *);
 int runners_slowdowns_compare(struct slowdowns *, double over);
 void runners_slowdowns_free(struct slowdowns *);
+
+/* runners_slowdowns_measure ends a run of a side: what was added to its sums
+ * since the last one is what it measured. -1 without memory. */
+int runners_slowdowns_measure(struct side *);
 
 #endif

@@ -100,6 +100,7 @@ enum stat_text {
 struct sum {
     char *texts[STAT_TEXTS]; /* NULL: none */
     struct percentiles durations;
+    struct percentiles run; /* of them, those since the caller freed it */
     uint64_t self; /* ns that nested slices of the same thread don't explain */
     uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
     uint64_t spans, kernels;
@@ -110,6 +111,7 @@ struct sum {
 
 struct sums {
     enum stat_table table;
+    bool apart;              /* each sum keeps `run` */
     struct stat_range range; /* of each test that is summed up */
     struct noted_times noted;
     struct sum *all;

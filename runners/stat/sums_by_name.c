@@ -82,10 +82,12 @@ static bool happens_inside(const struct sums *sums,
 
 static int add_duration(struct sums *sums, size_t sum, struct part part)
 {
-    if (sum == NONE)
+    uint64_t duration = part.end - part.begin;
+
+    if (sum == NONE ||
+        (sums->apart && runners_percentiles_add(&sums->all[sum].run, duration)))
         return -1;
-    return runners_percentiles_add(&sums->all[sum].durations,
-                                   part.end - part.begin);
+    return runners_percentiles_add(&sums->all[sum].durations, duration);
 }
 
 /* ---- Spans ---- */
@@ -410,6 +412,7 @@ void runners_sums_free(struct sums *sums)
 {
     for (size_t i = 0; i < sums->count; i++) {
         runners_percentiles_free(&sums->all[i].durations);
+        runners_percentiles_free(&sums->all[i].run);
         for (int j = 0; j < STAT_TEXTS; j++)
             free(sums->all[i].texts[j]);
     }

@@ -23,9 +23,9 @@ static const char sorry[] =
 static int write_page(const struct view *view, const void *context, FILE *out)
 {
     const struct two *two = context;
-    char after[PATH_MAX], before[PATH_MAX];
+    char after[PATH_MAX], before[PATH_MAX], *old = before, *new = after;
     const struct recorded_runs runs = {.command = "view",
-                                       .paths = {before, after}};
+                                       .sides = {{&old, 1}, {&new, 1}}};
     struct against against;
     int status;
 

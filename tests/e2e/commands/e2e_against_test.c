@@ -82,8 +82,21 @@ static void make(const char *name, const char *tests)
     "{\"program\":\"p\",\"name\":\"" name "\",\"outcome\":\"" outcome "\","    \
     "\"reason\":\"" reason "\",\"start_ns\":1,\"duration_ns\":" duration "}"
 
+/* Passes that the old run's times are like. */
+static void remember_passes(void)
+{
+    e2e_run("mkdir -p testlog-runs/.history && { "
+            "printf 'test\\t0\\ta/slows\\ntest\\t1\\ta/speeds\\n'; "
+            "for i in 1 2 3 4 5 6; do "
+            "printf 'run\\t2026-11-2%%d\\t-\\t-\\t-\\n' $((i / 4)); "
+            "printf 'passed\\t0\\t1\\t10%%d0000000\\n' $i; "
+            "printf 'passed\\t1\\t1\\t90%%d0000000\\n' $i; "
+            "done; } >testlog-runs/.history/p.outcomes");
+}
+
 static void make_runs(void)
 {
+    remember_passes();
     make(OLD, ROW("a/breaks", "passed", "", "5") ",\n"      //
          ROW("a/is_mended", "failed", "was red", "6") ",\n" //
          ROW("a/slows", "passed", "", "1000000000") ",\n"   //

@@ -345,26 +345,108 @@ Test(e2e_kept_runs, diff_names_programs_if_there_are_several)
                    ": small_test~2 other/passes: failed");
 }
 
-/* A test that takes a second; the old run is said to have taken less. */
+/* Runs a test that takes a second, and makes five old runs that are said to
+ * have taken 10 to 14 ms. */
+static void run_slower(void)
+{
+    e2e_run("%s", e2e_program("times", E2E_TRACED));
+    e2e_run("for i in 0 1 2 3 4; do "
+            "cp -r \"$(realpath testlog-runs/latest)\" old-$i && "
+            "sed -i 's/\"duration_ns\":[0-9]*/\"duration_ns\":1'$i'000000/' "
+            "old-$i/run.json; done");
+}
+
 Test(e2e_kept_runs, diff_prints_changed_durations)
 {
-    const char *times = e2e_program("times", E2E_TRACED);
     const struct e2e *diff;
 
-    e2e_run("%s", times);
-    e2e_run("cp -r \"$(realpath testlog-runs/latest)\" testlog-runs/" OLD
-            " && sed -i 's/\"duration_ns\":[0-9]*/\"duration_ns\":10000000/' "
-            "testlog-runs/" OLD "/run.json");
-    diff = e2e_run(TESTLOG "diff");
+    run_slower();
+    diff = e2e_run(TESTLOG "diff old-0,old-1,old-2,old-3,old-4 latest");
     e2e_expect_code(diff, 0);
-    e2e_expect_has(diff->out, "/" OLD " (0.01 s)\n");
+    e2e_expect_has(diff->out,
+                   "old: old-0, old-1, old-2, old-3, old-4 (0.06 s)");
     e2e_expect_has(diff->out, "\nslower:\n    times/sleeps: 0.01 s -> 1.");
     e2e_expect_has(diff->out, " s (earlier passes: at most 0.01 s)\n");
-    e2e_expect_has(e2e_run(TESTLOG "diff latest " OLD)->out, "\nfaster:\n");
-    e2e_run("sed -i 's/\\t\\([0-9]*\\)\\ttimes/\\t\\1,2000000000\\ttimes/' "
-            "testlog-runs/.history/times_test.tsv");
-    diff = e2e_run(TESTLOG "diff");
+    e2e_expect_is(e2e_last(diff->out), "0 newly failing, 1 slower");
+    diff = e2e_run(TESTLOG "diff latest old-0,old-1,old-2,old-3,old-4");
+    e2e_expect_has(diff->out, "\nfaster:\n");
+}
+
+Test(e2e_kept_runs, diff_fails_for_what_is_slower)
+{
+    const cJSON *json, *test;
+
+    run_slower();
+    e2e_expect_code(e2e_run(TESTLOG "diff old-0,old-1,old-2,old-3,old-4 latest "
+                                    "--fail-over=10%%"),
+                    1);
+    e2e_expect_code(e2e_run(TESTLOG "diff old-0,old-1,old-2,old-3,old-4 latest "
+                                    "--fail-over=50000%%"),
+                    0);
+    e2e_expect_code(e2e_run(TESTLOG "diff old-0,old-1,old-2,old-3,old-4 latest "
+                                    "--json >diff.json"),
+                    0);
+    json = e2e_json("diff.json");
+    e2e_expect_is(e2e_text(json, "verdict"), "slower");
+    e2e_expect_is(e2e_text(json, "old"), "old-4");
+    cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(json, "old_runs")), 5);
+    test = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "changes"), 0);
+    e2e_expect_is(e2e_text(test, "change"), "slower");
+    e2e_expect_is(e2e_text(test, "verdict"), "slower");
+    test = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "tests"), 0);
+    e2e_expect_is(e2e_text(test, "name"), "times/sleeps");
+    e2e_expect_is(e2e_text(test, "verdict"), "slower");
+    cr_expect_gt(e2e_number(test, "ratio"), 50);
+}
+
+Test(e2e_kept_runs, diff_says_what_is_too_noisy_to_tell)
+{
+    const struct e2e *diff;
+    const cJSON *json, *test;
+
+    run_slower();
+    diff = e2e_run(TESTLOG "diff old-0 latest --fail-over=10%%");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->out, "\ntests that are too noisy to tell:\n"
+                              "    times/sleeps: 0.01 s -> 1.");
+    e2e_expect_has(diff->out, "; 2 more runs of each side would tell\n");
+    e2e_expect_has(diff->out, "\ntoo noisy to tell: 1 test; to measure more, "
+                              "use --repeat, or compare more runs: "
+                              "OLD1,OLD2 NEW1,NEW2\n");
     e2e_expect_is(e2e_last(diff->out), "0 newly failing, 1 unchanged");
+    e2e_expect_code(e2e_run(TESTLOG "diff old-0 latest --fail-noisy"), 1);
+    e2e_expect_code(e2e_run(TESTLOG "diff old-0 latest --json >diff.json"), 0);
+    json = e2e_json("diff.json");
+    e2e_expect_is(e2e_text(json, "verdict"), "too-noisy");
+    test = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "tests"), 0);
+    e2e_expect_is(e2e_text(test, "verdict"), "too-noisy");
+    cr_expect_eq(e2e_number(test, "more_runs"), 2);
+}
+
+/* The passes are of the flavour of the run, and were before it. */
+Test(e2e_kept_runs, diff_judges_by_remembered_passes)
+{
+    run_slower();
+    e2e_run(
+        "cd testlog-runs/.history && "
+        "flavour=$(awk '$1 == \"run\" { print $3 }' times_test.outcomes) && "
+        "{ printf 'test\\t0\\ttimes/sleeps\\n'; for i in 1 2 3 4 5; do "
+        "printf 'run\\t2026-01-0%%d\\t%%s\\t-\\t-\\n' $i \"$flavour\"; "
+        "printf 'passed\\t0\\t1\\t1%%d000000\\n' $i; "
+        "done; } >times_test.outcomes");
+    e2e_expect_has(e2e_run(TESTLOG "diff old-0 latest")->out, "\nslower:\n");
+    e2e_run("sed -i '/^run/ s/[^\\t]*/other/3' "
+            "testlog-runs/.history/times_test.outcomes");
+    e2e_expect_lacks(e2e_run(TESTLOG "diff old-0 latest")->out, "\nslower:\n");
+}
+
+Test(e2e_kept_runs, diff_takes_a_folder_with_a_comma)
+{
+    run_slower();
+    e2e_run("mv old-0 a,b");
+    e2e_expect_has(e2e_run(TESTLOG "diff a,b latest")->out, "old: a,b (");
+    e2e_expect_has(e2e_run(TESTLOG "diff a,b,old-1 latest")->err,
+                   "there is no run a in testlog-runs");
 }
 
 Test(e2e_kept_runs, diff_prints_json)
@@ -422,7 +504,9 @@ Test(e2e_kept_runs, diff_refuses_bad_arguments)
         {OLD " " OLD2, "diff: testlog-runs/" OLD2 " has no run.json, so it is "
                        "not finished; testlog list shows which runs are"},
         {OLD " " OLD3, OLD3 "/run.json: it is damaged; testlog list "},
-        {"a b c", "diff: two runs are enough; leave out c"},
+        {"a b c", "diff: two runs are enough; leave out c, or write "
+                  "b,c for several of one side"},
+        {OLD ",,", "diff: \"" OLD ",,\" names no run between its commas"},
         {"--jsom", "diff: unknown flag --jsom; did you mean --json?"},
     };
 

@@ -6,14 +6,14 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/history/history.h"
+#include "harness/results/model/model.h"
 
 #include "tests/support/support.h"
 
 #define SECOND UINT64_C(1000000000)
 
 static struct test_log_run before, after;
-static struct test_log_history history;
+static struct pass_times times;
 static struct changes changes;
 
 static void end(void)
@@ -21,7 +21,7 @@ static void end(void)
     runners_changes_free(&changes);
     test_log_run_free(&before);
     test_log_run_free(&after);
-    test_log_history_free(&history);
+    runners_pass_times_free(&times);
 }
 
 TestSuite(runners_changes, .fini = end);
@@ -43,7 +43,8 @@ static void add(struct test_log_run *run, const char *program, const char *name,
 static const struct change *only(void)
 {
     runners_changes_free(&changes);
-    cr_assert_eq(runners_changes_find(&changes, &before, &after, &history), 0);
+    cr_assert_eq(runners_changes_find(&changes, &before, &after, &times, 0.05),
+                 0);
     cr_assert_eq(changes.count, 1);
     cr_assert_eq(changes.counts[changes.all[0].kind], 1);
     return &changes.all[0];
@@ -94,7 +95,8 @@ Test(runners_changes, compares_tests_of_the_same_program)
     add(&before, "two", "test", TEST_LOG_OUTCOME_FAILED, 0);
     add(&after, "two", "test", TEST_LOG_OUTCOME_FAILED, 0);
     add(&after, "one", "test", TEST_LOG_OUTCOME_PASSED, 0);
-    cr_assert_eq(runners_changes_find(&changes, &before, &after, &history), 0);
+    cr_assert_eq(runners_changes_find(&changes, &before, &after, &times, 0.05),
+                 0);
     cr_expect_eq(changes.counts[CHANGE_UNCHANGED], 2);
 }
 
@@ -117,7 +119,8 @@ Test(runners_changes, keeps_the_tests_that_are_selected)
     add(&before, "one", "stays", TEST_LOG_OUTCOME_PASSED, 0);
     add(&after, "one", "comes", TEST_LOG_OUTCOME_PASSED, 0);
     add(&after, "one", "stays", TEST_LOG_OUTCOME_PASSED, 0);
-    cr_assert_eq(runners_changes_find(&changes, &before, &after, &history), 0);
+    cr_assert_eq(runners_changes_find(&changes, &before, &after, &times, 0.05),
+                 0);
     cr_expect_eq(changes.count, 3);
     cr_assert_eq(runners_changes_select(&changes, patterns), 0);
     cr_assert_eq(changes.count, 2);
@@ -128,26 +131,47 @@ Test(runners_changes, keeps_the_tests_that_are_selected)
 
 /* ---- Durations ---- */
 
-static const struct change *timed(uint64_t old, uint64_t new)
+/* Compares a test that takes `old`, then `new` ns, after `earlier` passes that
+ * take the same as `old`, and 2 % more or less. */
+static const struct change *timed(uint64_t old, uint64_t new, int earlier)
 {
+    uint64_t key = runners_test_key("program", "suite/test");
+
     end();
     add(&before, "program", "test", TEST_LOG_OUTCOME_PASSED, old);
     add(&after, "program", "test", TEST_LOG_OUTCOME_PASSED, new);
+    for (int i = 0; i < earlier; i++)
+        cr_assert_eq(runners_pass_times_add(&times, 0, key,
+                                            old + old / 50 * (uint64_t)(i % 3) -
+                                                old / 50),
+                     0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 0, &before), 0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 1, &after), 0);
     return only();
 }
 
-Test(runners_changes, compares_times_with_those_of_the_old_run)
+Test(runners_changes, compares_times_with_those_of_earlier_passes)
 {
-    cr_expect_eq(timed(SECOND, 2 * SECOND)->kind, CHANGE_SLOWER);
-    cr_expect_eq(only()->bound, SECOND);
-    cr_expect_eq(timed(2 * SECOND, SECOND)->kind, CHANGE_FASTER);
-    cr_expect_eq(only()->bound, 2 * SECOND);
-    cr_expect_eq(timed(SECOND, SECOND * 3 / 2)->kind, CHANGE_UNCHANGED);
-    cr_expect_eq(timed(SECOND * 3 / 2, SECOND)->kind, CHANGE_UNCHANGED);
-    cr_expect_eq(timed(SECOND / 1000, SECOND / 20)->kind, CHANGE_UNCHANGED,
-                 "less than a tenth of a second");
-    cr_expect_eq(timed(0, 0)->kind, CHANGE_UNCHANGED);
-    cr_expect_eq(timed(UINT64_MAX / 2, UINT64_MAX)->kind, CHANGE_SLOWER);
+    cr_expect_eq(timed(SECOND, 2 * SECOND, 9)->kind, CHANGE_SLOWER);
+    cr_expect_eq(only()->bound, SECOND + SECOND / 50);
+    cr_expect_eq(only()->judgement.verdict, VERDICT_SLOWER);
+    cr_expect_eq(timed(2 * SECOND, SECOND, 9)->kind, CHANGE_FASTER);
+    cr_expect_eq(only()->bound, 2 * SECOND - SECOND / 25);
+    cr_expect_eq(only()->judgement.verdict, VERDICT_NOT_SLOWER);
+    cr_expect_eq(timed(SECOND, SECOND, 9)->kind, CHANGE_UNCHANGED);
+    cr_expect_eq(timed(SECOND / 10000, SECOND / 2000, 9)->kind,
+                 CHANGE_UNCHANGED, "less than a millisecond");
+    cr_expect_eq(only()->judgement.verdict, VERDICT_NOT_SLOWER);
+    cr_expect_eq(timed(0, 0, 9)->kind, CHANGE_UNCHANGED);
+    cr_expect_eq(timed(UINT64_MAX / 2, UINT64_MAX, 9)->kind, CHANGE_SLOWER);
+}
+
+Test(runners_changes, one_run_a_side_is_too_noisy_to_tell)
+{
+    cr_expect_eq(timed(SECOND, 9 * SECOND, 0)->kind, CHANGE_UNCHANGED);
+    cr_expect(only()->judged);
+    cr_expect_eq(only()->judgement.verdict, VERDICT_TOO_NOISY);
+    cr_expect_eq(changes.verdicts[VERDICT_TOO_NOISY], 1);
 }
 
 Test(runners_changes, ignores_times_of_tests_that_do_not_pass)
@@ -155,43 +179,5 @@ Test(runners_changes, ignores_times_of_tests_that_do_not_pass)
     add(&before, "program", "test", TEST_LOG_OUTCOME_FAILED, 1);
     add(&after, "program", "test", TEST_LOG_OUTCOME_FAILED, 9 * SECOND);
     cr_expect_eq(only()->kind, CHANGE_UNCHANGED);
-}
-
-/* `line` as in the file of a history. */
-static const struct change *timed_after(const char *line, uint64_t old,
-                                        uint64_t new)
-{
-    char copy[256];
-
-    end();
-    strcpy(copy, line);
-    test_log_history_parse(&history, "program", copy);
-    add(&before, "program", "test", TEST_LOG_OUTCOME_PASSED, old);
-    add(&after, "program", "test", TEST_LOG_OUTCOME_PASSED, new);
-    return only();
-}
-
-Test(runners_changes, compares_times_with_earlier_passes_in_the_history)
-{
-    /* The new run is the first. */
-    const char *line = "passed\t1\t2000000000,1000000000,1800000000,400000000"
-                       "\tsuite/test";
-    /* It is the second, so only 400 ms is earlier. */
-    const char *later = "passed\t1\t1800000000,2000000000,400000000"
-                        "\tsuite/test";
-
-    cr_expect_eq(timed_after(line, SECOND, 2 * SECOND)->kind, CHANGE_UNCHANGED);
-    cr_expect_eq(timed_after(later, SECOND, 2 * SECOND)->kind, CHANGE_SLOWER);
-    cr_expect_eq(only()->bound, SECOND);
-    /* The history does not have the new run, so none is known to be earlier. */
-    cr_expect_eq(timed_after(line, SECOND, 3 * SECOND)->kind, CHANGE_SLOWER);
-    cr_expect_eq(timed_after("passed\t1\t100000000,400000000\tsuite/test",
-                             2 * SECOND, SECOND / 10)
-                     ->kind,
-                 CHANGE_FASTER);
-    cr_expect_eq(only()->bound, 4 * SECOND / 10);
-    cr_expect_eq(timed_after("passed\t1\t100000000,150000000\tsuite/test",
-                             2 * SECOND, SECOND / 10)
-                     ->kind,
-                 CHANGE_UNCHANGED);
+    cr_expect_not(only()->judged);
 }

@@ -6,7 +6,7 @@ const change = (() => {
         'newly-failing': 'failed', 'newly-passing': 'passed',
         slower: 'slower', faster: 'faster',
     };
-    const SIGNS = { slower: '▲ ', faster: '▼ ' };
+    const SIGNS = { slower: '▲ ', faster: '▼ ', noisy: '? ' };
     const WORDS = {
         'newly-failing': 'newly failing', 'newly-passing': 'newly passing',
         'other-outcome': 'other outcome', added: 'only new', gone: 'only old',
@@ -54,7 +54,7 @@ const change = (() => {
     }
 
     function ratio(one) {
-        return average(one.new) / average(one.old);
+        return one.new.median / one.old.median;
     }
 
     function ratios(kind, ratio, noun, title) {
@@ -73,8 +73,11 @@ const change = (() => {
         const calls = verdict & comparison.MORE_FREQUENT ? 'slower' :
             verdict & comparison.LESS_FREQUENT ? 'faster' : '';
 
-        return [time && ratios(time, ratio(one), 'time',
-            noise && `The noise is ${times(noise)}`),
+        const noisy = verdict & comparison.TOO_NOISY && 'noisy';
+
+        return [(time || noisy) && ratios(time || noisy, ratio(one), 'time',
+            noise && `The noise is ${times(noise)}${
+                time ? '' : ', too much to tell'}`),
         calls && ratios(calls, frequency(one), 'calls')];
     }
 

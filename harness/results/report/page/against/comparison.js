@@ -5,6 +5,7 @@ const comparison = (() => {
     const MORE_FREQUENT = 2;
     const FASTER = 4;
     const LESS_FREQUENT = 8;
+    const TOO_NOISY = 16;
     const data = { old: {}, new: {}, leftOut: {}, pairs: [], names: [],
         root: null };
 
@@ -118,5 +119,5 @@ const comparison = (() => {
     }
 
     return { data, load, grows, shrinks,
-        SLOWER, MORE_FREQUENT, FASTER, LESS_FREQUENT };
+        SLOWER, MORE_FREQUENT, FASTER, LESS_FREQUENT, TOO_NOISY };
 })();

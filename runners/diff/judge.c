@@ -1,0 +1,288 @@
+/* judge.c: tells whether something became slower, or whether the noise is too
+ * large to tell.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "judge.h"
+#include "runners/stat/stat.h"
+#include "trace/base/containers.h"
+
+enum {
+    CALLS_LEAST = 5,   /* in a run, to know its error */
+    FREEDOM_LEAST = 4, /* of the deviation of runs with fewer calls */
+    FREEDOM_MANY = 10, /* of that which makes the fast calls dispensable */
+};
+
+static const double shares[JUDGE_PLACES] = {0.05, 0.5};
+
+/* What is known of equal runs: how much they differ, and for how many degrees
+ * of freedom that counts. */
+static const double prior_deviation = 0.05;
+static const double prior_freedom = 20, prior_freedom_few = 2;
+static const double error_of_all = 0.01;
+
+const char *const runners_verdict_words[VERDICTS] = {
+#define RUNNERS_X(name, word, text) word,
+    RUNNERS_VERDICTS(RUNNERS_X)
+#undef RUNNERS_X
+};
+
+/* ---- Measuring ---- */
+
+/* Durations of 0 ns count as 1 ns. */
+static double log_of(double time)
+{
+    return log(time < 1 ? 1 : time);
+}
+
+/* Returns the standard error of an order statistic: the distance of those that
+ * enclose it with a probability of 99 %, in standard errors. */
+static double error_of(const struct percentiles *calls, double share)
+{
+    static const double width = 2.5758; /* of a normal distribution */
+    double count = (double)calls->count;
+    double reach = width * sqrt(count * share * (1 - share)) / count;
+    double least = fmax(share - reach, 0), most = fmin(share + reach, 1);
+
+    return (log_of((double)runners_percentiles_quantile(calls, most)) -
+            log_of((double)runners_percentiles_quantile(calls, least))) /
+           (2 * width);
+}
+
+/* Returns the logarithm of an order statistic. A median is in the middle of two
+ * if there is no middle one. */
+static double place_in(const struct percentiles *calls, int place)
+{
+    double count = (double)calls->count, rank = ceil(shares[place] * count);
+    double other = place == JUDGE_MEDIAN ? count - rank + 1 : rank;
+
+    return (log_of((double)runners_percentiles_quantile(calls, rank / count)) +
+            log_of(
+                (double)runners_percentiles_quantile(calls, other / count))) /
+           2;
+}
+
+static int add_run(struct measured_runs *runs, const struct measured_run *run)
+{
+    if (!TRACE_ARRAY_RESERVE(runs->all, runs->capacity, runs->count + 1))
+        return -1;
+    runs->all[runs->count++] = *run;
+    return 0;
+}
+
+int runners_measure_calls(struct measured_runs *runs,
+                          const struct percentiles *calls)
+{
+    struct measured_run run = {.few = calls->count < CALLS_LEAST};
+
+    for (int i = 0; i < JUDGE_PLACES; i++) {
+        run.places[i] = place_in(calls, i);
+        run.errors[i] = run.few ? 0 : error_of(calls, shares[i]);
+    }
+    return add_run(runs, &run);
+}
+
+int runners_measure_time(struct measured_runs *runs, double time)
+{
+    double place = log_of(time);
+    const struct measured_run run = {{place, place}, {0, 0}, true};
+
+    return add_run(runs, &run);
+}
+
+/* ---- Student's t ---- */
+
+/* Returns the probability that |t| does not exceed a value: see formulas 26.7.3
+ * and 26.7.4 in M. Abramowitz and I. A. Stegun, "Handbook of Mathematical
+ * Functions", 1964. */
+static double student_within(double t, unsigned freedom)
+{
+    double angle = atan(t / sqrt(freedom)), square = cos(angle) * cos(angle);
+    bool odd = freedom % 2;
+    double term = odd ? sin(angle) * cos(angle) : sin(angle), sum = 0;
+
+    for (unsigned i = odd ? 3 : 2; i <= freedom; i += 2) {
+        sum += term;
+        term *= square * (i - 1) / i;
+    }
+    return odd ? (angle + sum) * M_2_PI : sum;
+}
+
+double runners_student_quantile(double probability, unsigned freedom)
+{
+    double low = 0, high = 1e9;
+
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+
+        if (1 - student_within(middle, freedom) > 2 * probability)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Judging ---- */
+
+static int by_place(const void *a, const void *b, void *place)
+{
+    const struct measured_run *x = a, *y = b;
+    double first = x->places[*(const int *)place];
+    double second = y->places[*(const int *)place];
+
+    return first < second ? -1 : first > second;
+}
+
+/* What the runs of one side say of a place. */
+struct estimate {
+    double place;
+    double error;   /* the variance that the calls of a run leave, on average */
+    double squares; /* of the runs' distances to their mean */
+};
+
+static struct estimate estimate(struct measured_runs *runs, int place)
+{
+    size_t count = runs->count, rank = (size_t)ceil(shares[place] * count);
+    size_t other = place == JUDGE_MEDIAN ? count - rank : rank - 1;
+    struct estimate one = {.place = 0};
+    double mean = 0;
+
+    qsort_r(runs->all, count, sizeof(*runs->all), by_place, &place);
+    one.place =
+        (runs->all[rank - 1].places[place] + runs->all[other].places[place]) /
+        2;
+    for (size_t i = 0; i < count; i++)
+        mean += runs->all[i].places[place] / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double distance = runs->all[i].places[place] - mean;
+        double error = runs->all[i].errors[place];
+
+        one.squares += distance * distance;
+        one.error += error * error / (double)count;
+    }
+    return one;
+}
+
+/* How a place moved from one side to the other. */
+struct shift {
+    double distance;
+    double errors[2]; /* variances that each side's calls leave */
+    double variance;  /* between equal runs; 0: unknown */
+};
+
+struct comparison {
+    struct shift shifts[JUDGE_PLACES];
+    size_t runs[2];
+    bool few; /* calls in a run */
+    double over, error;
+};
+
+static bool has_few(const struct measured_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->all[i].few)
+            return true;
+    return false;
+}
+
+static struct comparison compare(struct measured_runs *before,
+                                 struct measured_runs *after,
+                                 const struct judge_rules *rules)
+{
+    struct comparison all = {
+        .runs = {before->count, after->count},
+        .few = has_few(before) || has_few(after),
+        .over = log1p(rules->over),
+        .error = error_of_all /
+                 (double)(rules->comparisons ? rules->comparisons : 1)};
+    double freedom = (double)(before->count + after->count) - 2;
+
+    for (int i = 0; i < JUDGE_PLACES; i++) {
+        struct estimate old = estimate(before, i), new = estimate(after, i);
+
+        all.shifts[i] = (struct shift){
+            new.place - old.place,
+            {old.error, new.error},
+            freedom > 0 ? (old.squares + new.squares) / freedom : 0};
+    }
+    return all;
+}
+
+/* How far a place may move by chance. */
+struct limits {
+    double known;    /* by what the runs themselves show */
+    double expected; /* with what is known of equal runs */
+};
+
+/* Returns the limits if each side had so many `more` runs of this kind. */
+static struct limits limits_of(const struct comparison *all, int place,
+                               unsigned more)
+{
+    const struct shift *shift = &all->shifts[place];
+    double old = (double)(all->runs[0] + more);
+    double new = (double)(all->runs[1] + more);
+    double prior = all->few ? prior_freedom_few : prior_freedom;
+    double usual = prior_deviation * prior_deviation, share = 1 / old + 1 / new;
+    double freedom = old + new - 2, variance = shift->variance, mixed, t;
+    double calls = shift->errors[0] / old + shift->errors[1] / new;
+    struct limits limits;
+
+    if (more && all->runs[0] + all->runs[1] == 2)
+        variance = usual;
+    mixed = (prior * usual + freedom * variance) / (prior + freedom);
+    t = runners_student_quantile(all->error, (unsigned)(prior + freedom));
+    limits.known = t * sqrt(calls + variance * share);
+    limits.expected = t * sqrt(calls + mixed * share);
+    return limits;
+}
+
+static bool has_grown(const struct comparison *all, int place, unsigned more)
+{
+    double distance = all->shifts[place].distance;
+
+    return distance > all->over &&
+           distance > limits_of(all, place, more).expected;
+}
+
+/* What keeps a run from the processor moves the median of its calls, but rarely
+ * the fast ones. Many runs show how much that is. */
+static enum verdict verdict_of(const struct comparison *all, unsigned more)
+{
+    double distance = all->shifts[JUDGE_MEDIAN].distance;
+    size_t freedom = all->runs[0] + all->runs[1] + 2 * more - 2;
+
+    if (all->few && freedom < FREEDOM_LEAST)
+        return VERDICT_TOO_NOISY;
+    if (distance + limits_of(all, JUDGE_MEDIAN, more).known <= all->over)
+        return VERDICT_NOT_SLOWER;
+    return has_grown(all, JUDGE_MEDIAN, more) &&
+                   (freedom >= FREEDOM_MANY || has_grown(all, JUDGE_FAST, more))
+               ? VERDICT_SLOWER
+               : VERDICT_TOO_NOISY;
+}
+
+struct judgement runners_judge(struct measured_runs *before,
+                               struct measured_runs *after,
+                               const struct judge_rules *rules)
+{
+    struct comparison all = compare(before, after, rules);
+    struct judgement judgement = {.verdict = verdict_of(&all, 0),
+                                  .ratio =
+                                      exp(all.shifts[JUDGE_MEDIAN].distance)};
+
+    judgement.noise =
+        judgement.ratio * expm1(limits_of(&all, JUDGE_MEDIAN, 0).expected);
+    while (judgement.verdict == VERDICT_TOO_NOISY &&
+           judgement.more_runs < JUDGE_MORE_MOST)
+        if (verdict_of(&all, ++judgement.more_runs) != VERDICT_TOO_NOISY)
+            break;
+    return judgement;
+}
+
+bool runners_may_be_slower(const struct judgement *judgement, double over)
+{
+    return judgement->verdict == VERDICT_TOO_NOISY &&
+           judgement->ratio > 1 + over;
+}

@@ -1,0 +1,90 @@
+/* judge.h: tells whether something became slower, or whether the noise is too
+ * large to tell. Private.
+ *
+ * All times are natural logarithms of ns, so that a difference is a ratio.
+ */
+#ifndef TESTLOG_JUDGE_H
+#define TESTLOG_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct percentiles;
+
+/* X(NAME, word in JSON, text) */
+#define RUNNERS_VERDICTS(X)                                                    \
+    X(NOT_SLOWER, "not-slower", "not slower")                                  \
+    X(TOO_NOISY, "too-noisy", "too noisy to tell")                             \
+    X(SLOWER, "slower", "slower")
+
+enum verdict {
+#define RUNNERS_X(name, word, text) VERDICT_##name,
+    RUNNERS_VERDICTS(RUNNERS_X)
+#undef RUNNERS_X
+        VERDICTS
+};
+
+/* runners_verdict_words has the word of each verdict in JSON. */
+extern const char *const runners_verdict_words[VERDICTS];
+
+/* What of the calls is compared: the 5 % quantile, which noise moves least, and
+ * the median. */
+enum { JUDGE_FAST, JUDGE_MEDIAN, JUDGE_PLACES };
+
+/* What one run measured. */
+struct measured_run {
+    double places[JUDGE_PLACES];
+    double errors[JUDGE_PLACES]; /* standard errors */
+    bool few;                    /* calls: their errors are unknown */
+};
+
+/* What the runs of one side measured. */
+struct measured_runs {
+    struct measured_run *all;
+    size_t count, capacity;
+};
+
+/* runners_measure_calls adds a run with the durations of its calls, and
+ * runners_measure_time adds one with a single time, in ns. -1 without memory.
+ */
+int runners_measure_calls(struct measured_runs *, const struct percentiles *);
+int runners_measure_time(struct measured_runs *, double time);
+
+enum { JUDGE_MORE_MOST = 100 };
+
+/* How strict a judgement is. */
+struct judge_rules {
+    double over;        /* a shift up to it is none, such as 0.05 */
+    size_t comparisons; /* that are made together */
+};
+
+struct judgement {
+    enum verdict verdict;
+    double ratio;       /* of the medians */
+    double noise;       /* of the ratio; 0: unknown */
+    unsigned more_runs; /* TOO_NOISY: that would tell, of each side; MORE_MOST:
+                           or more */
+};
+
+/* runners_judge compares two sides, of which each has a run. It sorts their
+ * runs.
+ *
+ * A median's standard error is that of J. W. McKean and R. M. Schrader, "A
+ * Comparison of Methods for Studentizing the Sample Median", 1984, from the
+ * order statistics of the calls. That of runs is their standard deviation,
+ * mixed with what equal runs on shared machines differ by, as prior knowledge;
+ * see G. K. Smyth, "Linear Models and Empirical Bayes Methods", 2004. The error
+ * of all comparisons together is 1 %, after C. E. Bonferroni. */
+struct judgement runners_judge(struct measured_runs *before,
+                               struct measured_runs *after,
+                               const struct judge_rules *);
+
+/* runners_may_be_slower tells whether something is too noisy to tell, and its
+ * median is longer by more than `over`: that is listed. */
+bool runners_may_be_slower(const struct judgement *, double over);
+
+/* runners_student_quantile returns the value that Student's t, with so many
+ * degrees of freedom, exceeds with a probability, which is at most 0.5. */
+double runners_student_quantile(double probability, unsigned freedom);
+
+#endif
