@@ -10,6 +10,7 @@
 
 #include <testlog/log.h>
 
+#include "harness/usage.h"
 #include "trace/recording.h"
 
 /* ---- session.c: from a process to those that it starts ---- */
@@ -205,10 +206,12 @@ struct test_log_note {
     uint32_t crashed;         /* enum test_log_crash_step */
     uint32_t devices;         /* all activities of devices are recorded */
     struct test_log_crash crash;
-    char name[424]; /* as test_log_name returns it */
+    struct test_log_usage before, after; /* the test */
+    char name[292];                      /* as test_log_name returns it */
     char reason[312];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[172];
+    uint32_t used; /* 1: `before` is set, 2: `after`, too */
 };
 
 enum test_log_crash_step {

@@ -6,10 +6,10 @@
 # how long calls take. Not a test: its figures depend on the machine.
 set -u
 cd "$(dirname "$0")/.." || exit
-testlog=$PWD/${1:?a folder of build/}/testlog
-program=$PWD/$1/tests/programs/traced/noise_test
+build=$PWD/${1:?a folder of build/}
 work=$(mktemp -d)
 cd "$work" || exit
+cp "$build/testlog" "$build/tests/programs/traced/noise_test" .
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 export TRACE_DIR=runs TESTLOG_KEEP=1000
 for ((i = 0; i < ${BUSY:-5}; i++)); do
@@ -18,12 +18,12 @@ done
 
 # measure SLOW FILTER [FLAG...]: runs tests; their run is runs/latest.
 measure() {
-    SLOW=$1 "$program" --filter "$2" "${@:3}" >log 2>&1 || cat log
+    SLOW=$1 ./noise_test --filter "$2" "${@:3}" >log 2>&1 || cat log
 }
 
 # alarms KIND NEW...: how many tests or spans a comparison calls slower.
 alarms() {
-    "$testlog" diff "${@:2}" --fail-over=5% --json >diff.json
+    ./testlog diff "${@:2}" --fail-over=5% --json >diff.json
     /usr/bin/python3 -c '
 import json, sys
 print(sum(one["verdict"] == "slower" for one in json.load(open("diff.json"))[sys.argv[1]]
@@ -50,6 +50,6 @@ for size in ${SIZES:-1000 20000}; do
     count "  equal, 200 spans, alarms" "${PAIRS:-40}" 1 noise/spans spans
 done
 count "equal, 20 tests, with a history, alarms" "${PAIRS:-40}" 1 'tests/*' tests
-count "equal, 20 tests, --repeat=5, alarms" 10 1 'tests/*' tests --repeat=5
+count "equal, 20 tests, --repeat=5, alarms" "${PAIRS:-40}" 1 'tests/*' tests --repeat=5
 count "1.5 times as long, 20 tests, --repeat=5, found" 5 1.5 'tests/*' tests \
     --repeat=5

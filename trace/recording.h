@@ -57,7 +57,28 @@ struct trace_options {
     const struct trace_function_filter *functions;
     struct trace_anchor origin; /* time zero; ticks 0 = now */
     const char *const *meta;    /* name, value, name, value, ..., NULL */
+    unsigned meters; /* bits, by enum trace_meter: what is read at spans */
 };
+
+/* X(NAME, key of --trace-options, late field of a span) */
+#define TRACE_METERS(X)                                                        \
+    X(CPU, cpu, "cpu_ns")                                                      \
+    X(INSTRUCTIONS, instructions, "instructions")
+
+enum trace_meter {
+#define TRACE_X(name, key, field) TRACE_METER_##name,
+    TRACE_METERS(TRACE_X)
+#undef TRACE_X
+        TRACE_METER_COUNT
+};
+
+/* The target of the fields that are read there. */
+#define TRACE_METER_TARGET "testlog::meters"
+
+/* trace_count_instructions opens a counter of the calling thread's instructions
+ * in user space, a descriptor from which a uint64_t is read; -1 with errno:
+ * EACCES or EPERM if the kernel refuses it, ENOENT if the machine has none. */
+int trace_count_instructions(void);
 
 #define TRACE_LIMIT_DEFAULT  (UINT64_C(256) << 20)
 #define TRACE_LIMIT_LEAST    (UINT64_C(256) << 10)

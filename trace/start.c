@@ -49,10 +49,11 @@ static int make_folder(const char *folder)
 static int open_recording(const struct trace_profiler *profiler)
 {
     const char *const meta[] = {"program", program_invocation_name, NULL};
-    const struct trace_options options = {.limit = profiler->limit,
-                                          .functions_limit =
-                                              profiler->functions_limit,
-                                          .meta = meta};
+    const struct trace_options options = {
+        .limit = profiler->limit,
+        .functions_limit = profiler->functions_limit,
+        .meters = trace_profiler_meters(profiler),
+        .meta = meta};
     int result = trace_open(recording, &options);
 
     if (result && errno == EEXIST && !unlink(recording))

@@ -86,6 +86,7 @@ static void record(const struct test_log_session *session, const char *folder,
     struct trace_options options = {
         .limit = strtoull(session->limit, NULL, 10),
         .functions_limit = none ? 0 : profiler.functions_limit,
+        .meters = trace_profiler_meters(&profiler),
         .functions = none ? NULL : attach_filter(session->functions),
         .origin = test_log_anchor_of(session->origin),
         .meta = meta,

@@ -38,6 +38,11 @@ int test_log_line_output(void);
 /* test_log_status_begin reports which test this process runs. */
 void test_log_status_begin(void);
 
+/* test_log_status_measure notes what this process has used when the test
+ * begins, and test_log_status_measured when it ends. */
+void test_log_status_measure(void);
+void test_log_status_measured(void);
+
 /* test_log_forked tells whether this process is a forked child of the test. */
 bool test_log_forked(void);
 

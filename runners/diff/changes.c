@@ -83,6 +83,8 @@ static void judge(struct change *change, struct test_times *times,
 
     change->judged = true;
     change->judgement = runners_judge(old, new, rules);
+    change->medians[0] = (uint64_t)median_of(old);
+    change->medians[1] = (uint64_t)median_of(new);
     excess = median_of(new) - median_of(old);
     if (change->judgement.verdict == VERDICT_SLOWER && excess >= EXCESS_LEAST) {
         change->kind = CHANGE_SLOWER;

@@ -41,6 +41,7 @@ struct change {
     uint64_t bound; /* ns that its passes took at most before, or at least if
                        it is faster now */
     bool judged;    /* it passed on both sides */
+    uint64_t medians[2]; /* ns that its passes took */
     struct judgement judgement;
 };
 

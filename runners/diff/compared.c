@@ -39,14 +39,24 @@ static int read_run(struct test_log_run *side, uint64_t *time,
     return runners_run_file_add(file, side) ? refuse(command, path) : 0;
 }
 
-static int read_side(struct test_log_run *side, uint64_t *time,
-                     const char *command, const struct run_paths *paths)
+static int read_side(struct compared *compared, struct pass_times *times,
+                     const struct recorded_runs *runs, int which)
 {
-    int status = 0;
+    struct test_log_run *side = which ? &compared->after : &compared->before;
+    const struct run_paths *paths = &runs->sides[which];
 
-    for (size_t i = 0; i < paths->count && !status; i++)
-        status = read_run(side, time, command, paths->all[i]);
-    return status;
+    for (size_t i = 0; i < paths->count; i++) {
+        size_t first = side->count;
+
+        if (read_run(side, &compared->times[which], runs->command,
+                     paths->all[i]))
+            return -1;
+        if (runners_pass_times_add_run(times, which, side, first)) {
+            test_log_notice("%s: out of memory", runs->command);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* Fills the names of all runs; -1 without memory. */
@@ -83,20 +93,15 @@ static int remember(struct pass_times *times, const struct compared *compared,
     return status;
 }
 
-static int find_changes(struct compared *compared,
-                        const struct recorded_runs *runs, double over)
+static int find_changes(struct compared *compared, struct pass_times *times,
+                        const struct recorded_runs *runs)
 {
-    struct pass_times times = {.count = 0};
-    int status = -1;
-
-    if (!runners_pass_times_add_run(&times, 0, &compared->before) &&
-        !runners_pass_times_add_run(&times, 1, &compared->after) &&
-        !remember(&times, compared, runs))
-        status = runners_changes_find(&compared->changes, &compared->before,
-                                      &compared->after, &times, over);
-    runners_pass_times_free(&times);
-    if (status || !runs->patterns)
-        return status;
+    if (remember(times, compared, runs) ||
+        runners_changes_find(&compared->changes, &compared->before,
+                             &compared->after, times, compared->over))
+        return -1;
+    if (!runs->patterns)
+        return 0;
     return runners_changes_select(&compared->changes, runs->patterns);
 }
 
@@ -116,24 +121,35 @@ static bool have_different_flavours(const struct compared *compared)
     return before && after && strcmp(before, after) != 0;
 }
 
-int runners_compared_read(struct compared *compared,
-                          const struct recorded_runs *runs, double over)
+static int compare(struct compared *compared, struct pass_times *times,
+                   const struct recorded_runs *runs)
 {
-    *compared = (struct compared){.over = over,
-                                  .changes.any_flavour = runs->any_flavour};
-    if (read_side(&compared->before, &compared->times[0], runs->command,
-                  &runs->sides[0]) ||
-        read_side(&compared->after, &compared->times[1], runs->command,
-                  &runs->sides[1]))
-        return -1;
+    double over = compared->over;
+
     compared->apart = !runs->any_flavour && have_different_flavours(compared);
-    if (!find_changes(compared, runs, over) &&
+    if (!find_changes(compared, times, runs) &&
         (compared->apart ||
          (!find_slowdowns(&compared->spans, STAT_SPAN, runs, over) &&
-          !find_slowdowns(&compared->kernels, STAT_KERNEL, runs, over))))
+          (runs->by != MEASURE_TIME ||
+           !find_slowdowns(&compared->kernels, STAT_KERNEL, runs, over)))))
         return 0;
     test_log_notice("%s: out of memory", runs->command);
     return -1;
+}
+
+int runners_compared_read(struct compared *compared,
+                          const struct recorded_runs *runs, double over)
+{
+    struct pass_times times = {.by = runs->by};
+    int status = -1;
+
+    *compared = (struct compared){.over = over,
+                                  .changes.any_flavour = runs->any_flavour};
+    if (!read_side(compared, &times, runs, 0) &&
+        !read_side(compared, &times, runs, 1))
+        status = compare(compared, &times, runs);
+    runners_pass_times_free(&times);
+    return status;
 }
 
 void runners_compared_free(struct compared *compared)

@@ -20,16 +20,29 @@
 struct settings {
     bool json;
     bool any_flavour;
+    enum measure by;
     bool fails;       /* if something is slower or more frequent by `over` */
     bool fails_noisy; /* if something is too noisy to tell */
     double over;
+};
+
+static const char *const measures[] = {
+#define RUNNERS_X(name, word, text) word,
+    RUNNERS_MEASURES(RUNNERS_X)
+#undef RUNNERS_X
+        NULL};
+
+static const char *const measure_texts[] = {
+#define RUNNERS_X(name, word, text) text,
+    RUNNERS_MEASURES(RUNNERS_X)
+#undef RUNNERS_X
 };
 
 static void usage(void)
 {
     puts("Usage: testlog diff [RUN,... [RUN,...]] [--fail-over=PERCENT] "
          "[--fail-noisy]\n"
-         "                    [--any-flavour] [--json]\n\n"
+         "                    [--by=time|cpu] [--any-flavour] [--json]\n\n"
          "Prints which tests changed their result from the first run to the "
          "second, and\nwhich tests, spans and GPU kernels became slower or "
          "more frequent. RUN is the\nfolder of a run or a name in testlog "
@@ -40,6 +53,9 @@ static void usage(void)
          "                           by more than that, such as 10%\n"
          "      --fail-noisy         exit with 1 also if something is too "
          "noisy to tell\n"
+         "      --by=time|cpu        compare processor time instead of time; "
+         "of spans if it was\n"
+         "                           recorded with --trace-options=cpu=1\n"
          "      --any-flavour        compare the times of builds of "
          "different flavours, too\n"
          "      --json               print one JSON object\n"
@@ -56,6 +72,19 @@ static void put_flavours(const struct compared *compared)
                         "too",
                         test_log_run_flavour(&compared->before),
                         test_log_run_flavour(&compared->after));
+}
+
+static void put_unmeasured(const struct compared *compared,
+                           const struct recorded_runs *runs)
+{
+    const struct changes *changes = &compared->changes;
+    bool some = compared->spans.count || compared->apart;
+
+    for (int i = 0; i < VERDICTS; i++)
+        some |= changes->verdicts[i] > 0;
+    if (runs->by != MEASURE_TIME && !some)
+        test_log_notice("diff: no test or span of both sides has a %s",
+                        measure_texts[runs->by]);
 }
 
 static int code_of(const struct compared *compared,
@@ -85,6 +114,7 @@ static int compare(const struct recorded_runs *runs,
     int code = TEST_LOG_USAGE;
 
     if (!runners_compared_read(&compared, runs, settings->over)) {
+        put_unmeasured(&compared, runs);
         put_flavours(&compared);
         if (settings->json)
             runners_diff_put_json(&compared, runs);
@@ -210,6 +240,7 @@ static bool add_sides(struct run_paths sides[2], const char *dir, char **words)
 static int compare_named(char **words, const struct settings *settings)
 {
     struct recorded_runs runs = {.command = "diff",
+                                 .by = settings->by,
                                  .any_flavour = settings->any_flavour};
     char *no_folder[] = {NULL};
     struct test_log_options options;
@@ -249,11 +280,22 @@ static int read_percent(struct settings *settings, const char *text)
     return 0;
 }
 
+static int read_measure(struct settings *settings, const char *text)
+{
+    unsigned choice;
+
+    if (test_log_read_word("--by", text, measures, &choice))
+        return -1;
+    settings->by = (enum measure)choice;
+    return 0;
+}
+
 int runners_diff(int argc, char **argv)
 {
     static const struct option options[] = {
         {"fail-over", required_argument, NULL, 'o'},
         {"fail-noisy", no_argument, NULL, 'n'},
+        {"by", required_argument, NULL, 'b'},
         {"any-flavour", no_argument, NULL, 'a'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -275,7 +317,8 @@ int runners_diff(int argc, char **argv)
             settings.any_flavour = true;
         else if (flag == 'n')
             settings.fails_noisy = true;
-        else if (read_percent(&settings, optarg))
+        else if (flag == 'b' ? read_measure(&settings, optarg)
+                             : read_percent(&settings, optarg))
             return TEST_LOG_USAGE;
     }
     return compare_named(argv + optind, &settings);

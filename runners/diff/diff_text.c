@@ -93,8 +93,8 @@ static void add_outcomes(struct trace_text *line, const struct change *change)
 static void add_times(struct trace_text *line, const struct change *change)
 {
     trace_text_printf(line, ": %.2f s -> %.2f s (earlier passes: at %s %.2f s)",
-                      (double)change->before->duration / 1e9,
-                      (double)change->after->duration / 1e9,
+                      (double)change->medians[0] / 1e9,
+                      (double)change->medians[1] / 1e9,
                       change->kind == CHANGE_SLOWER ? "most" : "least",
                       (double)change->bound / 1e9);
 }
@@ -220,7 +220,7 @@ static bool is_noisy_test(const struct change *change, double over)
 {
     return change->judged && change->kind == CHANGE_UNCHANGED &&
            runners_may_be_slower(&change->judgement, over) &&
-           change->after->duration >= change->before->duration + LONGER_LEAST;
+           change->medians[1] >= change->medians[0] + LONGER_LEAST;
 }
 
 static void put_noisy_tests(const struct compared *compared, bool programs)
@@ -241,8 +241,8 @@ static void put_noisy_tests(const struct compared *compared, bool programs)
         trace_text_string(&line, "    ");
         add_name(&line, change->after, programs);
         trace_text_printf(&line, ": %.2f s -> %.2f s, ",
-                          (double)change->before->duration / 1e9,
-                          (double)change->after->duration / 1e9);
+                          (double)change->medians[0] / 1e9,
+                          (double)change->medians[1] / 1e9);
         add_judgement(&line, &change->judgement);
         put_line(&line);
     }

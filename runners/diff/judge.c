@@ -9,9 +9,10 @@
 #include "trace/base/containers.h"
 
 enum {
-    CALLS_LEAST = 5,   /* in a run, to know its error */
-    FREEDOM_LEAST = 4, /* of the deviation of runs with fewer calls */
-    FREEDOM_MANY = 10, /* of that which makes the fast calls dispensable */
+    CALLS_LEAST = 5,    /* in a run, to know its error */
+    FREEDOM_LEAST = 4,  /* of the deviation of runs with fewer calls */
+    FREEDOM_SINGLE = 4, /* of single times, at most */
+    FREEDOM_MANY = 10,  /* of that which makes the fast calls dispensable */
 };
 
 static const double shares[JUDGE_PLACES] = {0.05, 0.5};
@@ -63,15 +64,18 @@ static double place_in(const struct percentiles *calls, int place)
            2;
 }
 
-static int add_run(struct measured_runs *runs, const struct measured_run *run)
+static int add_run(struct measured_runs *runs, size_t group,
+                   const struct measured_run *run)
 {
     if (!TRACE_ARRAY_RESERVE(runs->all, runs->capacity, runs->count + 1))
         return -1;
+    runs->groups += !runs->count || group != runs->last;
+    runs->last = group;
     runs->all[runs->count++] = *run;
     return 0;
 }
 
-int runners_measure_calls(struct measured_runs *runs,
+int runners_measure_calls(struct measured_runs *runs, size_t group,
                           const struct percentiles *calls)
 {
     struct measured_run run = {.few = calls->count < CALLS_LEAST};
@@ -80,15 +84,15 @@ int runners_measure_calls(struct measured_runs *runs,
         run.places[i] = place_in(calls, i);
         run.errors[i] = run.few ? 0 : error_of(calls, shares[i]);
     }
-    return add_run(runs, &run);
+    return add_run(runs, group, &run);
 }
 
-int runners_measure_time(struct measured_runs *runs, double time)
+int runners_measure_time(struct measured_runs *runs, size_t group, double time)
 {
     double place = log_of(time);
     const struct measured_run run = {{place, place}, {0, 0}, true};
 
-    return add_run(runs, &run);
+    return add_run(runs, group, &run);
 }
 
 /* ---- Student's t ---- */
@@ -175,7 +179,8 @@ struct shift {
 struct comparison {
     struct shift shifts[JUDGE_PLACES];
     size_t runs[2];
-    bool few; /* calls in a run */
+    double together; /* the share of the variance that groups add */
+    bool few;        /* calls in a run */
     double over, error;
 };
 
@@ -187,12 +192,19 @@ static bool has_few(const struct measured_runs *runs)
     return false;
 }
 
+/* A group may be as far from others as its repetitions are from each other. */
+static double together(const struct measured_runs *runs)
+{
+    return runs->count > runs->groups ? 1 / (double)runs->groups : 0;
+}
+
 static struct comparison compare(struct measured_runs *before,
                                  struct measured_runs *after,
                                  const struct judge_rules *rules)
 {
     struct comparison all = {
         .runs = {before->count, after->count},
+        .together = together(before) + together(after),
         .few = has_few(before) || has_few(after),
         .over = log1p(rules->over),
         .error = error_of_all /
@@ -216,6 +228,17 @@ struct limits {
     double expected; /* with what is known of equal runs */
 };
 
+/* One time, or two, are not averaged: how far they are off is not normal. */
+static unsigned freedom_of(const struct comparison *all, double freedom,
+                           unsigned more)
+{
+    size_t least = all->runs[0] < all->runs[1] ? all->runs[0] : all->runs[1];
+    bool averaged = !all->few || least + more > 2;
+
+    return averaged || freedom < FREEDOM_SINGLE ? (unsigned)freedom
+                                                : FREEDOM_SINGLE;
+}
+
 /* Returns the limits if each side had so many `more` runs of this kind. */
 static struct limits limits_of(const struct comparison *all, int place,
                                unsigned more)
@@ -224,7 +247,8 @@ static struct limits limits_of(const struct comparison *all, int place,
     double old = (double)(all->runs[0] + more);
     double new = (double)(all->runs[1] + more);
     double prior = all->few ? prior_freedom_few : prior_freedom;
-    double usual = prior_deviation * prior_deviation, share = 1 / old + 1 / new;
+    double usual = prior_deviation * prior_deviation,
+           share = 1 / old + 1 / new + all->together;
     double freedom = old + new - 2, variance = shift->variance, mixed, t;
     double calls = shift->errors[0] / old + shift->errors[1] / new;
     struct limits limits;
@@ -232,7 +256,8 @@ static struct limits limits_of(const struct comparison *all, int place,
     if (more && all->runs[0] + all->runs[1] == 2)
         variance = usual;
     mixed = (prior * usual + freedom * variance) / (prior + freedom);
-    t = runners_student_quantile(all->error, (unsigned)(prior + freedom));
+    t = runners_student_quantile(all->error,
+                                 freedom_of(all, prior + freedom, more));
     limits.known = t * sqrt(calls + variance * share);
     limits.expected = t * sqrt(calls + mixed * share);
     return limits;

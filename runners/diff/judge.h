@@ -27,6 +27,18 @@ enum verdict {
 /* runners_verdict_words has the word of each verdict in JSON. */
 extern const char *const runners_verdict_words[VERDICTS];
 
+/* X(NAME, value of --by, what is compared): of tests and the calls of spans. */
+#define RUNNERS_MEASURES(X)                                                    \
+    X(TIME, "time", "time")                                                    \
+    X(CPU, "cpu", "processor time")
+
+enum measure {
+#define RUNNERS_X(name, word, text) MEASURE_##name,
+    RUNNERS_MEASURES(RUNNERS_X)
+#undef RUNNERS_X
+        MEASURES
+};
+
 /* What of the calls is compared: the 5 % quantile, which noise moves least, and
  * the median. */
 enum { JUDGE_FAST, JUDGE_MEDIAN, JUDGE_PLACES };
@@ -38,17 +50,20 @@ struct measured_run {
     bool few;                    /* calls: their errors are unknown */
 };
 
-/* What the runs of one side measured. */
+/* What the runs of one side measured. Repetitions of a run are runs, too, but
+ * form a group: they vary together. */
 struct measured_runs {
     struct measured_run *all;
     size_t count, capacity;
+    size_t groups, last; /* how many, and the number of the last one */
 };
 
 /* runners_measure_calls adds a run with the durations of its calls, and
- * runners_measure_time adds one with a single time, in ns. -1 without memory.
- */
-int runners_measure_calls(struct measured_runs *, const struct percentiles *);
-int runners_measure_time(struct measured_runs *, double time);
+ * runners_measure_time adds one with a single time, in ns. Runs of a group,
+ * which has a number, are added one after the other. -1 without memory. */
+int runners_measure_calls(struct measured_runs *, size_t group,
+                          const struct percentiles *);
+int runners_measure_time(struct measured_runs *, size_t group, double time);
 
 enum { JUDGE_MORE_MOST = 100 };
 

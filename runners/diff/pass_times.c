@@ -38,8 +38,8 @@ static struct test_times *find(struct pass_times *times, uint64_t key)
     return &times->all[times->count++];
 }
 
-int runners_pass_times_add(struct pass_times *times, int side, uint64_t key,
-                           uint64_t duration)
+int runners_pass_times_add(struct pass_times *times, int side, size_t group,
+                           uint64_t key, uint64_t duration)
 {
     struct test_times *test = find(times, key);
 
@@ -49,22 +49,33 @@ int runners_pass_times_add(struct pass_times *times, int side, uint64_t key,
         test->least[side] = duration;
     if (duration > test->most[side])
         test->most[side] = duration;
-    return runners_measure_time(&test->sides[side], (double)duration);
+    return runners_measure_time(&test->sides[side], group, (double)duration);
+}
+
+/* Returns 0 if it is unknown. */
+static uint64_t measured(const struct pass_times *times,
+                         const struct test_log_result *result)
+{
+    if (times->by == MEASURE_TIME)
+        return result->duration + !result->duration;
+    return result->usage.peak ? result->usage.cpu : 0;
 }
 
 int runners_pass_times_add_run(struct pass_times *times, int side,
-                               const struct test_log_run *run)
+                               const struct test_log_run *run, size_t first)
 {
+    size_t group = times->groups++;
     int status = 0;
 
-    for (size_t i = 0; i < run->count && !status; i++) {
+    for (size_t i = first; i < run->count && !status; i++) {
         const struct test_log_result *result = &run->results[i];
 
-        if (result->outcome == TEST_LOG_OUTCOME_PASSED)
+        if (result->outcome == TEST_LOG_OUTCOME_PASSED &&
+            measured(times, result))
             status = runners_pass_times_add(
-                times, side,
+                times, side, group,
                 runners_test_key(result->program, test_log_name(result)),
-                result->duration);
+                measured(times, result));
     }
     return status;
 }
@@ -96,9 +107,11 @@ static int add_outcomes(struct pass_times *times, const char *program,
             (!flavour || !strcmp(run->flavour, flavour)) &&
             is_before(run->name, names, count))
             status = runners_pass_times_add(
-                times, 0, runners_test_key(program, outcomes->tests[try->test]),
+                times, 0, times->groups + try->run,
+                runners_test_key(program, outcomes->tests[try->test]),
                 try->duration);
     }
+    times->groups += outcomes->run_count;
     return status;
 }
 
@@ -113,6 +126,8 @@ int runners_pass_times_remember(struct pass_times *times,
     uintptr_t unused;
     int status = 0;
 
+    if (times->by != MEASURE_TIME)
+        return 0; /* the history has times alone */
     test_log_history_open(&history, dir, NULL, NULL);
     for (size_t i = 0; history.path && i < run->count && !status; i++) {
         const struct test_log_result *result = &run->results[i];

@@ -16,6 +16,8 @@ struct test_times {
 
 /* The zero value is empty. */
 struct pass_times {
+    enum measure by;
+    size_t groups; /* runs that were added */
     struct trace_table by_key;
     struct test_times *all;
     size_t count, capacity;
@@ -25,14 +27,15 @@ struct pass_times {
  * are one test. */
 uint64_t runners_test_key(const char *program, const char *name);
 
-/* runners_pass_times_add adds a pass of a test to a side, and _add_run all
- * passes of runs. runners_pass_times_remember adds, as old passes, those of the
- * new runs' programs and flavours that .history beside them remembers from
- * before all runs that `names` lists. -1 without memory. */
-int runners_pass_times_add(struct pass_times *, int side, uint64_t key,
-                           uint64_t duration);
+/* runners_pass_times_add adds a pass of a test to a side, and _add_run those
+ * among the results of a run from `first` on. runners_pass_times_remember adds,
+ * as old passes, those of the new runs' programs and flavours that .history
+ * beside them remembers from before all runs that `names` lists. -1 without
+ * memory. */
+int runners_pass_times_add(struct pass_times *, int side, size_t group,
+                           uint64_t key, uint64_t duration);
 int runners_pass_times_add_run(struct pass_times *, int side,
-                               const struct test_log_run *);
+                               const struct test_log_run *, size_t first);
 int runners_pass_times_remember(struct pass_times *,
                                 const struct test_log_run *,
                                 const char *const *names, size_t count);

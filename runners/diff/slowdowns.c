@@ -41,14 +41,15 @@ static int index_tests(struct trace_table *tests,
 
 /* ---- What each run measured ---- */
 
-int runners_slowdowns_measure(struct side *side)
+int runners_slowdowns_measure(struct side *side, size_t number)
 {
     if (!TRACE_ARRAY_RESERVE(side->measured, side->capacity, side->sums.count))
         return -1;
     for (size_t i = 0; i < side->sums.count; i++) {
         struct percentiles *run = &side->sums.all[i].run;
 
-        if (run->count && runners_measure_calls(&side->measured[i], run))
+        if (run->count &&
+            runners_measure_calls(&side->measured[i], number, run))
             return -1;
         runners_percentiles_free(run);
     }
@@ -73,7 +74,7 @@ static int add(struct side *side, const char *command,
 }
 
 /* Adds the tests that the other side has, too, repetition by repetition. */
-static int add_run(struct side *side, const char *command,
+static int add_run(struct side *side, const char *command, size_t number,
                    const struct recordings *found,
                    const struct trace_table *others)
 {
@@ -90,7 +91,7 @@ static int add_run(struct side *side, const char *command,
                 trace_table_find(others, key_of(&found->all[i]), &place))
                 status = add(side, command, &found->all[i]);
         if (!status)
-            status = runners_slowdowns_measure(side);
+            status = runners_slowdowns_measure(side, number);
     }
     return status;
 }
@@ -134,7 +135,7 @@ static int read_runs(struct slowdowns *slowdowns,
         status = find(&found[i], &runs->sides[i], runs->patterns);
     for (int i = 0; i < 2; i++)
         for (size_t j = 0; j < runs->sides[i].count && !status; j++)
-            status = add_run(&slowdowns->sides[i], runs->command,
+            status = add_run(&slowdowns->sides[i], runs->command, j,
                              &found[i].runs[j], &found[1 - i].tests);
     for (int i = 0; i < 2; i++)
         free_found(&found[i], &runs->sides[i]);
@@ -186,6 +187,13 @@ static int keep(struct slowdowns *slowdowns, const struct slowdown *one)
     return 0;
 }
 
+/* A span that no meter was read at has no durations. */
+static bool is_measured(const struct slowdown *one)
+{
+    return one->before && one->before->durations.count &&
+           one->after->durations.count;
+}
+
 static int compare(struct slowdowns *slowdowns, const struct sum *after,
                    const struct judge_rules *rules)
 {
@@ -194,7 +202,7 @@ static int compare(struct slowdowns *slowdowns, const struct sum *after,
                            .after = after};
     struct slowdown other = one;
 
-    if (!one.before)
+    if (!is_measured(&one))
         return 0;
     one.judgement = judge(slowdowns, &one, rules);
     other.frequent = true;
@@ -253,7 +261,10 @@ int runners_slowdowns_read(struct slowdowns *slowdowns, enum stat_table table,
     *slowdowns = (struct slowdowns){.count = 0};
     for (int i = 0; i < 2; i++)
         slowdowns->sides[i].sums =
-            (struct sums){.table = table, .apart = table != STAT_TREE};
+            (struct sums){.table = table,
+                          .apart = table != STAT_TREE,
+                          .metered = runs->by != MEASURE_TIME,
+                          .meter = TRACE_METER_CPU};
     return read_runs(slowdowns, runs);
 }
 

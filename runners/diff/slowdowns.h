@@ -39,6 +39,7 @@ struct recorded_runs {
     const char *command;       /* for messages */
     struct run_paths sides[2]; /* the old and the new runs */
     char **patterns;           /* of tests; NULL: all */
+    enum measure by;
     bool any_flavour; /* times of different flavours are compared, too */
 };
 
@@ -51,8 +52,9 @@ int runners_slowdowns_read(struct slowdowns *, enum stat_table,
 int runners_slowdowns_compare(struct slowdowns *, double over);
 void runners_slowdowns_free(struct slowdowns *);
 
-/* runners_slowdowns_measure ends a run of a side: what was added to its sums
- * since the last one is what it measured. -1 without memory. */
-int runners_slowdowns_measure(struct side *);
+/* runners_slowdowns_measure ends a run of a side, or a repetition of one, which
+ * have that number: what was added to its sums since the last one is what it
+ * measured. -1 without memory. */
+int runners_slowdowns_measure(struct side *, size_t number);
 
 #endif

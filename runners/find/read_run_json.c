@@ -106,6 +106,17 @@ static void read_name(struct test_log_result *result, const cJSON *test,
     free(name);
 }
 
+static void read_usage(struct test_log_result *result, const cJSON *test,
+                       const char *member)
+{
+    const cJSON *usage = cJSON_GetObjectItemCaseSensitive(test, member);
+
+#define TEST_LOG_X(field, member)                                              \
+    result->usage.field = runners_json_number(usage, member);
+    TEST_LOG_USAGE(TEST_LOG_X)
+#undef TEST_LOG_X
+}
+
 static void read_earlier(struct test_log_result *result, const cJSON *test,
                          const char *member)
 {

@@ -117,10 +117,13 @@ static int add_sums(void *sums, const struct recording *recording,
     return runners_sums_add(sums, recording, reader);
 }
 
-static int add_all(struct sums *sums, const struct recordings *found)
+static int add_all(struct sums *sums, const struct recordings *found,
+                   const char *where)
 {
     int status = take_all(found, add_sums, sums);
 
+    if (sums->table == STAT_TEST)
+        runners_usage_read(sums, where);
     if (!status && runners_sums_sort(sums)) {
         test_log_notice("stat: out of memory");
         status = -1;
@@ -158,7 +161,7 @@ static int show(const char *where, char **patterns,
 
     if (runners_recordings_find(&found, where, patterns) || !found.count)
         return runners_recordings_refuse("stat", where, patterns);
-    if (!add_all(&sums, &found)) {
+    if (!add_all(&sums, &found, where)) {
         put(&sums, settings, where);
         code = runners_written("stat", TEST_LOG_PASSED);
     }

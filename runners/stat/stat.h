@@ -2,6 +2,7 @@
 #ifndef TESTLOG_STAT_H
 #define TESTLOG_STAT_H
 
+#include "harness/usage.h"
 #include "runners/find/find.h"
 #include "runners/table/table_printer.h"
 #include "trace/read/slices.h"
@@ -101,9 +102,11 @@ struct sum {
     char *texts[STAT_TEXTS]; /* NULL: none */
     struct percentiles durations;
     struct percentiles run; /* of them, those since the caller freed it */
+    uint64_t meters[TRACE_METER_COUNT]; /* of spans; 0: nothing was recorded */
     uint64_t self; /* ns that nested slices of the same thread don't explain */
     uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
     uint64_t spans, kernels;
+    struct test_log_usage usage; /* of a test; peak 0: unknown */
     /* TREE: numbers start at 1, and a root has parent 0. */
     size_t number, parent;
     unsigned depth; /* once sorted */
@@ -111,7 +114,9 @@ struct sum {
 
 struct sums {
     enum stat_table table;
-    bool apart;              /* each sum keeps `run` */
+    bool apart;   /* each sum keeps `run` */
+    bool metered; /* durations are what `meter` showed */
+    enum trace_meter meter;
     struct stat_range range; /* of each test that is summed up */
     struct noted_times noted;
     struct sum *all;
@@ -139,6 +144,12 @@ const struct sum *runners_sums_below(const struct sums *, size_t parent,
  * those below it. No more can be added then. -1 without memory. */
 int runners_sums_sort(struct sums *);
 void runners_sums_free(struct sums *);
+
+/* ---- test_usage.c: what tests used ---- */
+
+/* runners_usage_read adds what the tests of the run at `where` used to their
+ * sums, which are not sorted yet. */
+void runners_usage_read(struct sums *, const char *where);
 
 /* ---- stat_table.c: sums as a table ---- */
 

@@ -15,6 +15,9 @@
       runners_percentiles_quantile(durations, 0.5))                            \
     X("p99", "p99_ns", TIME, runners_percentiles_quantile(durations, 0.99))    \
     X("Max", "max_ns", TIME, durations->most)                                  \
+    X("?CPU", "cpu_ns", SOME_TIME, sum->meters[TRACE_METER_CPU])               \
+    X("?Instructions", "instructions", SOME_COUNT,                             \
+      sum->meters[TRACE_METER_INSTRUCTIONS])                                   \
     X("Span", "name", TEXT, sum->texts[STAT_NAME])
 
 #define KERNEL_COLUMNS(X)                                                      \
@@ -48,6 +51,16 @@
     X("Spans", "spans", COUNT, sum->spans)                                     \
     X("Lines", "lines", COUNT, sum->lines[TRACE_LEVEL_OFF])                    \
     X("Kernels", "kernels", COUNT, sum->kernels)                               \
+    X("?CPU", "cpu_ns", KNOWN_TIME, used(sum, sum->usage.cpu))                 \
+    X("?Waits", "voluntary_switches", KNOWN_COUNT,                             \
+      used(sum, sum->usage.voluntary))                                         \
+    X("?Preempted", "involuntary_switches", KNOWN_COUNT,                       \
+      used(sum, sum->usage.involuntary))                                       \
+    X("?Peak RSS", "peak_rss_bytes", KNOWN_BYTES, used(sum, sum->usage.peak))  \
+    X("?Read", "read_bytes", KNOWN_BYTES, used(sum, sum->usage.read))          \
+    X("?Written", "written_bytes", KNOWN_BYTES, used(sum, sum->usage.written)) \
+    X("?Faults", "minor_faults", KNOWN_COUNT, used(sum, sum->usage.minor))     \
+    X("?Major", "major_faults", KNOWN_COUNT, used(sum, sum->usage.major))      \
     X("Program", "program", TEXT, sum->texts[STAT_PROGRAM])                    \
     X("Test", "name", TEXT, sum->texts[STAT_NAME])
 
@@ -63,6 +76,12 @@ static const struct runners_column *const columns[STAT_TABLE_COUNT] = {
     STAT_TABLES(STAT_X)
 #undef STAT_X
 };
+
+/* Returns -1 if it is unknown what a test used. */
+static double used(const struct sum *sum, uint64_t number)
+{
+    return sum->usage.peak ? (double)number : -1;
+}
 
 /* `all` is the total of all sums. */
 static void add(struct runners_table *table, enum stat_table kind,

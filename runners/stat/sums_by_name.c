@@ -80,14 +80,19 @@ static bool happens_inside(const struct sums *sums,
     return entry->time >= sums->window.from && entry->time < sums->window.to;
 }
 
+static int add_number(struct sums *sums, size_t sum, uint64_t number)
+{
+    if (sum == NONE ||
+        (sums->apart && runners_percentiles_add(&sums->all[sum].run, number)))
+        return -1;
+    return runners_percentiles_add(&sums->all[sum].durations, number);
+}
+
 static int add_duration(struct sums *sums, size_t sum, struct part part)
 {
-    uint64_t duration = part.end - part.begin;
-
-    if (sum == NONE ||
-        (sums->apart && runners_percentiles_add(&sums->all[sum].run, duration)))
-        return -1;
-    return runners_percentiles_add(&sums->all[sum].durations, duration);
+    if (sums->metered)
+        return sum == NONE ? -1 : 0;
+    return add_number(sums, sum, part.end - part.begin);
 }
 
 /* ---- Spans ---- */
@@ -158,6 +163,51 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
         return enter(sums, entry, part, sum);
     sums->all[sum].self += part.end - part.begin;
     return 0;
+}
+
+static const char *const meters[] = {
+#define TRACE_X(name, key, field) field,
+    TRACE_METERS(TRACE_X)
+#undef TRACE_X
+};
+
+static int add_meter(struct sums *sums, size_t sum, const char *field,
+                     const struct trace_value *value)
+{
+    for (int i = 0; i < TRACE_METER_COUNT; i++) {
+        if (strcmp(meters[i], field) != 0 || value->type != TRACE_TYPE_U64)
+            continue;
+        sums->all[sum].meters[i] += value->as.u;
+        if (sums->metered && sums->meter == (enum trace_meter)i)
+            return add_number(sums, sum, value->as.u);
+    }
+    return 0;
+}
+
+/* Adds what a thread used within a span, which is recorded when it leaves. A
+ * part of a span's time is not known to have used a part of it. */
+static int add_meters(struct sums *sums, struct trace_reader *reader,
+                      const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+    struct trace_entry span;
+    size_t sum;
+    int status = 0;
+
+    if (strcmp(entry->site->target, TRACE_METER_TARGET) != 0 ||
+        !happens_inside(sums, entry) ||
+        !trace_reader_span(reader, entry->span, &span))
+        return 0;
+    sum = sums->table == STAT_TREE ? find_path(sums, reader, &span)
+                                   : find_name(sums, 0, span.site->name);
+    if (sum == NONE)
+        return -1;
+    for (size_t i = 0; i < entry->site->field_count && !status &&
+                       trace_values_next(&values, &value);
+         i++)
+        status = add_meter(sums, sum, entry->site->fields[i], &value);
+    return status;
 }
 
 /* ---- Kernels ---- */
@@ -270,7 +320,9 @@ static int add_entry(struct sums *sums, size_t test,
         add_to_test(sums, &sums->all[test], entry);
         return 0;
     default:
-        return add_span(sums, reader, entry);
+        return entry->kind == TRACE_ENTRY_FIELDS
+                   ? add_meters(sums, reader, entry)
+                   : add_span(sums, reader, entry);
     }
 }
 

@@ -77,18 +77,38 @@ static const struct runners_column *shown(const struct runners_column *column)
     return column;
 }
 
-/* Ends the cell that begins at `from`. */
-static void end_cell(struct runners_table *table,
-                     const struct runners_column *column, size_t from)
+/* An optional column has no width, and is not printed, until it has a value. */
+static bool is_optional(const struct runners_column *column)
 {
-    size_t width;
+    return column->title[0] == '?';
+}
 
+static const char *title_of(const struct runners_column *column)
+{
+    return column->title + is_optional(column);
+}
+
+static void widen(struct runners_table *table,
+                  const struct runners_column *column, const char *text)
+{
+    size_t width = width_of(text);
+
+    if (width > table->widths[column - table->columns])
+        table->widths[column - table->columns] = width;
+}
+
+/* Ends the cell that begins at `from`; `some`: it is a value. */
+static void end_cell(struct runners_table *table,
+                     const struct runners_column *column, size_t from,
+                     bool some)
+{
     trace_text_char(&table->cells, '\0');
     if (table->cells.failed || !table->widths)
         return;
-    width = width_of(table->cells.data + from);
-    if (width > table->widths[column - table->columns])
-        table->widths[column - table->columns] = width;
+    if (!is_optional(column) || some)
+        widen(table, column, table->cells.data + from);
+    if (some)
+        widen(table, column, title_of(column));
 }
 
 static void add_titles(struct runners_table *table)
@@ -97,8 +117,8 @@ static void add_titles(struct runners_table *table)
          !is_end(column); column = shown(column + 1)) {
         size_t from = table->cells.size;
 
-        trace_text_string(&table->cells, column->title);
-        end_cell(table, column, from);
+        trace_text_string(&table->cells, title_of(column));
+        end_cell(table, column, from, false);
     }
 }
 
@@ -109,6 +129,8 @@ static void put_cell(const struct runners_table *table,
     size_t widest = is_text(column->kind) ? 0 : LINES_WIDTH;
     int padding;
 
+    if (table->widths && !table->widths[column - table->columns])
+        return;
     if (table->widths)
         widest = table->widths[column - table->columns];
     padding = widest > width ? (int)(widest - width) : 0;
@@ -143,7 +165,7 @@ static void add_row(struct runners_table *table,
         size_t from = table->cells.size;
 
         add_cell(&table->cells, column->kind, &cells[column - table->columns]);
-        end_cell(table, column, from);
+        end_cell(table, column, from, !cells[column - table->columns].missing);
     }
     if (table->form == RUNNERS_AS_LINES)
         put_rows(table);
@@ -176,6 +198,12 @@ static bool is_share(enum runners_kind kind)
     return kind == RUNNERS_PERCENT || kind == RUNNERS_RATIO;
 }
 
+/* The columns of a CSV file do not depend on its rows. */
+static bool is_in_csv(const struct runners_column *column)
+{
+    return column->key && !(column->title && is_optional(column));
+}
+
 static void put_csv(const struct runners_table *table,
                     const struct runners_cell *cell)
 {
@@ -183,7 +211,7 @@ static void put_csv(const struct runners_table *table,
 
     for (const struct runners_column *column = table->columns; !is_end(column);
          column++, cell++) {
-        if (!column->key)
+        if (!is_in_csv(column))
             continue;
         if (some)
             putchar(',');
@@ -201,7 +229,7 @@ static void put_keys(const struct runners_column *column)
     bool some = false;
 
     for (; !is_end(column); column++) {
-        if (!column->key)
+        if (!is_in_csv(column))
             continue;
         printf("%s%s", some ? "," : "", column->key);
         some = true;

@@ -13,6 +13,8 @@
  *     runners_table_end(&table);
  *
  * A column without a title is not in the text; one without a key is only there.
+ * A column with a title such as "?CPU" is in the text only if a row has a
+ * value, and not in CSV.
  */
 #ifndef TESTLOG_TABLE_PRINTER_H
 #define TESTLOG_TABLE_PRINTER_H
@@ -41,7 +43,12 @@ enum runners_kind {
     RUNNERS_TEXT,   /* NULL: null in JSON */
     RUNNERS_NESTED, /* text, indented by its depth */
     RUNNERS_OBJECT, /* of cJSON, which the row then owns; NULL: null */
-    /* Values that may be missing: not in JSON, "-" in the text. */
+    /* Numbers that may be missing, which is -1, and values of which 0 is: not
+       in JSON, "-" in the text. */
+    RUNNERS_KNOWN_COUNT = RUNNERS_COUNT,
+    RUNNERS_KNOWN_BYTES = RUNNERS_BYTES,
+    RUNNERS_KNOWN_TIME = RUNNERS_TIME,
+    RUNNERS_SOME_COUNT = RUNNERS_COUNT,
     RUNNERS_SOME_SECONDS = RUNNERS_SECONDS,
     RUNNERS_SOME_TIME = RUNNERS_TIME,
     RUNNERS_SOME_RATIO = RUNNERS_RATIO,
@@ -93,10 +100,17 @@ struct runners_cell {
     {                                                                          \
         .object = (value)                                                      \
     }
+#define RUNNERS_CELL_KNOWN_COUNT(value)                                        \
+    {                                                                          \
+        .number = (double)(value), .missing = (value) < 0                      \
+    }
+#define RUNNERS_CELL_KNOWN_BYTES RUNNERS_CELL_KNOWN_COUNT
+#define RUNNERS_CELL_KNOWN_TIME  RUNNERS_CELL_KNOWN_COUNT
 #define RUNNERS_CELL_SOME_TIME(value)                                          \
     {                                                                          \
         .number = (double)(value), .missing = !((value) > 0)                   \
     }
+#define RUNNERS_CELL_SOME_COUNT   RUNNERS_CELL_SOME_TIME
 #define RUNNERS_CELL_SOME_SECONDS RUNNERS_CELL_SOME_TIME
 #define RUNNERS_CELL_SOME_RATIO   RUNNERS_CELL_SOME_TIME
 #define RUNNERS_CELL_SOME_TEXT(value)                                          \

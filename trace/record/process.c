@@ -50,6 +50,7 @@ static int record_in(const char *folder)
         log,    NULL};
     struct trace_options options = {.limit = profiler.limit,
                                     .functions_limit = profiler.functions_limit,
+                                    .meters = trace_profiler_meters(&profiler),
                                     .meta = meta};
 
     snprintf(name, sizeof(name), "process/%ld", (long)getpid());

@@ -311,3 +311,14 @@ struct trace_profiler trace_profiler_of(const char *text)
         trace_profiler_read(&profiler, text, TRACE_PROFILER_OF_US, &error);
     return profiler;
 }
+
+unsigned trace_profiler_meters(const struct trace_profiler *profiler)
+{
+    unsigned meters = 0;
+
+#define TRACE_X(name, key, field)                                              \
+    meters |= (profiler->key != 0) << TRACE_METER_##name;
+    TRACE_METERS(TRACE_X)
+#undef TRACE_X
+    return meters;
+}

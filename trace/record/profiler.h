@@ -43,6 +43,10 @@
     X(gpu_leaks, TRACE_GPU_LEAKS_WARN, .type = TRACE_PROFILER_WORD,            \
       .words = "off|warn|fail", .gpu = true, .only = TRACE_PROFILER_OF_TESTS,  \
       .help = "what a test does that leaves device memory")                    \
+    X(cpu, false, .type = TRACE_PROFILER_SWITCH,                               \
+      .help = "records the processor time of spans")                           \
+    X(instructions, false, .type = TRACE_PROFILER_SWITCH,                      \
+      .help = "records how many instructions spans execute")                   \
     X(compress, true, .type = TRACE_PROFILER_SWITCH,                           \
       .only = TRACE_PROFILER_OF_TESTS,                                         \
       .help = "compresses large recordings when a run ends")                   \
@@ -115,6 +119,10 @@ struct trace_profiler_error {
 int trace_profiler_read(struct trace_profiler *, const char *text,
                         enum trace_profiler_user,
                         struct trace_profiler_error *);
+
+/* trace_profiler_meters returns those of the options that are meters, as in
+ * struct trace_options. */
+unsigned trace_profiler_meters(const struct trace_profiler *);
 
 /* trace_profiler_text writes the options that differ from the defaults, so that
  * trace_profiler_read can parse them. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fatal_signal.h"
+#include "meters.h"
 #include "trace/base/sigbus.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/device.h"
@@ -68,6 +69,7 @@ static void on_thread_end(void *unused)
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
     leave_recording(writer);
+    trace_meters_end(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     trace_print_free();
@@ -83,6 +85,7 @@ static void on_thread_end(void *unused)
  * open in the parent; the child only forgets them one by one. */
 static void inherit(struct trace_writer *writer)
 {
+    trace_meters_end(writer);
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
     writer->losses = NULL;
@@ -228,6 +231,7 @@ bool trace_writer_begin(struct trace_writer *writer)
     writer->busy = TRACE_LOCKED;
     if (writer->stack != writer->first_stack)
         free(writer->stack);
+    trace_meters_end(writer);
     memset(writer, 0, sizeof(*writer));
     trace_scope_ = (struct trace_scope){0, 0};
     writer->busy = TRACE_LOCKED;
@@ -507,6 +511,8 @@ static void find_followers(void)
         followers |= TRACE_FOLLOWER_SENDER;
     if (trace_subscriber && trace_subscriber->entered)
         followers |= TRACE_FOLLOWER_SUBSCRIBER;
+    if (trace_recording.meters)
+        followers |= TRACE_FOLLOWER_METERS;
     __atomic_store_n(&trace_recording.followers, followers, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_recording.reported, trace_is_live() || trace_sender,
                      __ATOMIC_RELAXED);
@@ -638,6 +644,7 @@ static int open_at(const struct place *place,
         sizes.file - sizes.calls < whole_chunks(limit);
     fill_header(header, &sizes, options);
     trace_recording.functions = options->functions;
+    trace_recording.meters = options->meters;
     header->disabled = disabled > 0;
     trace_device_resume();
     begin(header, place, sizes.file, sizes.overflow);

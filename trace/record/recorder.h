@@ -29,6 +29,7 @@ enum trace_follower {
     TRACE_FOLLOWER_SUBSCRIBER = 1, /* spans with a scope exist */
     TRACE_FOLLOWER_DEVICES = 2,
     TRACE_FOLLOWER_SENDER = 4,
+    TRACE_FOLLOWER_METERS = 8,
 };
 
 /* In memory that the kernel zeroes in a child, however the process forks: raw
@@ -57,6 +58,7 @@ struct trace_recording {
     bool file_limited; /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
+    uint32_t meters;    /* bits, by enum trace_meter */
     pthread_mutex_t live_lock;
     bool stored;                  /* atomic: in a file */
     struct trace_descriptor file; /* the file, if it was given */
@@ -70,7 +72,8 @@ struct trace_entered {
     uint32_t place;  /* of its handle: the record that entered it first */
     uint32_t back;   /* the lowest bits of where in the block it began */
     uintptr_t frame; /* it ends with the block in this frame; 0: no block */
-    struct trace_scope own, inside; /* its own, and with those below */
+    struct trace_scope own, inside;     /* its own, and with those below */
+    uint64_t meters[TRACE_METER_COUNT]; /* what they showed; 0: nothing */
 };
 
 /* The process and thread that write. Asked once: each costs a system call. */
@@ -98,6 +101,7 @@ struct trace_writer {
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
     uint32_t returns;     /* trace_room_returns at that time */
     struct trace_losses *losses; /* its counters; NULL: the common ones */
+    int counter;                 /* of instructions: see meters.c */
     struct trace_self self;
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];

@@ -130,7 +130,7 @@ static INLINE struct trace_entered entering(uint32_t record, uint32_t span,
                                             struct trace_scope own)
 {
     return (struct trace_entered){record,    span, record, how.back,
-                                  how.frame, own,  {0, 0}};
+                                  how.frame, own,  {0, 0}, {0, 0}};
 }
 
 static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
@@ -179,6 +179,8 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
 
         if (!trace_has_left(top->frame, frame))
             return;
+        if (trace_is_followed(TRACE_FOLLOWER_METERS))
+            trace_meters_leave(writer, top);
         trace_patch(writer, top->record);
         trace_pop(writer);
         report_closed(place);
@@ -415,6 +417,8 @@ void trace_span_leave_(struct trace_span_ref ref)
     if (likely(writer->depth &&
                writer->stack[writer->depth - 1].place == ref.place &&
                writer->depth > writer->inherited)) {
+        if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
+            trace_meters_leave(writer, &writer->stack[writer->depth - 1]);
         /* In this order: a jump may come in between. */
         trace_patch(writer, writer->stack[writer->depth - 1].record);
         trace_pop(writer);

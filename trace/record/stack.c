@@ -15,6 +15,13 @@ void trace_report_spans(struct trace_writer *writer)
         trace_sender->spans(writer);
 }
 
+void trace_report_enter(struct trace_writer *writer)
+{
+    trace_report_spans(writer);
+    if (trace_is_followed(TRACE_FOLLOWER_METERS))
+        trace_meters_enter(writer);
+}
+
 /* Recomputes the thread's scope after spans were removed from its stack. */
 static void rescope(struct trace_writer *writer)
 {
@@ -51,8 +58,11 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
     for (uint32_t i = writer->depth; i-- > at + 1;)
         if (guard && writer->stack[i].frame && i >= inherited)
             trace_patch(writer, writer->stack[i].record);
-    if (at >= inherited)
+    if (at >= inherited) {
+        if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
+            trace_meters_leave(writer, &writer->stack[at]);
         trace_patch(writer, writer->stack[at].record);
+    }
     for (uint32_t i = at + 1; i < writer->depth; i++) {
         if (!guard || !writer->stack[i].frame)
             writer->stack[kept++] = writer->stack[i];

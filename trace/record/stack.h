@@ -2,6 +2,7 @@
 #ifndef TRACE_STACK_H
 #define TRACE_STACK_H
 
+#include "meters.h"
 #include "write.h"
 
 /* A span that is not recorded but limits levels within it. Its place, where no
@@ -48,6 +49,9 @@ static inline bool trace_is_followed(unsigned by)
 }
 
 void trace_report_spans(struct trace_writer *);
+
+/* trace_report_enter does so after an enter, and notes what the meters show. */
+void trace_report_enter(struct trace_writer *);
 
 /* trace_patch ends an enter. */
 static inline void trace_patch(struct trace_writer *writer, uint32_t place)
@@ -120,7 +124,7 @@ static inline bool trace_push(struct trace_writer *writer,
     trace_barrier();
     writer->depth++;
     if (unlikely(trace_is_followed(~0u)))
-        trace_report_spans(writer);
+        trace_report_enter(writer);
     return true;
 }
 

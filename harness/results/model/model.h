@@ -9,6 +9,7 @@
 
 #include "harness/results/model/device_state.h"
 #include "harness/results/model/run_members.h"
+#include "harness/usage.h"
 #include "log/devices/device_summary.h"
 
 /* ---- A test ---- */
@@ -57,6 +58,7 @@ struct test_log_result {
     uint64_t began;    /* ns since the run's start; 0: it did not run */
     uint64_t duration; /* ns */
     uint64_t occupied; /* ns from its worker's start to its end; 0: unknown */
+    struct test_log_usage usage;     /* peak 0: unknown */
     uint64_t lost[TRACE_LOSS_COUNT]; /* records */
     char *survivors; /* processes that outlived it; NULL: none */
     size_t unjudged; /* expectations, because records are missing */

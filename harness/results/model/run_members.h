@@ -32,6 +32,7 @@
     X(number, "start_ns", began)                                               \
     X(number, "duration_ns", duration)                                         \
     X(some_number, "worker_ns", occupied)                                      \
+    W(usage, "usage")                                                          \
     X(folder, "folder", folder)                                                \
     D(tries, "tries")                                                          \
     D(flaky, "flaky")                                                          \

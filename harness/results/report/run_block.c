@@ -16,23 +16,19 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    16,
-    {{"program", TEST_LOG_NUMBER},
-     {"name", TEST_LOG_NUMBER},
-     {"outcome", TEST_LOG_NUMBER},
-     {"reason", TEST_LOG_NUMBER},
-     {"assertions", TEST_LOG_NUMBER},
-     {"file", TEST_LOG_NUMBER},
-     {"line", TEST_LOG_NUMBER},
-     {"duration", TEST_LOG_NUMBER},
-     {"start", TEST_LOG_NUMBER},
-     {"worker", TEST_LOG_NUMBER},
-     {"tries", TEST_LOG_NUMBER},
-     {"dropped", TEST_LOG_NUMBER},
-     {"gpu", TEST_LOG_NUMBER},
-     {"rerun", TEST_LOG_NUMBER},
-     {"debug", TEST_LOG_NUMBER},
-     {"host", TEST_LOG_NUMBER}}};
+    24,
+    {{"program", TEST_LOG_NUMBER},     {"name", TEST_LOG_NUMBER},
+     {"outcome", TEST_LOG_NUMBER},     {"reason", TEST_LOG_NUMBER},
+     {"assertions", TEST_LOG_NUMBER},  {"file", TEST_LOG_NUMBER},
+     {"line", TEST_LOG_NUMBER},        {"duration", TEST_LOG_NUMBER},
+     {"start", TEST_LOG_NUMBER},       {"worker", TEST_LOG_NUMBER},
+     {"tries", TEST_LOG_NUMBER},       {"dropped", TEST_LOG_NUMBER},
+     {"gpu", TEST_LOG_NUMBER},         {"rerun", TEST_LOG_NUMBER},
+     {"debug", TEST_LOG_NUMBER},       {"host", TEST_LOG_NUMBER},
+     {"cpu", TEST_LOG_NUMBER},         {"voluntary", TEST_LOG_NUMBER},
+     {"involuntary", TEST_LOG_NUMBER}, {"peak", TEST_LOG_NUMBER},
+     {"read", TEST_LOG_NUMBER},        {"written", TEST_LOG_NUMBER},
+     {"minor", TEST_LOG_NUMBER},       {"major", TEST_LOG_NUMBER}}};
 
 static const struct test_log_table_kind try_kind = {
     "tries",
@@ -195,6 +191,7 @@ static void add_test(struct run_block *block, size_t number,
     struct test_log_strings *strings = &block->strings;
     const char *gpu = test_log_gpu_word(result->gpu);
     const char *host = test_log_host(block->page->run, result->part);
+    const struct test_log_usage *used = &result->usage;
 
     add_tries(block, number, result);
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
@@ -206,7 +203,9 @@ static void add_test(struct run_block *block, size_t number,
                  result->duration, start_of(result->began), next_worker(block),
                  result->earlier_count + 1, sum_losses(result),
                  test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
-                 debug_of(block, result), test_log_strings_of(strings, host));
+                 debug_of(block, result), test_log_strings_of(strings, host),
+                 used->cpu, used->voluntary, used->involuntary, used->peak,
+                 used->read, used->written, used->minor, used->major);
 }
 
 /* ---- Members ---- */

@@ -197,6 +197,19 @@ static void put_name(struct trace_text *text, const char *name,
     put_text(text, name, test_log_name(result));
 }
 
+static void put_usage(struct trace_text *text, const char *name,
+                      const struct test_log_result *result)
+{
+    if (!result->usage.peak)
+        return;
+    put_name_of(text, name);
+    trace_text_char(text, '{');
+#define TEST_LOG_X(field, member) put_number(text, member, result->usage.field);
+    TEST_LOG_USAGE(TEST_LOG_X)
+#undef TEST_LOG_X
+    trace_text_char(text, '}');
+}
+
 static void put_tries(struct trace_text *text, const char *name,
                       const struct test_log_result *result)
 {

@@ -324,6 +324,7 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
         job->result->duration = test_log_now() - job->started;
     if (job->forked)
         job->result->occupied = test_log_now() - job->forked;
+    job->result->usage = test_log_status_usage(job);
     show(job);
 }
 

@@ -31,17 +31,18 @@ struct test_log_job {
     size_t note; /* number of its process's report, from 1; 0: none */
     struct test_log_output_pipe *pipe; /* of its output; NULL: it is a file */
     struct test_log_tree tree;         /* with --fail-leaky */
-    bool starting;  /* its process has not reported itself yet */
-    bool begun;     /* Criterion has reported that */
-    bool running;   /* its files are not rendered yet */
-    bool body_done; /* Criterion has reported that */
-    bool shown;     /* its block is printed */
-    bool left_out;  /* the run stopped before it began */
-    bool killed;    /* because it did not end after its timeout */
-    bool alone;     /* when it is killed, its group is not */
-    bool ended;     /* killed because the run ends */
-    bool slow;      /* it was reported as slow */
-    int sandboxed;  /* the signal of its crash, killed by a sandbox; 0: none */
+    bool starting;              /* its process has not reported itself yet */
+    bool begun;                 /* Criterion has reported that */
+    bool running;               /* its files are not rendered yet */
+    bool body_done;             /* Criterion has reported that */
+    bool shown;                 /* its block is printed */
+    bool left_out;              /* the run stopped before it began */
+    bool killed;                /* because it did not end after its timeout */
+    bool alone;                 /* when it is killed, its group is not */
+    bool ended;                 /* killed because the run ends */
+    bool slow;                  /* it was reported as slow */
+    struct test_log_usage used; /* when it was stopped; peak 0: it was not */
+    int sandboxed; /* the signal of its crash, killed by a sandbox; 0: none */
 };
 
 struct test_log_runner {

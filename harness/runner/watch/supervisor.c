@@ -111,6 +111,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
     bool sent;
 
     kill(pid, SIGSTOP);
+    test_log_status_look_at_usage(job);
     test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
     job->alone = !runner->options->leave_children && end_children(runner, job);
     sent = !kill(pid, SIGPROF);
@@ -209,6 +210,7 @@ static void look_at_crash(struct test_log_runner *runner,
     if (!crash || !is_alive((pid_t)job->pid))
         return;
     if (!job->seen) {
+        test_log_status_look_at_usage(job);
         if (crash->signal || test_log_is_throw(crash))
             test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
         debug(runner, job, crash);

@@ -187,6 +187,23 @@ void test_log_status_seen(const struct test_log_job *job)
     kill((pid_t)job->pid, SIGCONT);
 }
 
+void test_log_status_look_at_usage(struct test_log_job *job)
+{
+    test_log_usage_of((pid_t)job->pid, &job->used);
+}
+
+struct test_log_usage test_log_status_usage(const struct test_log_job *job)
+{
+    const struct test_log_note *note = note_of(job);
+    uint32_t used = note ? __atomic_load_n(&note->used, __ATOMIC_ACQUIRE) : 0;
+
+    if (used == 2)
+        return test_log_usage_since(&note->after, &note->before);
+    if (used == 1 && job->used.peak)
+        return test_log_usage_since(&job->used, &note->before);
+    return (struct test_log_usage){.cpu = 0};
+}
+
 struct test_log_worker_status test_log_status_of(struct test_log_runner *runner,
                                                  const struct test_log_job *job)
 {

@@ -787,7 +787,7 @@ static const struct {
     {"testlog stat --",
      "--by --tree --lines --critical --from --to --csv --json --help "},
     {"testlog diff --",
-     "--fail-over --fail-noisy --any-flavour --json --help "},
+     "--fail-over --fail-noisy --by --any-flavour --json --help "},
     {"testlog merge --", "--output --allow-missing --align --history --help "},
     {"testlog view --", "--port --socket --open --help "},
     {"testlog clean --d", "--dry-run "},

@@ -423,6 +423,81 @@ Test(e2e_stat, sums_up_tests)
     cr_expect_gt(e2e_number(row, "duration_ns"), 0);
 }
 
+/* ---- What tests and spans use ---- */
+
+static double used(const char *test, const char *member)
+{
+    const cJSON *one;
+
+    cJSON_ArrayForEach(
+        one,
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "tests"))
+    {
+        if (!strcmp(e2e_text(one, "name"), test))
+            return e2e_number(cJSON_GetObjectItem(one, "usage"), member);
+    }
+    return -1;
+}
+
+Test(e2e_stat, sums_up_the_processor_time_of_spans)
+{
+    const char *noise = e2e_program("noise", E2E_TRACED);
+    const cJSON *row;
+
+    e2e_run("%s --filter single/span --trace-options=cpu=1", noise);
+    row = cJSON_GetArrayItem(rows_of(""), 0);
+    e2e_expect_is(e2e_text(row, "name"), "span 150");
+    cr_expect_gt(e2e_number(row, "cpu_ns"), 0);
+    cr_expect_leq(e2e_number(row, "cpu_ns"), e2e_number(row, "total_ns"));
+    e2e_expect_has(e2e_run(TESTLOG "stat")->out, "  CPU  Span\n");
+    cr_expect_geq(used("single/span", "cpu_ns"), e2e_number(row, "cpu_ns"));
+    e2e_run("%s --filter single/span", noise);
+    e2e_expect_lacks(e2e_run(TESTLOG "stat")->out, "CPU");
+}
+
+/* The processor time of a test that is slower by a factor of 5 has grown,
+ * however busy the machine is. */
+Test(e2e_stat, diff_compares_processor_time)
+{
+    const char *noise = e2e_program("noise", E2E_TRACED);
+    const struct e2e *diff;
+
+    e2e_run("%s --filter single/span --trace-options=cpu=1; SLOW=5 %s "
+            "--filter single/span --trace-options=cpu=1",
+            noise, noise);
+    diff = e2e_run(TESTLOG "diff --by=cpu --fail-over=50%%");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out, "\nslower spans:\n    span 150: ");
+    e2e_expect_code(e2e_run(TESTLOG "diff latest~1 latest~1 --by=cpu "
+                                    "--fail-over=50%%"),
+                    0);
+}
+
+Test(e2e_stat, diff_says_that_there_is_no_processor_time)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+
+    e2e_run("%s --filter small/passes; %s --filter small/passes; "
+            "sed -i 's/\"usage\"/\"unused\"/' testlog-runs/2*/run.json",
+            small, small);
+    e2e_expect_is(
+        e2e_run(TESTLOG "diff --by=cpu")->err,
+        "testlog: diff: no test or span of both sides has a processor "
+        "time\n");
+}
+
+/* One thread computes until the timeout, others wait. */
+Test(e2e_stat, tells_what_tests_used_that_timed_out)
+{
+    e2e_run("%s --filter hanging/livelock --filter hanging/semaphore",
+            e2e_program("hanging", E2E_TRACED));
+    cr_expect_gt(used("hanging/livelock", "cpu_ns"), 50e6);
+    cr_expect_lt(used("hanging/semaphore", "cpu_ns"), 50e6);
+    cr_expect_gt(used("hanging/semaphore", "peak_rss_bytes"), 1e5);
+    cr_expect_geq(used("hanging/semaphore", "voluntary_switches"), 1);
+    e2e_expect_has(e2e_run(TESTLOG "stat --by=test")->out, "  Peak RSS  ");
+}
+
 /* ---- Changes from one run to another ---- */
 
 /* Each test launches one kernel of 500 ns in "jit", and four of 400 ns in

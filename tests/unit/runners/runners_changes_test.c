@@ -141,12 +141,12 @@ static const struct change *timed(uint64_t old, uint64_t new, int earlier)
     add(&before, "program", "test", TEST_LOG_OUTCOME_PASSED, old);
     add(&after, "program", "test", TEST_LOG_OUTCOME_PASSED, new);
     for (int i = 0; i < earlier; i++)
-        cr_assert_eq(runners_pass_times_add(&times, 0, key,
+        cr_assert_eq(runners_pass_times_add(&times, 0, 100 + (size_t)i, key,
                                             old + old / 50 * (uint64_t)(i % 3) -
                                                 old / 50),
                      0);
-    cr_assert_eq(runners_pass_times_add_run(&times, 0, &before), 0);
-    cr_assert_eq(runners_pass_times_add_run(&times, 1, &after), 0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 0, &before, 0), 0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 1, &after, 0), 0);
     return only();
 }
 

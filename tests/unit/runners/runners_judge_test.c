@@ -33,14 +33,17 @@ static void add_calls(int side, size_t count, double time, double spread)
             runners_percentiles_add(
                 &calls, (uint64_t)(time + spread * (double)i / (double)count)),
             0);
-    cr_assert_eq(runners_measure_calls(&sides[side], &calls), 0);
+    cr_assert_eq(runners_measure_calls(&sides[side], sides[side].count, &calls),
+                 0);
     runners_percentiles_free(&calls);
 }
 
 static void add_times(int side, const double *times)
 {
     for (; *times; times++)
-        cr_assert_eq(runners_measure_time(&sides[side], *times * 1e6), 0);
+        cr_assert_eq(
+            runners_measure_time(&sides[side], sides[side].count, *times * 1e6),
+            0);
 }
 
 #define TIMES(side, ...) add_times(side, (const double[]){__VA_ARGS__, 0})
@@ -96,7 +99,7 @@ Test(runners_judge, a_preemption_changes_nothing)
 
     for (int i = 0; i < 40; i++)
         cr_assert_eq(runners_percentiles_add(&calls, i ? 100000 : 5000000), 0);
-    cr_assert_eq(runners_measure_calls(&sides[OLD], &calls), 0);
+    cr_assert_eq(runners_measure_calls(&sides[OLD], 0, &calls), 0);
     runners_percentiles_free(&calls);
     add_calls(NEW, 40, 300e3, 0);
     cr_expect_eq(verdict(), VERDICT_SLOWER);
@@ -149,7 +152,7 @@ Test(runners_judge, most_calls_must_be_slower)
         cr_assert_eq(runners_percentiles_add(&calls, i < 8 ? 100000 : 300000),
                      0);
     add_calls(OLD, 40, 100e3, 0);
-    cr_assert_eq(runners_measure_calls(&sides[NEW], &calls), 0);
+    cr_assert_eq(runners_measure_calls(&sides[NEW], 0, &calls), 0);
     runners_percentiles_free(&calls);
     cr_expect_eq(verdict(), VERDICT_TOO_NOISY,
                  "the fast calls are as fast as before");
@@ -226,6 +229,27 @@ Test(runners_judge, judges_repetitions)
     cr_expect_eq(verdict(), VERDICT_TOO_NOISY);
 }
 
+/* Repetitions of one run may all be slow, because the machine was. */
+Test(runners_judge, repetitions_vary_together)
+{
+    static const double old[] = {100, 106, 95, 103, 99},
+                        new[] = {130, 124, 133, 127, 129};
+
+    for (int apart = 0; apart < 2; apart++) {
+        end();
+        for (int i = 0; i < 5; i++) {
+            size_t group = apart ? (size_t)i : 0;
+
+            cr_assert_eq(runners_measure_time(&sides[OLD], group, old[i] * 1e6),
+                         0);
+            cr_assert_eq(runners_measure_time(&sides[NEW], group, new[i] * 1e6),
+                         0);
+        }
+        cr_expect_eq(judge_of(20).verdict,
+                     apart ? VERDICT_SLOWER : VERDICT_TOO_NOISY);
+    }
+}
+
 Test(runners_judge, judges_one_pass_by_earlier_ones)
 {
     TIMES(OLD, 100, 103, 99, 101, 104, 100, 102, 98);
@@ -240,8 +264,8 @@ Test(runners_judge, judges_one_pass_by_earlier_ones)
 Test(runners_judge, times_of_zero_are_no_error)
 {
     for (int i = 0; i < 5; i++) {
-        cr_assert_eq(runners_measure_time(&sides[OLD], 0), 0);
-        cr_assert_eq(runners_measure_time(&sides[NEW], 0), 0);
+        cr_assert_eq(runners_measure_time(&sides[OLD], (size_t)i, 0), 0);
+        cr_assert_eq(runners_measure_time(&sides[NEW], (size_t)i, 0), 0);
     }
     cr_expect(isfinite(judge_of(1).ratio));
     cr_expect_neq(verdict(), VERDICT_SLOWER);
@@ -258,7 +282,8 @@ static int read_calls(FILE *file, int side)
     while (calls.count < 40 && fscanf(file, "%llu", &time) == 1)
         cr_assert_eq(runners_percentiles_add(&calls, time), 0);
     cr_assert_eq(calls.count, 40);
-    cr_assert_eq(runners_measure_calls(&sides[side], &calls), 0);
+    cr_assert_eq(runners_measure_calls(&sides[side], sides[side].count, &calls),
+                 0);
     runners_percentiles_free(&calls);
     return 0;
 }

@@ -45,19 +45,20 @@ Test(runners_pass_times, repetitions_are_one_test)
     add("test#1", TEST_LOG_OUTCOME_PASSED, 30);
     add("test#2", TEST_LOG_OUTCOME_PASSED, 20);
     add("other", TEST_LOG_OUTCOME_PASSED, 10);
-    cr_assert_eq(runners_pass_times_add_run(&times, 1, &run), 0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 1, &run, 0), 0);
     cr_assert_not_null(test());
     cr_expect_eq(test()->sides[0].count, 0);
     cr_expect_eq(test()->sides[1].count, 2);
     cr_expect_eq(test()->least[1], 20);
     cr_expect_eq(test()->most[1], 30);
+    cr_expect_eq(test()->sides[1].groups, 1);
 }
 
 Test(runners_pass_times, a_test_that_does_not_pass_has_none)
 {
     add("test", TEST_LOG_OUTCOME_FAILED, 30);
     add("test", TEST_LOG_OUTCOME_SKIPPED, 30);
-    cr_assert_eq(runners_pass_times_add_run(&times, 1, &run), 0);
+    cr_assert_eq(runners_pass_times_add_run(&times, 1, &run, 0), 0);
     cr_expect_null(test());
 }
 
@@ -95,6 +96,7 @@ Test(runners_pass_times, remembers_earlier_passes_of_the_flavour)
 
     cr_expect_eq(remembered("gcc", &both[1], 1), 2);
     cr_expect_eq(test()->most[0], 400);
+    cr_expect_eq(test()->sides[0].groups, 2);
     cr_expect_eq(remembered("gcc", both, 2), 1, "not of the old run itself");
     cr_expect_eq(test()->most[0], 100);
     cr_expect_eq(remembered("clang", &both[1], 1), 1);

@@ -46,6 +46,7 @@ TestSuite(runners_slowdowns, .init = begin, .fini = end);
 /* Adds calls that take `time` and, one after the other, more or less. */
 static void add(int side, size_t count, uint64_t time, uint64_t more_or_less)
 {
+    static size_t runs;
     struct sum *sum = &slowdowns.sides[side].sums.all[0];
 
     for (size_t i = 0; i < count; i++) {
@@ -54,7 +55,7 @@ static void add(int side, size_t count, uint64_t time, uint64_t more_or_less)
         cr_assert_eq(runners_percentiles_add(&sum->durations, one), 0);
         cr_assert_eq(runners_percentiles_add(&sum->run, one), 0);
     }
-    cr_assert_eq(runners_slowdowns_measure(&slowdowns.sides[side]), 0);
+    cr_assert_eq(runners_slowdowns_measure(&slowdowns.sides[side], runs++), 0);
 }
 
 /* Returns how many are slower. */

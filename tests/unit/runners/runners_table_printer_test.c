@@ -180,3 +180,27 @@ Test(runners_table_printer, nests_objects)
                   "\"name\":\"cat\"}");
     cJSON_Delete(table.rows);
 }
+
+/* ---- Optional columns ---- */
+
+#define OPTIONAL_COLUMNS(X)                                                    \
+    X("?Time", "time_ns", SOME_TIME, time)                                     \
+    X("?Bytes", "bytes", KNOWN_BYTES, bytes)                                   \
+    X("Name", "name", TEXT, "a")
+
+static void add_optional(double time, double bytes)
+{
+    runners_table_add(&table, RUNNERS_CELLS(OPTIONAL_COLUMNS));
+}
+
+Test(runners_table_printer, leaves_out_optional_columns_without_values)
+{
+    runners_table_begin(&table, RUNNERS_COLUMNS(OPTIONAL_COLUMNS),
+                        RUNNERS_AS_TEXT);
+    add_optional(0, -1);
+    add_optional(0, 0);
+    runners_table_end(&table);
+    expect_printed("Bytes  Name\n"
+                   "    -  a\n"
+                   "  0 B  a\n");
+}

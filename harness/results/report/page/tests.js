@@ -25,6 +25,7 @@ const tests = (() => {
         status: (test) => (ORDER[test.outcome] ?? 6) - (test.flaky ? 0.5 : 0),
         name: (test) => test.id,
         duration: (test) => test.duration,
+        cpu: (test) => test.usage ? test.usage.cpu : -1,
         spans: (test) => number(test, 'spans'),
         lines: (test) => number(test, 'lines'),
         kernels: (test) => number(test, 'kernels'),
@@ -129,6 +130,7 @@ const tests = (() => {
                 key: 'duration', title: 'Duration', sort: 'number',
                 cell: (test) => format.duration(test.duration),
             },
+            usage.column(),
             ...counts.map((name) => ({
                 key: name, title: name[0].toUpperCase() + name.slice(1),
                 sort: 'number', cell: counted(name),

@@ -11,6 +11,16 @@ const report = (() => {
         return ['failed', 'crashed', 'timeout'].includes(test.outcome);
     }
 
+    // What the test used; null: unknown.
+    function usageOf(rows, i) {
+        return rows.peak[i] ? {
+            cpu: rows.cpu[i], voluntary: rows.voluntary[i],
+            involuntary: rows.involuntary[i], peak: rows.peak[i],
+            read: rows.read[i], written: rows.written[i],
+            minor: rows.minor[i], major: rows.major[i],
+        } : null;
+    }
+
     function readTests(head) {
         const rows = head.table('tests');
         const text = head.string;
@@ -35,6 +45,7 @@ const report = (() => {
                 rerun: text(rows.rerun[i]),
                 debug: text(rows.debug[i]),
                 host: text(rows.host[i]),
+                usage: usageOf(rows, i),
                 earlier: [],
                 counts: null,
                 leftOut: null,

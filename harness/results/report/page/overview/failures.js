@@ -52,6 +52,7 @@ const failures = (() => {
             part('Last lines', failure.lines),
             part('Last lines that LOG did not show', failure.recorded),
             part(outputTitle(failure), failure.output),
+            part('Used', usage.line(test)),
             attempts(test),
         ];
     }
@@ -117,7 +118,9 @@ const failures = (() => {
                 make('a', { href: state.link({ view: 'log', test: test.id }) },
                     dom.name(test.id)),
                 make('span', { class: 'muted' },
-                    format.duration(test.duration))),
+                    format.duration(test.duration) +
+                    (test.usage ? `, CPU ${
+                        format.duration(test.usage.cpu)}` : ''))),
             more(test, isOpen));
     }
 

@@ -1,0 +1,51 @@
+/* test_usage.c: adds to the sums of tests what run.json says that they used. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "harness/results/model/model.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+#include "stat.h"
+
+/* Repetitions and tries are tests of their own here, as their recordings are.
+ */
+static struct sum *find(const struct sums *sums,
+                        const struct test_log_result *result)
+{
+    const struct sum like = {
+        .texts = {[STAT_NAME] = (char *)test_log_name(result),
+                  [STAT_PROGRAM] = result->program}};
+
+    return (struct sum *)runners_sums_like(sums, &like);
+}
+
+static bool take(void *context, const cJSON *test)
+{
+    struct test_log_run one = {.path = NULL};
+    const struct test_log_result *result = runners_json_add_test(&one, test);
+    struct sum *sum = result ? find(context, result) : NULL;
+
+    if (sum)
+        sum->usage = result->usage;
+    test_log_run_free(&one);
+    return true;
+}
+
+void runners_usage_read(struct sums *sums, const char *where)
+{
+    struct test_log_run run = {.path = strdup(where)};
+    struct run_file *file =
+        run.path ? runners_run_file_open(&run, "run.json") : NULL;
+    cJSON *test;
+
+    while (file && (test = runners_run_file_next(file))) {
+        take(sums, test);
+        cJSON_Delete(test);
+    }
+    if (!file && run.path)
+        runners_result_lines(&run, NULL, take, sums);
+    runners_run_file_close(file);
+    test_log_run_free(&run);
+}
