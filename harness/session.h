@@ -65,6 +65,7 @@
     X(test_filters) /* as test_log_filter_for reads them */                    \
     X(stacks)       /* "1": the runner looks at the stacks of a crash */       \
     X(races)        /* the folder of valgrind's logs; "": none */              \
+    X(counts)       /* the folder of callgrind's counts; "": none */           \
     X(debugger)     /* "1": a failed test stops for a debugger */
 
 struct test_log_session {
@@ -207,7 +208,7 @@ struct test_log_note {
     uint32_t devices;         /* all activities of devices are recorded */
     struct test_log_crash crash;
     struct test_log_usage before, after; /* the test */
-    char name[292];                      /* as test_log_name returns it */
+    char name[260];                      /* as test_log_name returns it */
     char reason[312];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[172];

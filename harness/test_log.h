@@ -32,6 +32,11 @@
  *  log_expect_span_shorter(s, path)    all are closed and took less than s
  *                                      seconds
  *  log_expect_span_longer(s, path)     all are closed and took longer
+ *  log_expect_instructions_at_most(n, path)
+ *                                      all are closed and executed at most n
+ *                                      instructions in user space, if they are
+ *                                      counted: with --callgrind, or
+ *                                      --trace-options=instructions=1
  */
 #ifndef TESTLOG_TEST_LOG_H
 #define TESTLOG_TEST_LOG_H
@@ -170,6 +175,8 @@ TRACE_API int test_log_main(int argc, char **argv);
     TEST_LOG_EXPECT_(SPAN_SHORTER, seconds, path)
 #define log_expect_span_longer(seconds, path)                                  \
     TEST_LOG_EXPECT_(SPAN_LONGER, seconds, path)
+#define log_expect_instructions_at_most(n, path)                               \
+    TEST_LOG_EXPECT_(INSTRUCTIONS_AT_MOST, n, path)
 
 /* Without any level compiled in, expectations are compiled out, too. */
 #if TRACE_KEEPS_ERROR

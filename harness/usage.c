@@ -11,6 +11,12 @@
 
 #include "harness/usage.h"
 
+const char *const test_log_counter_words[TEST_LOG_COUNTERS_COUNT] = {
+#define TEST_LOG_X(name, word) word,
+    TEST_LOG_COUNTERS(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
 /* ---- Files of /proc ---- */
 
 /* Reads a file without memory of its own; "" if it cannot. */
@@ -194,5 +200,8 @@ struct test_log_usage test_log_usage_since(const struct test_log_usage *now,
     TEST_LOG_USAGE(TEST_LOG_X)
 #undef TEST_LOG_X
     used.peak = now->peak;
+    used.counter = before->counter;
+    if (now->instructions > before->instructions)
+        used.instructions = now->instructions - before->instructions;
     return used;
 }

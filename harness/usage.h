@@ -21,7 +21,23 @@ struct test_log_usage {
 #define TEST_LOG_X(field, member) uint64_t field;
     TEST_LOG_USAGE(TEST_LOG_X)
 #undef TEST_LOG_X
+    uint64_t instructions; /* in user space; 0: they were not counted */
+    uint32_t counter;      /* enum test_log_counter */
 };
+
+/* X(NAME, word in run.json): who counted them. */
+#define TEST_LOG_COUNTERS(X)                                                   \
+    X(NONE, "none")                                                            \
+    X(KERNEL, "kernel")                                                        \
+    X(CALLGRIND, "callgrind")
+
+enum test_log_counter {
+#define TEST_LOG_X(name, word) TEST_LOG_COUNTER_##name,
+    TEST_LOG_COUNTERS(TEST_LOG_X)
+#undef TEST_LOG_X
+        TEST_LOG_COUNTERS_COUNT
+};
+extern const char *const test_log_counter_words[TEST_LOG_COUNTERS_COUNT];
 
 /* test_log_usage_begin lets the peak of this process's memory begin anew, and
  * returns what it has used so far; test_log_usage_now does the latter. What

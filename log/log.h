@@ -275,7 +275,9 @@ TRACE_API int log_subscribe(const struct log_options *options);
     X(SPAN_ENTERED, "span_entered", SPANS, ALL, "never entered")               \
     X(SPAN_CLOSED, "span_closed", SPANS, ALL, "still open")                    \
     X(SPAN_SHORTER, "span_shorter", SPANS, ALL, "open or not shorter")         \
-    X(SPAN_LONGER, "span_longer", SPANS, ALL, "open or not longer")
+    X(SPAN_LONGER, "span_longer", SPANS, ALL, "open or not longer")            \
+    X(INSTRUCTIONS_AT_MOST, "instructions_at_most", SPANS, ALL,                \
+      "open or executed more")
 
 enum log_expectation_kind {
 #define LOG_X(name, word, looked_at, wanted, wrong) LOG_EXPECTATION_##name,
@@ -285,7 +287,7 @@ enum log_expectation_kind {
 
 struct log_expectation {
     enum log_expectation_kind kind;
-    double number;            /* COUNT: how many; SHORTER, LONGER: seconds */
+    double number;            /* COUNT, AT_MOST: how many; SHORTER, LONGER: s */
     const char *const *texts; /* NULL-terminated; all but EVENTS have one */
 };
 

@@ -23,7 +23,7 @@ measure() {
 
 # alarms KIND NEW...: how many tests or spans a comparison calls slower.
 alarms() {
-    ./testlog diff "${@:2}" --fail-over=5% --json >diff.json
+    ./testlog diff "${@:2}" --by="${BY:-time}" --json >diff.json
     /usr/bin/python3 -c '
 import json, sys
 print(sum(one["verdict"] == "slower" for one in json.load(open("diff.json"))[sys.argv[1]]
@@ -42,14 +42,23 @@ count() {
     echo "$title: in $found of $pairs pairs, $all in all"
 }
 
-for size in ${SIZES:-1000 20000}; do
+for size in ${SIZES-1000 20000}; do
     export SIZE=$size
     echo "calls of $size steps and more:"
     count "  1.5 times as long, found" 20 1.5 single/span spans
     count "  1.5 times as long, one of 200 spans, found" 20 1.5 noise/spans spans
     count "  equal, 200 spans, alarms" "${PAIRS:-40}" 1 noise/spans spans
 done
+if [ -n "${TIMES-1}" ]; then
 count "equal, 20 tests, with a history, alarms" "${PAIRS:-40}" 1 'tests/*' tests
 count "equal, 20 tests, --repeat=5, alarms" "${PAIRS:-40}" 1 'tests/*' tests --repeat=5
 count "1.5 times as long, 20 tests, --repeat=5, found" 5 1.5 'tests/*' tests \
     --repeat=5
+fi
+if command -v valgrind >/dev/null; then
+    export BY=instructions SIZE=1000
+    count "1 % more instructions, --callgrind, found" 20 1.01 single/span spans \
+        --callgrind
+    count "equal instructions, --callgrind, alarms" "${PAIRS:-100}" 1 single/span \
+        spans --callgrind
+fi

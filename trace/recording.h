@@ -72,13 +72,16 @@ enum trace_meter {
         TRACE_METER_COUNT
 };
 
+extern const char *const trace_meter_fields[TRACE_METER_COUNT];
+
 /* The target of the fields that are read there. */
 #define TRACE_METER_TARGET "testlog::meters"
 
 /* trace_count_instructions opens a counter of the calling thread's instructions
- * in user space, a descriptor from which a uint64_t is read; -1 with errno:
- * EACCES or EPERM if the kernel refuses it, ENOENT if the machine has none. */
-int trace_count_instructions(void);
+ * in user space, with `inherit` also those of threads and processes that it
+ * starts: a descriptor from which a uint64_t is read. -1 with errno: EACCES or
+ * EPERM if the kernel refuses it, ENOENT if the machine has none. */
+int trace_count_instructions(bool inherit);
 
 #define TRACE_LIMIT_DEFAULT  (UINT64_C(256) << 20)
 #define TRACE_LIMIT_LEAST    (UINT64_C(256) << 10)

@@ -2,9 +2,11 @@
  * worker to the end of the last retry.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
@@ -113,6 +115,25 @@ static void advise(void)
           stderr);
 }
 
+/* Says why instructions are not counted; the tests run all the same. */
+static void check_counter(const struct test_log_options *options)
+{
+    bool wanted = options->profiler.instructions && !options->callgrind;
+    int counter = wanted ? trace_count_instructions(false) : -1;
+
+    if (counter >= 0)
+        close(counter);
+    else if (wanted && (errno == EACCES || errno == EPERM))
+        test_log_notice("instructions are not counted: the kernel refuses it; "
+                        "set kernel.perf_event_paranoid to 2 or less, let the "
+                        "container call perf_event_open, or use --callgrind");
+    else if (wanted)
+        test_log_notice("instructions are not counted: this machine has no "
+                        "counters for programs (%s), as is usual in virtual "
+                        "machines; --callgrind counts without",
+                        strerror(errno));
+}
+
 static void before_all(struct criterion_test_set *set)
 {
     static bool prepared;
@@ -129,6 +150,7 @@ static void before_all(struct criterion_test_set *set)
     test_log_logger_install();
     test_log_sampling_begin(test_log_runner.options->sample,
                             test_log_runner.options->unwinds);
+    check_counter(test_log_runner.options);
     test_log_runner.at_once = criterion_options.jobs; /* 1 with --debug */
     begin_first_part(&test_log_runner, set);
     test_log_supervisor_leave();

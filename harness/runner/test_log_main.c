@@ -491,7 +491,7 @@ int test_log_main(int argc, char **argv)
         return code;
     if (test_log_shard_read_durations(&options) ||
         !test_log_preflight_criterion() ||
-        test_log_races_begin(&options, argc, argv)) {
+        test_log_start_valgrind(&options, argc, argv)) {
         test_log_options_free(&options);
         return TEST_LOG_USAGE;
     }
@@ -516,7 +516,7 @@ int test_log_main(int argc, char **argv)
         code = run_tests(set, take_fail_fast(&options), argv);
     criterion_finalize(set);
     test_log_options_free(&options);
-    test_log_races_end();
+    test_log_valgrind_end();
     test_log_bazel_end();
     return code;
 }

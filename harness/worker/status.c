@@ -14,6 +14,8 @@
 #include <testlog/test_log.h>
 
 #include "harness/worker/worker.h"
+#include "trace/base/callgrind.h"
+#include "trace/record/profiler.h"
 
 enum { PAGE = TEST_LOG_STATUS_PAGE };
 
@@ -97,26 +99,61 @@ bool test_log_forked(void)
     return worker && getpid() != worker;
 }
 
-static int sandbox; /* that the test begins in */
+/* ---- What the test uses ---- */
+
+static int sandbox;      /* that the test begins in */
+static int counter = -1; /* of its instructions; -1: the kernel has none */
+
+/* The session asks for instructions, and says where callgrind counts them. */
+static void begin_counting(void)
+{
+    const struct test_log_session *session = test_log_session();
+
+    if (session->counts && *session->counts)
+        trace_callgrind_begin(session->counts);
+    else if (session->profiler &&
+             trace_profiler_of(session->profiler).instructions)
+        counter = trace_count_instructions(true);
+}
+
+static void count(struct test_log_usage *usage)
+{
+    if (trace_callgrind_counts()) {
+        usage->counter = TEST_LOG_COUNTER_CALLGRIND;
+        usage->instructions = trace_callgrind_count();
+    } else if (counter >= 0 && read(counter, &usage->instructions,
+                                    sizeof(usage->instructions)) > 0) {
+        usage->counter = TEST_LOG_COUNTER_KERNEL;
+    }
+}
 
 void test_log_status_measure(void)
 {
     if (mine == &nowhere)
         return;
+    if (!mine->used)
+        begin_counting();
     sandbox = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
     mine->before = test_log_usage_begin();
+    count(&mine->before);
     __atomic_store_n(&mine->used, 1, __ATOMIC_RELEASE);
 }
 
 /* A sandbox of the test's own may forbid to look. */
 void test_log_status_measured(void)
 {
+    struct test_log_usage counted = {.instructions = 0};
+
     if (mine->used != 1 || test_log_forked() ||
         prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != sandbox)
         return;
+    count(&counted);
     mine->after = test_log_usage_now();
+    mine->after.instructions = counted.instructions;
     __atomic_store_n(&mine->used, 2, __ATOMIC_RELEASE);
 }
+
+/* ---- How it goes on ---- */
 
 void test_log_status_returned(void)
 {

@@ -174,10 +174,29 @@ static bool is_closed(const struct found *found)
     return found->closed || (!found->inside && !found->needs_close);
 }
 
+/* Reads what a meter has recorded. */
+static void read_instructions(struct found *found,
+                              const struct trace_entry *entry)
+{
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+
+    if (strcmp(entry->site->target, TRACE_METER_TARGET) != 0)
+        return;
+    for (size_t i = 0;
+         i < entry->site->field_count && trace_values_next(&values, &value);
+         i++)
+        if (!strcmp(entry->site->fields[i],
+                    trace_meter_fields[TRACE_METER_INSTRUCTIONS]))
+            found->instructions = value.as.u;
+}
+
 static void follow(struct search *search, const struct trace_entry *entry)
 {
     struct found *found = found_at(search, entry->span);
 
+    if (found && entry->kind == TRACE_ENTRY_FIELDS)
+        read_instructions(found, entry);
     if (!found || entry->kind == TRACE_ENTRY_FIELDS)
         return;
     if (entry->kind == TRACE_ENTRY_ENTER) {
@@ -207,9 +226,22 @@ static bool is_right(const struct log_expectation *expectation,
         return closed && seconds < expectation->number;
     case LOG_EXPECTATION_SPAN_LONGER:
         return closed && seconds > expectation->number;
+    case LOG_EXPECTATION_INSTRUCTIONS_AT_MOST:
+        return closed && (double)found->instructions <= expectation->number;
     default:
         return true;
     }
+}
+
+/* Returns whether the expectation is about counts that nothing has made. */
+static bool is_uncounted(const struct search *search)
+{
+    if (search->expectation->kind != LOG_EXPECTATION_INSTRUCTIONS_AT_MOST)
+        return false;
+    for (size_t i = 0; i < search->found_count; i++)
+        if (is_closed(&search->found[i]) && !search->found[i].instructions)
+            return true;
+    return false;
 }
 
 /* ---- Failures ---- */
@@ -221,7 +253,10 @@ static void put_fate(struct search *search, const struct trace_entry *span)
     const struct found *found = found_at(search, span->id);
     locale_t before = trace_locale_enter();
 
-    if (found && is_closed(found))
+    if (found && is_closed(found) && found->instructions)
+        trace_text_printf(&search->line, " (%llu instructions)",
+                          (unsigned long long)found->instructions);
+    else if (found && is_closed(found))
         trace_text_printf(&search->line, " (%.9f s)",
                           (double)trace_between(found->begin, found->last) /
                               1e9);
@@ -426,6 +461,12 @@ static enum log_judgement judge(struct search *search, struct trace_text *why)
     /* Without memory, filters show too much and lines have gaps. */
     if (!ready || !count(search) || !follow_all(search) || errno == ENOMEM) {
         trace_text_string(why, "out of memory");
+        return LOG_NOT_JUDGED;
+    }
+    if (is_uncounted(search)) {
+        trace_text_string(why, "nothing counts instructions; use --callgrind, "
+                               "or --trace-options=instructions=1 where the "
+                               "kernel counts them");
         return LOG_NOT_JUDGED;
     }
     if (is_met(search))

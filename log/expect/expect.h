@@ -32,6 +32,7 @@ struct found {
     uint32_t place;
     uint32_t inside; /* enters without an exit */
     uint64_t begin, last;
+    uint64_t instructions; /* within it; 0: they were not counted */
     bool entered, closed, needs_close;
 };
 

@@ -15,7 +15,8 @@ static bool takes_number(enum log_expectation_kind kind)
 {
     return log_expectation_kinds[kind].wanted == NUMBER ||
            kind == LOG_EXPECTATION_SPAN_SHORTER ||
-           kind == LOG_EXPECTATION_SPAN_LONGER;
+           kind == LOG_EXPECTATION_SPAN_LONGER ||
+           kind == LOG_EXPECTATION_INSTRUCTIONS_AT_MOST;
 }
 
 void log_expectation_quote(struct trace_text *out, const char *text)

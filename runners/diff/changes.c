@@ -64,7 +64,7 @@ static bool same_flavour(const struct test_log_result *before,
 
 static bool is_timed(const struct changes *changes, const struct change *change)
 {
-    return change->kind == CHANGE_UNCHANGED &&
+    return change->kind == CHANGE_UNCHANGED && !changes->untimed &&
            change->after->outcome == TEST_LOG_OUTCOME_PASSED &&
            (changes->any_flavour ||
             same_flavour(change->before, change->after));
@@ -79,18 +79,18 @@ static void judge(struct change *change, struct test_times *times,
                   const struct judge_rules *rules)
 {
     struct measured_runs *old = &times->sides[0], *new = &times->sides[1];
-    double excess;
+    double excess, least = rules->by == MEASURE_INSTRUCTIONS ? 0 : EXCESS_LEAST;
 
     change->judged = true;
     change->judgement = runners_judge(old, new, rules);
     change->medians[0] = (uint64_t)median_of(old);
     change->medians[1] = (uint64_t)median_of(new);
     excess = median_of(new) - median_of(old);
-    if (change->judgement.verdict == VERDICT_SLOWER && excess >= EXCESS_LEAST) {
+    if (change->judgement.verdict == VERDICT_SLOWER && excess >= least) {
         change->kind = CHANGE_SLOWER;
         change->bound = times->most[0];
     } else if (runners_judge(new, old, rules).verdict == VERDICT_SLOWER &&
-               -excess >= EXCESS_LEAST) {
+               -excess >= least) {
         change->kind = CHANGE_FASTER;
         change->bound = times->least[0];
     } else if (change->judgement.verdict == VERDICT_SLOWER) {
@@ -102,7 +102,7 @@ static void judge(struct change *change, struct test_times *times,
 static void judge_all(struct changes *changes, const struct pass_times *times,
                       double over)
 {
-    struct judge_rules rules = {.over = over};
+    struct judge_rules rules = {.by = times->by, .over = over};
 
     for (size_t i = 0; i < changes->count; i++)
         rules.comparisons += is_timed(changes, &changes->all[i]);
@@ -198,7 +198,9 @@ int runners_changes_find(struct changes *changes,
     struct trace_table old = {0}, new = {0};
     int status = -1;
 
-    *changes = (struct changes){.any_flavour = changes->any_flavour};
+    *changes = (struct changes){.any_flavour = changes->any_flavour,
+                                .untimed = changes->untimed,
+                                .by = times->by};
     if (!index_tests(before, &old) && !index_tests(after, &new))
         status = add_all(changes, before, &old, after, &new);
     if (!status)

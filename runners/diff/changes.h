@@ -41,12 +41,14 @@ struct change {
     uint64_t bound; /* ns that its passes took at most before, or at least if
                        it is faster now */
     bool judged;    /* it passed on both sides */
-    uint64_t medians[2]; /* ns that its passes took */
+    uint64_t medians[2]; /* of what is measured of its passes: ns, or a count */
     struct judgement judgement;
 };
 
 struct changes {
-    bool any_flavour;   /* times of different flavours are compared, too */
+    bool any_flavour; /* times of different flavours are compared, too */
+    bool untimed;     /* only results are compared */
+    enum measure by;
     struct change *all; /* in the order of the new run, gone tests last */
     size_t count, capacity;
     size_t counts[CHANGE_KINDS];

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 #include "compared.h"
 #include "harness/results/folder/notice.h"
 #include "runners/find/find.h"
@@ -24,19 +26,45 @@ static int refuse(const char *command, const char *path)
     return -1;
 }
 
+/* Returns what counts of instructions depend on, to be freed. */
+static char *counted_of(const cJSON *head, const struct test_log_run *side)
+{
+    const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
+    const cJSON *versions = cJSON_GetObjectItemCaseSensitive(head, "versions");
+    const char *processor = runners_json_text(host, "processor");
+    const char *libc = runners_json_text(versions, "glibc");
+    unsigned counter = TEST_LOG_COUNTER_NONE;
+    char *text;
+
+    for (size_t i = 0; i < side->count && !counter; i++)
+        counter = side->results[i].usage.counter;
+    return asprintf(&text, "%s, glibc %s, %s", test_log_counter_words[counter],
+                    libc ? libc : "unknown",
+                    processor ? processor : "unknown processor") < 0
+               ? NULL
+               : text;
+}
+
 /* Adds the results of a run to those of its side. */
-static int read_run(struct test_log_run *side, uint64_t *time,
-                    const char *command, const char *path)
+static int read_run(struct test_log_run *side, struct compared *compared,
+                    int which, const char *command, const char *path)
 {
     struct run_file *file;
+    cJSON *head;
+    int status;
 
     free(side->path);
     side->path = strdup(path);
     file = side->path ? runners_run_file_open(side, "run.json") : NULL;
     if (!file)
         return refuse(command, path);
-    *time += runners_json_number(runners_run_file_head(file), "duration_ns");
-    return runners_run_file_add(file, side) ? refuse(command, path) : 0;
+    head = cJSON_Duplicate(runners_run_file_head(file), true);
+    compared->times[which] += runners_json_number(head, "duration_ns");
+    status = runners_run_file_add(file, side) ? refuse(command, path) : 0;
+    free(compared->counted[which]);
+    compared->counted[which] = counted_of(head, side);
+    cJSON_Delete(head);
+    return status;
 }
 
 static int read_side(struct compared *compared, struct pass_times *times,
@@ -48,8 +76,7 @@ static int read_side(struct compared *compared, struct pass_times *times,
     for (size_t i = 0; i < paths->count; i++) {
         size_t first = side->count;
 
-        if (read_run(side, &compared->times[which], runs->command,
-                     paths->all[i]))
+        if (read_run(side, compared, which, runs->command, paths->all[i]))
             return -1;
         if (runners_pass_times_add_run(times, which, side, first)) {
             test_log_notice("%s: out of memory", runs->command);
@@ -121,12 +148,22 @@ static bool have_different_flavours(const struct compared *compared)
     return before && after && strcmp(before, after) != 0;
 }
 
+static bool are_counted_apart(const struct compared *compared)
+{
+    const char *old = compared->counted[0], *new = compared->counted[1];
+
+    return old && new &&strcmp(old, new) != 0;
+}
+
 static int compare(struct compared *compared, struct pass_times *times,
                    const struct recorded_runs *runs)
 {
     double over = compared->over;
 
-    compared->apart = !runs->any_flavour && have_different_flavours(compared);
+    compared->apart =
+        (!runs->any_flavour && have_different_flavours(compared)) ||
+        (runs->by == MEASURE_INSTRUCTIONS && are_counted_apart(compared));
+    compared->changes.untimed = compared->apart;
     if (!find_changes(compared, times, runs) &&
         (compared->apart ||
          (!find_slowdowns(&compared->spans, STAT_SPAN, runs, over) &&
@@ -157,6 +194,8 @@ void runners_compared_free(struct compared *compared)
     runners_slowdowns_free(&compared->spans);
     runners_slowdowns_free(&compared->kernels);
     runners_changes_free(&compared->changes);
+    for (int i = 0; i < 2; i++)
+        free(compared->counted[i]);
     test_log_run_free(&compared->before);
     test_log_run_free(&compared->after);
 }

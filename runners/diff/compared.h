@@ -6,14 +6,18 @@
 #include "harness/results/model/model.h"
 #include "slowdowns.h"
 
-#define RUNNERS_OVER_LEAST 0.05 /* by which something is slower */
+/* By which something is slower, and by which it executes more instructions. */
+#define RUNNERS_OVER_LEAST        0.05
+#define RUNNERS_OVER_INSTRUCTIONS 0.005
 
 struct compared {
     struct test_log_run before,
         after;         /* all runs of a side; `path` is the last */
     uint64_t times[2]; /* ns that the runs took; 0: unknown */
     double over;       /* a shift up to it is none */
-    bool apart;        /* by flavour: times are not compared */
+    char *
+        counted[2]; /* how instructions were counted, of each side; NULL: not */
+    bool apart;     /* by flavour: times are not compared */
     struct changes changes;
     struct slowdowns spans, kernels;
 };

@@ -42,7 +42,8 @@ static void usage(void)
 {
     puts("Usage: testlog diff [RUN,... [RUN,...]] [--fail-over=PERCENT] "
          "[--fail-noisy]\n"
-         "                    [--by=time|cpu] [--any-flavour] [--json]\n\n"
+         "                    [--by=time|cpu|instructions] [--any-flavour] "
+         "[--json]\n\n"
          "Prints which tests changed their result from the first run to the "
          "second, and\nwhich tests, spans and GPU kernels became slower or "
          "more frequent. RUN is the\nfolder of a run or a name in testlog "
@@ -53,9 +54,11 @@ static void usage(void)
          "                           by more than that, such as 10%\n"
          "      --fail-noisy         exit with 1 also if something is too "
          "noisy to tell\n"
-         "      --by=time|cpu        compare processor time instead of time; "
-         "of spans if it was\n"
-         "                           recorded with --trace-options=cpu=1\n"
+         "      --by=time|cpu|instructions\n"
+         "                           compare that; the last needs "
+         "--callgrind or a counter,\n"
+         "                           and spans need "
+         "--trace-options=cpu=1,instructions=1\n"
          "      --any-flavour        compare the times of builds of "
          "different flavours, too\n"
          "      --json               print one JSON object\n"
@@ -64,14 +67,23 @@ static void usage(void)
 
 /* ---- Arguments ---- */
 
-static void put_flavours(const struct compared *compared)
+static void put_flavours(const struct compared *compared,
+                         const struct recorded_runs *runs)
 {
-    if (compared->apart)
+    const char *before = test_log_run_flavour(&compared->before);
+    const char *after = test_log_run_flavour(&compared->after);
+
+    if (!compared->apart)
+        return;
+    if (!runs->any_flavour && before && after && strcmp(before, after) != 0)
         test_log_notice("diff: only results are compared, because the builds "
                         "differ: %s, then %s; --any-flavour compares times, "
                         "too",
-                        test_log_run_flavour(&compared->before),
-                        test_log_run_flavour(&compared->after));
+                        before, after);
+    else
+        test_log_notice("diff: only results are compared, because instructions "
+                        "were counted in two ways: %s, then %s",
+                        compared->counted[0], compared->counted[1]);
 }
 
 static void put_unmeasured(const struct compared *compared,
@@ -115,7 +127,7 @@ static int compare(const struct recorded_runs *runs,
 
     if (!runners_compared_read(&compared, runs, settings->over)) {
         put_unmeasured(&compared, runs);
-        put_flavours(&compared);
+        put_flavours(&compared, runs);
         if (settings->json)
             runners_diff_put_json(&compared, runs);
         else
@@ -300,7 +312,7 @@ int runners_diff(int argc, char **argv)
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    struct settings settings = {.over = RUNNERS_OVER_LEAST};
+    struct settings settings = {.over = -1};
     int flag;
 
     opterr = 0;
@@ -321,5 +333,9 @@ int runners_diff(int argc, char **argv)
                              : read_percent(&settings, optarg))
             return TEST_LOG_USAGE;
     }
+    if (settings.over < 0)
+        settings.over = settings.by == MEASURE_INSTRUCTIONS
+                            ? RUNNERS_OVER_INSTRUCTIONS
+                            : RUNNERS_OVER_LEAST;
     return compare_named(argv + optind, &settings);
 }

@@ -90,23 +90,41 @@ static void add_outcomes(struct trace_text *line, const struct change *change)
                           test_log_outcome_text(change->after->outcome));
 }
 
-static void add_times(struct trace_text *line, const struct change *change)
+static void add_measured(struct trace_text *line, enum measure by,
+                         const uint64_t medians[2])
 {
-    trace_text_printf(line, ": %.2f s -> %.2f s (earlier passes: at %s %.2f s)",
-                      (double)change->medians[0] / 1e9,
-                      (double)change->medians[1] / 1e9,
-                      change->kind == CHANGE_SLOWER ? "most" : "least",
-                      (double)change->bound / 1e9);
+    if (by == MEASURE_INSTRUCTIONS)
+        trace_text_printf(line, ": %llu -> %llu instructions",
+                          (unsigned long long)medians[0],
+                          (unsigned long long)medians[1]);
+    else
+        trace_text_printf(line, ": %.2f s -> %.2f s", (double)medians[0] / 1e9,
+                          (double)medians[1] / 1e9);
 }
 
-static void put_change(const struct change *change, bool programs)
+static void add_times(struct trace_text *line, enum measure by,
+                      const struct change *change)
+{
+    const char *bound = change->kind == CHANGE_SLOWER ? "most" : "least";
+
+    add_measured(line, by, change->medians);
+    if (by == MEASURE_INSTRUCTIONS)
+        trace_text_printf(line, " (earlier passes: at %s %llu)", bound,
+                          (unsigned long long)change->bound);
+    else
+        trace_text_printf(line, " (earlier passes: at %s %.2f s)", bound,
+                          (double)change->bound / 1e9);
+}
+
+static void put_change(const struct change *change, enum measure by,
+                       bool programs)
 {
     struct trace_text line = {0};
 
     trace_text_string(&line, "    ");
     add_name(&line, change->after ? change->after : change->before, programs);
     if (change->kind == CHANGE_SLOWER || change->kind == CHANGE_FASTER)
-        add_times(&line, change);
+        add_times(&line, by, change);
     else if (change->kind == CHANGE_OTHER_OUTCOME)
         add_outcomes(&line, change);
     put_line(&line);
@@ -127,7 +145,7 @@ static void put_kind(const struct compared *compared, enum change_kind kind,
         if (kind == CHANGE_NEWLY_FAILING)
             put_failing(&changes->all[i], programs);
         else if (count++ < SHOWN_MOST)
-            put_change(&changes->all[i], programs);
+            put_change(&changes->all[i], changes->by, programs);
     }
     if (count > SHOWN_MOST)
         printf("    and %zu more\n", count - SHOWN_MOST);
@@ -145,11 +163,16 @@ static void add_shape(struct trace_text *line, const struct sum *sum)
             trace_text_printf(line, " %s=%s", names[i], sum->texts[i]);
 }
 
-static void add_judgement(struct trace_text *line,
+/* Counts of instructions are so exact that small changes show. */
+static void add_judgement(struct trace_text *line, enum measure by,
                           const struct judgement *judgement)
 {
-    trace_text_printf(line, "%.2f times as long (noise: %.2f)",
-                      judgement->ratio, judgement->noise);
+    bool exact = by == MEASURE_INSTRUCTIONS;
+    int digits = exact ? 4 : 2;
+
+    trace_text_printf(line, "%.*f times as %s (noise: %.*f)", digits,
+                      judgement->ratio, exact ? "many" : "long", digits,
+                      judgement->noise);
     if (judgement->verdict == VERDICT_TOO_NOISY)
         trace_text_printf(line, "; %u%s more run%s of each side would tell",
                           judgement->more_runs,
@@ -157,7 +180,16 @@ static void add_judgement(struct trace_text *line,
                           judgement->more_runs == 1 ? "" : "s");
 }
 
-static void put_slowdown(const struct slowdown *one)
+static void add_number(struct trace_text *line, enum measure by,
+                       uint64_t number)
+{
+    if (by == MEASURE_INSTRUCTIONS)
+        trace_text_printf(line, "%llu", (unsigned long long)number);
+    else
+        log_duration(line, number);
+}
+
+static void put_slowdown(const struct slowdown *one, enum measure by)
 {
     const struct percentiles *old = &one->before->durations;
     const struct percentiles *new = &one->after->durations;
@@ -171,11 +203,11 @@ static void put_slowdown(const struct slowdown *one)
                           (unsigned long long)old->count,
                           (unsigned long long)new->count, one->times);
     } else {
-        log_duration(&line, runners_percentiles_quantile(old, 0.5));
+        add_number(&line, by, runners_percentiles_quantile(old, 0.5));
         trace_text_string(&line, " -> ");
-        log_duration(&line, runners_percentiles_quantile(new, 0.5));
+        add_number(&line, by, runners_percentiles_quantile(new, 0.5));
         trace_text_string(&line, ", ");
-        add_judgement(&line, &one->judgement);
+        add_judgement(&line, by, &one->judgement);
     }
     put_line(&line);
 }
@@ -210,17 +242,20 @@ static void put_slowdowns(const struct compared *compared,
         if (!count)
             printf("\n%s:\n", title);
         if (count++ < SHOWN_MOST)
-            put_slowdown(&slowdowns->all[i]);
+            put_slowdown(&slowdowns->all[i], slowdowns->by);
     }
     if (count > SHOWN_MOST)
         printf("    and %zu more\n", count - SHOWN_MOST);
 }
 
-static bool is_noisy_test(const struct change *change, double over)
+static bool is_noisy_test(const struct change *change, enum measure by,
+                          double over)
 {
+    uint64_t least = by == MEASURE_INSTRUCTIONS ? 0 : LONGER_LEAST;
+
     return change->judged && change->kind == CHANGE_UNCHANGED &&
            runners_may_be_slower(&change->judgement, over) &&
-           change->medians[1] >= change->medians[0] + LONGER_LEAST;
+           change->medians[1] >= change->medians[0] + least;
 }
 
 static void put_noisy_tests(const struct compared *compared, bool programs)
@@ -232,7 +267,7 @@ static void put_noisy_tests(const struct compared *compared, bool programs)
         const struct change *change = &changes->all[i];
         struct trace_text line = {0};
 
-        if (!is_noisy_test(change, compared->over))
+        if (!is_noisy_test(change, changes->by, compared->over))
             continue;
         if (!count)
             puts("\ntests that are too noisy to tell:");
@@ -240,10 +275,9 @@ static void put_noisy_tests(const struct compared *compared, bool programs)
             continue;
         trace_text_string(&line, "    ");
         add_name(&line, change->after, programs);
-        trace_text_printf(&line, ": %.2f s -> %.2f s, ",
-                          (double)change->medians[0] / 1e9,
-                          (double)change->medians[1] / 1e9);
-        add_judgement(&line, &change->judgement);
+        add_measured(&line, changes->by, change->medians);
+        trace_text_string(&line, ", ");
+        add_judgement(&line, changes->by, &change->judgement);
         put_line(&line);
     }
     if (count > SHOWN_MOST)

@@ -18,9 +18,14 @@ enum {
 static const double shares[JUDGE_PLACES] = {0.05, 0.5};
 
 /* What is known of equal runs: how much they differ, and for how many degrees
- * of freedom that counts. */
-static const double prior_deviation = 0.05;
-static const double prior_freedom = 20, prior_freedom_few = 2;
+ * of freedom that counts, also if the runs have few calls. */
+static const struct prior {
+    double deviation, freedom, freedom_few;
+} priors[MEASURES] = {
+    [MEASURE_TIME] = {0.05, 20, 2},
+    [MEASURE_CPU] = {0.05, 20, 2},
+    [MEASURE_INSTRUCTIONS] = {0.001, 20, 20},
+};
 static const double error_of_all = 0.01;
 
 const char *const runners_verdict_words[VERDICTS] = {
@@ -180,7 +185,8 @@ struct comparison {
     struct shift shifts[JUDGE_PLACES];
     size_t runs[2];
     double together; /* the share of the variance that groups add */
-    bool few;        /* calls in a run */
+    bool few;        /* calls in a run, and a measure that needs more */
+    const struct prior *prior;
     double over, error;
 };
 
@@ -205,7 +211,9 @@ static struct comparison compare(struct measured_runs *before,
     struct comparison all = {
         .runs = {before->count, after->count},
         .together = together(before) + together(after),
-        .few = has_few(before) || has_few(after),
+        .few = rules->by != MEASURE_INSTRUCTIONS &&
+               (has_few(before) || has_few(after)),
+        .prior = &priors[rules->by],
         .over = log1p(rules->over),
         .error = error_of_all /
                  (double)(rules->comparisons ? rules->comparisons : 1)};
@@ -246,8 +254,8 @@ static struct limits limits_of(const struct comparison *all, int place,
     const struct shift *shift = &all->shifts[place];
     double old = (double)(all->runs[0] + more);
     double new = (double)(all->runs[1] + more);
-    double prior = all->few ? prior_freedom_few : prior_freedom;
-    double usual = prior_deviation * prior_deviation,
+    double prior = all->few ? all->prior->freedom_few : all->prior->freedom;
+    double usual = all->prior->deviation * all->prior->deviation,
            share = 1 / old + 1 / new + all->together;
     double freedom = old + new - 2, variance = shift->variance, mixed, t;
     double calls = shift->errors[0] / old + shift->errors[1] / new;

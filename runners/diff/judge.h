@@ -30,7 +30,8 @@ extern const char *const runners_verdict_words[VERDICTS];
 /* X(NAME, value of --by, what is compared): of tests and the calls of spans. */
 #define RUNNERS_MEASURES(X)                                                    \
     X(TIME, "time", "time")                                                    \
-    X(CPU, "cpu", "processor time")
+    X(CPU, "cpu", "processor time")                                            \
+    X(INSTRUCTIONS, "instructions", "count of instructions")
 
 enum measure {
 #define RUNNERS_X(name, word, text) MEASURE_##name,
@@ -69,6 +70,7 @@ enum { JUDGE_MORE_MOST = 100 };
 
 /* How strict a judgement is. */
 struct judge_rules {
+    enum measure by;
     double over;        /* a shift up to it is none, such as 0.05 */
     size_t comparisons; /* that are made together */
 };

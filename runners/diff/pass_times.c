@@ -58,6 +58,8 @@ static uint64_t measured(const struct pass_times *times,
 {
     if (times->by == MEASURE_TIME)
         return result->duration + !result->duration;
+    if (times->by == MEASURE_INSTRUCTIONS)
+        return result->usage.instructions;
     return result->usage.peak ? result->usage.cpu : 0;
 }
 

@@ -169,7 +169,8 @@ static struct judgement judge(const struct slowdowns *slowdowns,
     double excess =
         (judgement.ratio - 1) * before * (double)one->after->durations.count;
 
-    if (old->sums.table != STAT_KERNEL && excess < EXCESS_LEAST)
+    if (old->sums.table != STAT_KERNEL && rules->by != MEASURE_INSTRUCTIONS &&
+        excess < EXCESS_LEAST)
         judgement.verdict = VERDICT_NOT_SLOWER;
     return judgement;
 }
@@ -244,7 +245,8 @@ static int by_verdict(const void *a, const void *b)
 int runners_slowdowns_compare(struct slowdowns *slowdowns, double over)
 {
     const struct sums *after = &slowdowns->sides[1].sums;
-    const struct judge_rules rules = {over, count_common(slowdowns)};
+    const struct judge_rules rules = {slowdowns->by, over,
+                                      count_common(slowdowns)};
     int status = 0;
 
     for (size_t i = 0; i < after->count && !status; i++)
@@ -260,11 +262,13 @@ int runners_slowdowns_read(struct slowdowns *slowdowns, enum stat_table table,
 {
     *slowdowns = (struct slowdowns){.count = 0};
     for (int i = 0; i < 2; i++)
-        slowdowns->sides[i].sums =
-            (struct sums){.table = table,
-                          .apart = table != STAT_TREE,
-                          .metered = runs->by != MEASURE_TIME,
-                          .meter = TRACE_METER_CPU};
+        slowdowns->sides[i].sums = (struct sums){
+            .table = table,
+            .apart = table != STAT_TREE,
+            .metered = runs->by != MEASURE_TIME,
+            .meter = runs->by == MEASURE_CPU ? TRACE_METER_CPU
+                                             : TRACE_METER_INSTRUCTIONS};
+    slowdowns->by = runs->by;
     return read_runs(slowdowns, runs);
 }
 

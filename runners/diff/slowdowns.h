@@ -22,6 +22,7 @@ struct side {
 };
 
 struct slowdowns {
+    enum measure by;
     struct side sides[2]; /* the old and the new runs */
     struct slowdown *all; /* the slower ones first, then the noisy ones */
     size_t count, capacity;

@@ -115,6 +115,10 @@ static void read_usage(struct test_log_result *result, const cJSON *test,
     result->usage.field = runners_json_number(usage, member);
     TEST_LOG_USAGE(TEST_LOG_X)
 #undef TEST_LOG_X
+    result->usage.instructions = runners_json_number(usage, "instructions");
+    test_log_member_state(test_log_counter_words,
+                          runners_json_text(usage, "counted_by"),
+                          &result->usage.counter);
 }
 
 static void read_earlier(struct test_log_result *result, const cJSON *test,

@@ -396,6 +396,7 @@ static void usage(void)
         "-n 4'\n"
         "      --races[=helgrind|drd]\n"
         "                        find data races with valgrind\n"
+        "      --callgrind       count instructions with valgrind\n"
         "      --functions=none|GLOBS\n"
         "                        functions whose calls are recorded\n"
         "      --functions-depth=N\n"
@@ -458,7 +459,8 @@ static bool is_optional(const char *flag, const char *argument)
 static int read_passed(struct arguments *arguments, char **argv)
 {
     bool alone = is_optional("--races", argv[0]) ||
-                 is_optional("--sample", argv[0]) || !strcmp(argv[0], "--open");
+                 is_optional("--sample", argv[0]) ||
+                 !strcmp(argv[0], "--callgrind") || !strcmp(argv[0], "--open");
     static const char *const names[] = {"--functions",     "--functions-depth",
                                         "--functions-min", "--lines",
                                         "--sample-stacks", NULL};

@@ -165,17 +165,12 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
     return 0;
 }
 
-static const char *const meters[] = {
-#define TRACE_X(name, key, field) field,
-    TRACE_METERS(TRACE_X)
-#undef TRACE_X
-};
-
 static int add_meter(struct sums *sums, size_t sum, const char *field,
                      const struct trace_value *value)
 {
     for (int i = 0; i < TRACE_METER_COUNT; i++) {
-        if (strcmp(meters[i], field) != 0 || value->type != TRACE_TYPE_U64)
+        if (strcmp(trace_meter_fields[i], field) != 0 ||
+            value->type != TRACE_TYPE_U64)
             continue;
         sums->all[sum].meters[i] += value->as.u;
         if (sums->metered && sums->meter == (enum trace_meter)i)

@@ -1,5 +1,8 @@
 /* meters.c: reads what a thread uses: its processor time, and its instructions
- * where the kernel counts them.
+ * where the kernel or callgrind counts them.
+ *
+ * A writer's stack has what each meter showed when the thread entered a span;
+ * when it leaves, the differences become late fields of the span.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -7,8 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "meters.h"
+#include "trace/base/callgrind.h"
 #include "write.h"
+
+const char *const trace_meter_fields[TRACE_METER_COUNT] = {
+#define TRACE_X(name, key, field) field,
+    TRACE_METERS(TRACE_X)
+#undef TRACE_X
+};
 
 /* ---- Meters ---- */
 
@@ -20,12 +29,13 @@ static uint64_t processor_time(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-int trace_count_instructions(void)
+int trace_count_instructions(bool inherit)
 {
     struct perf_event_attr counted = {
         .type = PERF_TYPE_HARDWARE,
         .size = sizeof(counted),
         .config = PERF_COUNT_HW_INSTRUCTIONS,
+        .inherit = inherit,
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
@@ -39,8 +49,10 @@ static uint64_t instructions(struct trace_writer *writer)
 {
     uint64_t count = 0;
 
+    if (trace_callgrind_counts())
+        return trace_callgrind_count();
     if (!writer->counter) {
-        int fd = trace_count_instructions();
+        int fd = trace_count_instructions(false);
 
         writer->counter = fd < 0 ? -1 : fd + 1;
     }
@@ -79,16 +91,11 @@ void trace_meters_enter(struct trace_writer *writer)
 /* Returns the call site of the meters that have a value. */
 static struct trace_site *site_of(unsigned meters)
 {
-    static const char *const names[] = {
-#define TRACE_X(name, key, field) field,
-        TRACE_METERS(TRACE_X)
-#undef TRACE_X
-    };
-    /* `names` in order: the first, the second, both. */
+    /* The first field, the second, both. */
 #define SITE(first, size)                                                      \
     {                                                                          \
         .name = "", .target = TRACE_METER_TARGET, .file = "", .function = "",  \
-        .fields = names + (first), .field_count = (size),                      \
+        .fields = trace_meter_fields + (first), .field_count = (size),         \
         .level = TRACE_LEVEL_TRACE, .kind = TRACE_SITE_FIELDS,                 \
         .interest = TRACE_UNREGISTERED                                         \
     }
@@ -115,7 +122,7 @@ void trace_meters_leave(struct trace_writer *writer,
 
         if (now <= entered->meters[i])
             continue;
-        values[count++] = trace_value_of(now - entered->meters[i]);
+        values[count++] = trace_u64_(now - entered->meters[i]);
         found |= 1u << i;
     }
     errno = error;

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "fatal_signal.h"
-#include "meters.h"
 #include "trace/base/sigbus.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/device.h"

@@ -365,4 +365,16 @@ struct trace_thread_hooks {
 };
 extern struct trace_thread_hooks trace_thread_hooks;
 
+/* ---- meters.c ---- */
+
+/* trace_meters_enter notes what the meters show for the top of the stack.
+ * trace_meters_leave records the differences for an enter that is about to end,
+ * the first enter of its span only. */
+void trace_meters_enter(struct trace_writer *);
+void trace_meters_leave(struct trace_writer *, const struct trace_entered *);
+
+/* trace_meters_end closes what the calling thread, or its parent, has opened.
+ */
+void trace_meters_end(struct trace_writer *);
+
 #endif

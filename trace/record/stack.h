@@ -2,7 +2,6 @@
 #ifndef TRACE_STACK_H
 #define TRACE_STACK_H
 
-#include "meters.h"
 #include "write.h"
 
 /* A span that is not recorded but limits levels within it. Its place, where no

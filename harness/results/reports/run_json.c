@@ -99,6 +99,19 @@ static void put_clock(struct trace_text *text)
         trace_text_printf(text, "%lld}", (long long)clock.maxerror * 1000);
 }
 
+/* The name of the processor; null if the kernel has none. */
+static void put_processor(struct trace_text *text)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[512], name[256] = "";
+
+    while (file && !name[0] && fgets(line, sizeof(line), file))
+        sscanf(line, "model name : %255[^\n]", name);
+    if (file)
+        fclose(file);
+    put_text(text, "processor", name[0] ? name : NULL);
+}
+
 static void put_host(struct trace_text *text)
 {
     struct utsname host;
@@ -110,6 +123,7 @@ static void put_host(struct trace_text *text)
     put_text(text, "system", host.sysname);
     put_text(text, "release", host.release);
     put_text(text, "machine", host.machine);
+    put_processor(text);
     put_boot(text);
     trace_text_printf(text, "},\n\"pid\":%ld", (long)getpid());
 }
@@ -207,6 +221,11 @@ static void put_usage(struct trace_text *text, const char *name,
 #define TEST_LOG_X(field, member) put_number(text, member, result->usage.field);
     TEST_LOG_USAGE(TEST_LOG_X)
 #undef TEST_LOG_X
+    if (result->usage.instructions) {
+        put_number(text, "instructions", result->usage.instructions);
+        put_text(text, "counted_by",
+                 test_log_counter_words[result->usage.counter]);
+    }
     trace_text_char(text, '}');
 }
 

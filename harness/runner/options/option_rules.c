@@ -156,12 +156,18 @@ static bool take_debugger(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
 
+    if (options->races && options->callgrind)
+        return test_log_option_refuse(
+            reader, "--races and --callgrind are two tools of valgrind; leave "
+                    "out one");
     if (!options->debugger)
         return true;
-    if (options->races)
+    if (options->races || options->callgrind)
         return test_log_option_refuse(
-            reader, "--debug-failed cannot debug a program under valgrind; "
-                    "leave out --races");
+            reader,
+            "--debug-failed cannot debug a program under valgrind; "
+            "leave out %s",
+            options->races ? "--races" : "--callgrind");
     options->jobs = 1;
     options->retries = 0;
     return test_log_option_pass(reader, "--jobs", "1");

@@ -378,6 +378,17 @@ static bool read_races(struct reader *reader)
     return true;
 }
 
+static bool read_callgrind(struct reader *reader)
+{
+    if (!test_log_preflight_program("valgrind"))
+        return test_log_option_refuse(
+            reader, "%s: valgrind is not in PATH; install the package valgrind",
+            reader->name);
+    reader->options->callgrind = true;
+    reader->options->profiler.instructions = true;
+    return true;
+}
+
 static bool read_passed(struct reader *reader)
 {
     (void)reader;
@@ -589,6 +600,8 @@ static const struct option_row rows[] = {
      .flag_only = true},
     {"--races", NULL, "[helgrind|drd|", "find data races with valgrind",
      .read = read_races, .flag_only = true},
+    {"--callgrind", NULL, NULL, "count instructions with valgrind",
+     .read = read_callgrind, .flag_only = true},
     {"--color", NULL, "[auto|always|never|", "colours", .read = read_color},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, .read = read_pattern,
      .outer = true},

@@ -60,6 +60,7 @@ struct test_log_options {
     double timeout;         /* s, the longest for each test; 0: none */
     enum test_log_stacks_of stacks;
     const char *debugger; /* to start if a test fails; NULL: none */
+    bool callgrind;       /* counts instructions */
     const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;

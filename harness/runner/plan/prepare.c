@@ -95,8 +95,8 @@ static uint64_t take_limit(const struct test_log_options *options,
         limit = override.timeout;
     else if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
         limit = options->timeout;
-    if (options->races)
-        limit *= TEST_LOG_RACES_SLOWER;
+    if (options->races || options->callgrind)
+        limit *= TEST_LOG_VALGRIND_SLOWER;
     if (options->debugger)
         limit = 0;
     test->data->timeout = test_log_supervisor_limits() ? 0 : limit;
@@ -318,7 +318,8 @@ static bool export_session(const struct test_log_runner *runner)
             test_log_supervisor_limits() && test_log_stacks_wanted(options)
                 ? "1"
                 : "0",
-        .races = test_log_races_folder(),
+        .races = options->races ? test_log_valgrind_folder() : "",
+        .counts = options->callgrind ? test_log_valgrind_folder() : "",
         .debugger = options->debugger ? "1" : "0",
         .runner = runner->outermost,
         .preload = test_log_session()->preload,

@@ -7,18 +7,18 @@
 
 /* ---- start_valgrind.c ---- */
 
-enum { TEST_LOG_RACES_SLOWER = 50 }; /* by which timeouts are longer */
+enum { TEST_LOG_VALGRIND_SLOWER = 50 }; /* by which timeouts are longer */
 
-/* test_log_races_begin executes the program under valgrind if --races asks for
- * it. It returns 0 if the program runs under valgrind already or need not, and
- * -1 if it has printed why it cannot. */
-int test_log_races_begin(const struct test_log_options *, int argc,
-                         char **argv);
+/* test_log_start_valgrind executes the program under valgrind if --races or
+ * --callgrind asks for it. It returns 0 if the program runs under valgrind
+ * already or need not, and -1 if it has printed why it cannot. */
+int test_log_start_valgrind(const struct test_log_options *, int argc,
+                            char **argv);
 
-/* test_log_races_folder returns where valgrind writes its logs; "": nowhere.
- * test_log_races_end removes it. */
-const char *test_log_races_folder(void);
-void test_log_races_end(void);
+/* test_log_valgrind_folder returns where valgrind writes its files; "":
+ * nowhere. test_log_valgrind_end removes it. */
+const char *test_log_valgrind_folder(void);
+void test_log_valgrind_end(void);
 
 /* The text of valgrind.supp. */
 extern const char test_log_suppressions[];

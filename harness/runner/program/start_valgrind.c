@@ -1,4 +1,5 @@
-/* start_valgrind.c: --races runs the program again under valgrind. */
+/* start_valgrind.c: --races and --callgrind run the program again under
+ * valgrind. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 #include "harness/results/folder/notice.h"
@@ -21,6 +23,8 @@ int __lsan_do_recoverable_leak_check(void);
 
 /* Where the logs of this run are; "": valgrind does not run. */
 static char folder[PATH_MAX];
+
+#define COUNTS "counts." /* as in trace/base/callgrind.c */
 
 /* ---- The folder of logs ---- */
 
@@ -67,12 +71,12 @@ static void find_folder(void)
     unsetenv(VARIABLE);
 }
 
-const char *test_log_races_folder(void)
+const char *test_log_valgrind_folder(void)
 {
     return folder;
 }
 
-void test_log_races_end(void)
+void test_log_valgrind_end(void)
 {
     DIR *opened = folder[0] ? opendir(folder) : NULL;
     struct dirent *entry;
@@ -81,7 +85,8 @@ void test_log_races_end(void)
         return;
     while ((entry = readdir(opened)))
         if (isdigit((unsigned char)entry->d_name[0]) ||
-            !strcmp(entry->d_name, "suppressions"))
+            !strcmp(entry->d_name, "suppressions") ||
+            !strncmp(entry->d_name, COUNTS, strlen(COUNTS)))
             unlinkat(dirfd(opened), entry->d_name, 0);
     closedir(opened);
     rmdir(folder);
@@ -102,26 +107,78 @@ static const char *others_of(const char *program)
                 : "--trace-children=yes";
 }
 
+/* A tool that finds errors reads suppressions. One that counts begins when a
+ * test does. */
+static void own_flags(bool counts, char first[PATH_MAX + 64],
+                      char second[PATH_MAX + 64])
+{
+    const size_t size = PATH_MAX + 64;
+    char here[PATH_MAX];
+
+    snprintf(first, size, "--suppressions=%s/suppressions", folder);
+    if (counts)
+        snprintf(second, size, "--instr-atstart=no");
+    else
+        snprintf(second, size, "--fullpath-after=%s/",
+                 getcwd(here, sizeof(here)) ? here : "");
+}
+
+/* callgrind writes a file when a process ends: the runner's goes nowhere,
+ * because the folder is gone then. Processes do not inherit what this variable
+ * says. */
+static void set_output(const char *path)
+{
+    const char *others = getenv("VALGRIND_OPTS");
+    char *text;
+
+    if (asprintf(&text, "%s --callgrind-out-file=%s", others ? others : "",
+                 path) < 0)
+        return;
+    setenv("VALGRIND_OPTS", text, 1);
+    free(text);
+}
+
+static void set_worker_output(void)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof(path), "%s/" COUNTS "%%p", folder);
+    set_output(path);
+}
+
+/* Equal runs must have equal counts: addresses are the same, and functions are
+ * bound before the test begins. */
+static void fix_environment(void)
+{
+    int persona = personality(0xffffffff);
+
+    if (persona >= 0)
+        personality((unsigned long)persona | ADDR_NO_RANDOMIZE);
+    setenv("LD_BIND_NOW", "1", 1);
+    set_output("/dev/null");
+}
+
 static void execute(const char *tool, const char *program, char **argv,
                     int argc)
 {
-    char tool_flag[32], known[PATH_MAX + 64], log[PATH_MAX + 64];
-    char here[PATH_MAX], full[PATH_MAX + 32];
+    char tool_flag[32], log[PATH_MAX + 64], own[2][PATH_MAX + 64];
     const char **all = calloc((size_t)argc + 16, sizeof(*all));
+    bool counts = !strcmp(tool, "callgrind");
 
-    if (!all || make_folder() || !getcwd(here, sizeof(here)))
+    if (!all || make_folder())
         return;
+    if (counts)
+        fix_environment();
     snprintf(tool_flag, sizeof(tool_flag), "--tool=%s", tool);
-    snprintf(known, sizeof(known), "--suppressions=%s/suppressions", folder);
     snprintf(log, sizeof(log), "--log-file=%s/%%p", folder);
-    snprintf(full, sizeof(full), "--fullpath-after=%s/", here);
+    own_flags(counts, own[0], own[1]);
 
     const char *first[] = {"valgrind",
                            "--quiet",
                            tool_flag,
-                           known,
+                           own[0],
                            log,
-                           full,
+                           own[1],
                            "--trace-children=yes",
                            others_of(program),
                            "--",
@@ -133,25 +190,30 @@ static void execute(const char *tool, const char *program, char **argv,
     execvp(all[0], (char *const *)all);
 }
 
-int test_log_races_begin(const struct test_log_options *options, int argc,
-                         char **argv)
+int test_log_start_valgrind(const struct test_log_options *options, int argc,
+                            char **argv)
 {
-    if (!options->races || options->informs)
+    const char *flag = options->callgrind ? "--callgrind" : "--races";
+
+    if ((!options->races && !options->callgrind) || options->informs)
         return 0;
     if (trace_valgrind_ask(TRACE_RUNNING_ON_VALGRIND, 0, 0, 0, 0)) {
         find_folder();
+        if (options->callgrind)
+            set_worker_output();
         return 0;
     }
     if (__lsan_do_recoverable_leak_check) {
-        test_log_notice("--races: valgrind cannot run a program that was built "
-                        "with a sanitizer; build it without -fsanitize");
+        test_log_notice("%s: valgrind cannot run a program that was built "
+                        "with a sanitizer; build it without -fsanitize",
+                        flag);
         return -1;
     }
-    execute(options->races, strchr(argv[0], '/') ? argv[0] : "/proc/self/exe",
-            argv, argc);
-    test_log_notice("--races: cannot run valgrind: %s; set TMPDIR if its log "
-                    "has no folder",
-                    strerror(errno));
-    test_log_races_end();
+    execute(options->callgrind ? "callgrind" : options->races,
+            strchr(argv[0], '/') ? argv[0] : "/proc/self/exe", argv, argc);
+    test_log_notice("%s: cannot run valgrind: %s; set TMPDIR if its files "
+                    "have no folder",
+                    flag, strerror(errno));
+    test_log_valgrind_end();
     return -1;
 }

@@ -81,7 +81,7 @@ static bool is_worker(pid_t pid)
 
     read_file(pid, "cmdline", text, sizeof(text));
     return !memcmp(text, name, sizeof(name)) ||
-           (test_log_races_folder()[0] && has_box(pid));
+           (test_log_valgrind_folder()[0] && has_box(pid));
 }
 
 /* ---- Forks of the runner ---- */

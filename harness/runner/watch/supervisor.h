@@ -46,8 +46,8 @@ struct test_log_worker_status {
 };
 
 /* test_log_status_look_at_usage notes what a job's process has used, which may
- * not end normally. test_log_status_usage returns what the test has used, peak 0
- * if that is unknown. */
+ * not end normally. test_log_status_usage returns what the test has used, peak
+ * 0 if that is unknown. */
 void test_log_status_look_at_usage(struct test_log_job *);
 struct test_log_usage test_log_status_usage(const struct test_log_job *);
 

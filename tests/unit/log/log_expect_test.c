@@ -459,6 +459,35 @@ Test(log_expect, accepts_a_target_that_resembles_a_level)
 
 /* ---- Incomplete recordings ---- */
 
+/* Records how many instructions a span executed, as a meter does. */
+static void span_of(uint64_t instructions)
+{
+    static const char *const fields[] = {"instructions"};
+    static struct trace_site site =
+        TEST_SITE(FIELDS, TRACE, "", TRACE_METER_TARGET, fields, 1);
+    struct trace_span_ref span = trace_span_begin(INFO, "counted");
+    struct trace_value value = trace_value_of(instructions);
+
+    if (instructions)
+        trace_record_(span, &site, 1, &value);
+    trace_span_end(span);
+}
+
+Test(log_expect, judges_instructions)
+{
+    test_record();
+    expect(NOT_MET, INSTRUCTIONS_AT_MOST, 5, "counted"); /* no such span */
+    span_of(100);
+    expect(MET, INSTRUCTIONS_AT_MOST, 100, "counted");
+    expect(NOT_MET, INSTRUCTIONS_AT_MOST, 99, "counted");
+    expect_why("counted{instructions=100} (100 instructions)");
+    span_of(200);
+    expect(NOT_MET, INSTRUCTIONS_AT_MOST, 100, "counted");
+    expect(MET, INSTRUCTIONS_AT_MOST, 200, "counted");
+    span_of(0);
+    expect(NOT_JUDGED, INSTRUCTIONS_AT_MOST, 200, "counted");
+}
+
 Test(log_expect, judges_nothing_without_a_recording)
 {
     expect(NOT_JUDGED, LACKS, 0, "anything");

@@ -1,0 +1,144 @@
+/* e2e_instructions_test.c: instructions that are counted, by callgrind or the
+ * kernel.
+ */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/recording.h"
+
+#define TESTLOG BUILD_DIR "/testlog "
+
+E2E_FOLDER
+
+TestSuite(e2e_instructions, .init = e2e_begin, .timeout = 300);
+
+static void need_valgrind(void)
+{
+    if (e2e_run("command -v valgrind")->code)
+        cr_skip_test("not installed: valgrind");
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip_test("valgrind cannot run a program with a sanitizer");
+#endif
+}
+
+static const cJSON *usage(void)
+{
+    const cJSON *tests =
+        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "tests");
+
+    return cJSON_GetObjectItem(cJSON_GetArrayItem(tests, 0), "usage");
+}
+
+Test(e2e_instructions, callgrind_counts_the_same_twice)
+{
+    const char *counting = e2e_program("counting", E2E_TRACED);
+    const struct e2e *result;
+    double counts[2];
+
+    need_valgrind();
+    for (int i = 0; i < 2; i++) {
+        result = e2e_run("TMPDIR=$PWD %s --callgrind --filter counting/few",
+                         counting);
+        e2e_expect_code(result, 0);
+        counts[i] = e2e_number(usage(), "instructions");
+        e2e_expect_is(e2e_text(usage(), "counted_by"), "callgrind");
+    }
+    cr_expect_gt(counts[0], 500e3);
+    cr_expect_lt(counts[1], counts[0] * 1.001);
+    cr_expect_gt(counts[1], counts[0] * 0.999);
+    e2e_expect_has(e2e_run(TESTLOG "stat")->out, "Instructions  Span\n");
+    e2e_expect_is(e2e_run("ls -d testlog-races-* 2>&1 | grep -c XXX")->out,
+                  "0\n");
+    e2e_expect_code(e2e_run("ls -d testlog-races-*"), 2);
+}
+
+Test(e2e_instructions, diff_finds_one_percent)
+{
+    const char *counting = e2e_program("counting", E2E_TRACED);
+    const struct e2e *diff;
+
+    need_valgrind();
+    e2e_run("for steps in 100000 100000 101000; do "
+            "STEPS=$steps %s --callgrind --filter counting/few; done",
+            counting);
+    diff = e2e_run(
+        TESTLOG "diff latest~2 latest~1 --by=instructions --fail-over=0.5%%");
+    e2e_expect_code(diff, 0);
+    diff = e2e_run(TESTLOG "diff --by=instructions --fail-over=0.5%%");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out, "\nslower:\n    counting/few: ");
+    e2e_expect_has(diff->out, "\nslower spans:\n    compute: ");
+    e2e_expect_has(diff->out, " times as many (noise: 0.00");
+}
+
+Test(e2e_instructions, expectations_are_judged_where_something_counts)
+{
+    const char *counting = e2e_program("counting", E2E_TRACED);
+    const struct e2e *result;
+
+    need_valgrind();
+    result = e2e_run("%s --callgrind", counting);
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err,
+                   "log_expect_instructions_at_most(1000, \"compute\"): 1 of "
+                   "the 1 spans that match: open or executed more");
+    e2e_expect_has(result->err, " instructions)");
+}
+
+Test(e2e_instructions, expectations_are_not_judged_where_nothing_counts)
+{
+    const struct e2e *result =
+        e2e_run("%s", e2e_program("counting", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_is(e2e_last(result->out), "2 passed, 0 failed, 0 skipped");
+    e2e_expect_has(result->err, "nothing counts instructions; use --callgrind");
+}
+
+Test(e2e_instructions, says_why_the_kernel_does_not_count)
+{
+    int counter = trace_count_instructions(false);
+    const struct e2e *result =
+        e2e_run("%s --trace-options=instructions=1 --filter counting/few",
+                e2e_program("counting", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    if (counter < 0) {
+        e2e_expect_has(result->err, "testlog: instructions are not counted: ");
+        return;
+    }
+    close(counter);
+    e2e_expect_is(e2e_text(usage(), "counted_by"), "kernel");
+    cr_expect_gt(e2e_number(usage(), "instructions"), 100e3);
+}
+
+Test(e2e_instructions, counts_of_two_kinds_are_not_compared)
+{
+    const char *counting = e2e_program("counting", E2E_TRACED);
+    const struct e2e *diff;
+
+    e2e_run("%s --filter counting/few; %s --filter counting/few; "
+            "sed -i 's/\"glibc\":\"[^\"]*\"/\"glibc\":\"9\"/' "
+            "testlog-runs/latest/run.json",
+            counting, counting);
+    diff = e2e_run(TESTLOG "diff --by=instructions");
+    e2e_expect_code(diff, 0);
+    e2e_expect_has(diff->err,
+                   "testlog: diff: only results are compared, "
+                   "because instructions were counted in two ways: ");
+    e2e_expect_has(diff->err, ", glibc 9, ");
+}
+
+Test(e2e_instructions, refuses_two_tools_of_valgrind)
+{
+    need_valgrind();
+    e2e_expect_is(
+        e2e_run("%s --callgrind --races", e2e_program("counting", E2E_TRACED))
+            ->err,
+        "testlog: --races and --callgrind are two tools of valgrind; "
+        "leave out one\n");
+}
