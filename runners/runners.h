@@ -17,6 +17,7 @@ int runners_list(int argc, char **argv);
 int runners_flaky(int argc, char **argv);
 int runners_stat(int argc, char **argv);
 int runners_diff(int argc, char **argv);
+int runners_bisect(int argc, char **argv);
 int runners_merge_runs(int argc, char **argv);
 int runners_clean(int argc, char **argv);
 int runners_pack(int argc, char **argv);

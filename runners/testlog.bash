@@ -195,7 +195,7 @@ _testlog_own() {
     export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | capture* | list* | flaky* | clean* | view--* | filter--*) ;;
     filterfilter) _testlog_filter "" "$value" ;;
     log* | export* | report* | stat*) _testlog_runs ;;
-    diff--fail-over) ;;
+    diff--fail-over | diff--by | bisect*) ;;
     diff* | pack* | view*) _testlog_names ;;
     merge-o | merge--output | merge--align | merge--history) ;;
     merge*)
@@ -211,7 +211,7 @@ _testlog() {
 
     _testlog_line
     if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record capture import log export report stat list flaky diff merge view clean pack filter --help --version
+        _testlog_offer run record capture import log export report stat list flaky diff bisect merge view clean pack filter --help --version
         return
     fi
     for ((i = 2; i < ${#words[@]}; i++)); do

@@ -25,6 +25,7 @@ static const struct {
     {"list", "list the runs that are kept", runners_list},
     {"flaky", "rank the flaky tests of the last runs", runners_flaky},
     {"diff", "print what changed from one run to another", runners_diff},
+    {"bisect", "find the commit since which tests fail", runners_bisect},
     {"merge", "make one run of those of several machines", runners_merge_runs},
     {"view", "show runs in the browser", runners_view},
     {"clean", "remove old runs", runners_clean},

@@ -239,6 +239,7 @@ static const struct {
     {"runners/testlog-stat.1", "stat"},
     {"runners/testlog-list.1", "list"},
     {"runners/testlog-flaky.1", "flaky"},
+    {"runners/testlog-bisect.1", "bisect"},
     {"runners/testlog-diff.1", "diff"},
     {"runners/testlog-merge.1", "merge"},
     {"runners/testlog-view.1", "view"},
@@ -760,8 +761,8 @@ static const struct {
     const char *line, *offers;
 } completions[] = {
     {"testlog ",
-     "run record capture import log export report stat list flaky diff merge "
-     "view clean pack "
+     "run record capture import log export report stat list flaky diff "
+     "bisect merge view clean pack "
      "filter --help --version "},
     {"testlog rec", "record "},
     {"testlog capture --trace-f", "--trace-filter "},

@@ -1,0 +1,341 @@
+/* bisect.c: testlog bisect: finds the commit since which tests fail, are slower
+ * or log a line. git bisect chooses the commits; this judges them.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bisect.h"
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
+#include "runners/find/find.h"
+#include "runners/runners.h"
+#include "trace/base/text.h"
+
+enum { COMMIT_SIZE = 80 };
+
+static const char *const when_words[] = {
+#define RUNNERS_X(name, word) word,
+    RUNNERS_BISECT_WHEN(RUNNERS_X)
+#undef RUNNERS_X
+        NULL};
+
+static void usage(void)
+{
+    puts(
+        "Usage: testlog bisect GOOD BAD [--when=WHAT[:TEXT]] -- COMMAND\n\n"
+        "Finds the commit since which tests fail, with git bisect. COMMAND "
+        "builds and runs\nthem at each commit, such as 'make && ./ring_test'; "
+        "its last part is judged, and\na commit at which a part before fails "
+        "is skipped. GOOD and BAD are run first.\nThe work tree must be "
+        "clean; it is put back at the end.\n\n"
+        "      --when=fails|slower|logs\n"
+        "                which commits are bad:\n"
+        "                  fails          the tests fail (default)\n"
+        "                  slower[:SPAN]  something, or that span, is slower "
+        "than at GOOD; by\n"
+        "                                 instructions, if they are counted\n"
+        "                  logs:TEXT      the tests log a line with that text\n"
+        "  -h, --help                print this");
+}
+
+/* ---- git ---- */
+
+/* Returns git's exit code. `out` has room for `size` bytes of what it prints;
+ * NULL shows that. */
+static int git(char *out, size_t size, const char *const *words)
+{
+    const char *all[16] = {"git"};
+
+    for (size_t i = 0; words[i] && i + 2 < sizeof(all) / sizeof(*all); i++)
+        all[i + 1] = words[i];
+    return runners_tool_wait(all, out, size, out != NULL);
+}
+
+#define GIT(out, size, ...)                                                    \
+    git(out, size, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Prints why git cannot be used here; false if it can. */
+static bool refuses_tree(char *top, size_t size)
+{
+    char text[256];
+
+    if (GIT(top, size, "rev-parse", "--show-toplevel") || !*top)
+        test_log_notice("bisect: this is no work tree of git, or git is not "
+                        "installed");
+    else if (!GIT(text, sizeof(text), "bisect", "log"))
+        test_log_notice("bisect: a bisection is going on; end it with git "
+                        "bisect reset");
+    else if (GIT(text, sizeof(text), "status", "--porcelain",
+                 "--untracked-files=no") ||
+             *text)
+        test_log_notice("bisect: the work tree has changes; commit or stash "
+                        "them");
+    else
+        return false;
+    return true;
+}
+
+static bool resolve(const char *word, char commit[COMMIT_SIZE])
+{
+    char text[PATH_MAX];
+
+    snprintf(text, sizeof(text), "%s^{commit}", word);
+    if (*word != '-' &&
+        !GIT(commit, COMMIT_SIZE, "rev-parse", "--verify", "--quiet", text))
+        return true;
+    test_log_notice("bisect: git knows no commit %s", word);
+    return false;
+}
+
+/* ---- One commit ---- */
+
+/* The arguments of a step: folder, good commit, place, when, text, before,
+ * last. `git bisect run` executes it. */
+enum { STEP_ARGUMENTS = 7 };
+
+static int step(char **argv)
+{
+    struct bisect bisect = {.folder = argv[0],
+                            .good = argv[1],
+                            .place = argv[2],
+                            .when = (enum bisect_when)atoi(argv[3]),
+                            .text = *argv[4] ? argv[4] : NULL,
+                            .before = argv[5],
+                            .last = argv[6]};
+    char commit[COMMIT_SIZE];
+
+    if (GIT(commit, sizeof(commit), "rev-parse", "HEAD"))
+        return BISECT_SKIPPED;
+    return runners_bisect_judge(&bisect, commit);
+}
+
+/* ---- A bisection ---- */
+
+struct plan {
+    struct bisect bisect;
+    char good[COMMIT_SIZE], bad[COMMIT_SIZE];
+    char folder[PATH_MAX], place[PATH_MAX];
+    char *before;
+};
+
+/* Checks a commit out and judges it; returns -1 if it cannot. */
+static int judge_at(const struct plan *plan, const char *commit)
+{
+    if (GIT(NULL, 0, "checkout", "--quiet", "--detach", commit))
+        return -1;
+    return runners_bisect_judge(&plan->bisect, commit);
+}
+
+static const char *word_of(int verdict)
+{
+    return verdict == BISECT_GOOD      ? "good"
+           : verdict == BISECT_BAD     ? "bad"
+           : verdict == BISECT_SKIPPED ? "impossible to judge"
+                                       : "impossible to check out";
+}
+
+/* GOOD and BAD must differ, or there is nothing to find. */
+static bool differ(const struct plan *plan)
+{
+    int good = judge_at(plan, plan->good), bad = -1;
+
+    if (good == BISECT_GOOD && !runners_tool_signal())
+        bad = judge_at(plan, plan->bad);
+    if (runners_tool_signal())
+        return false;
+    if (good != BISECT_GOOD)
+        test_log_notice("bisect: %.12s should be good, but is %s; its runs are "
+                        "in %s",
+                        plan->good, word_of(good), plan->folder);
+    else if (bad != BISECT_BAD)
+        test_log_notice("bisect: %.12s should be bad, but is %s; its runs are "
+                        "in %s",
+                        plan->bad, word_of(bad), plan->folder);
+    return good == BISECT_GOOD && bad == BISECT_BAD;
+}
+
+/* `git bisect run` gives a program a shell's words. */
+static int search(const struct plan *plan)
+{
+    const struct bisect *bisect = &plan->bisect;
+    char self[64], number[16];
+
+    snprintf(self, sizeof(self), "/proc/%ld/exe", (long)getpid());
+    snprintf(number, sizeof(number), "%d", (int)bisect->when);
+    return GIT(NULL, 0, "bisect", "run", self, "bisect", "--step",
+               bisect->folder, bisect->good, bisect->place, number,
+               bisect->text ? bisect->text : "", bisect->before, bisect->last);
+}
+
+/* Prints the commit that was found, and what changed in its run. */
+static void print_found(const struct plan *plan)
+{
+    char commit[COMMIT_SIZE], subject[512], parent[COMMIT_SIZE];
+    char before[PATH_MAX], after[PATH_MAX];
+    char command[] = "diff", *words[] = {command, before, after, NULL};
+
+    if (GIT(commit, sizeof(commit), "rev-parse", "refs/bisect/bad") ||
+        GIT(subject, sizeof(subject), "log", "-1", "--format=%h %an, %as: %s",
+            commit))
+        return;
+    printf("\nfirst bad commit: %s\nruns: %s\n", subject, plan->folder);
+    if (GIT(parent, sizeof(parent), "rev-parse", "refs/bisect/bad^") ||
+        !runners_bisect_run_of(&plan->bisect, parent, before))
+        if (!runners_bisect_run_of(&plan->bisect, plan->good, before))
+            return;
+    if (!runners_bisect_run_of(&plan->bisect, commit, after))
+        return;
+    putchar('\n');
+    fflush(stdout);
+    optind = 0;
+    runners_diff(3, words);
+}
+
+/* Returns the exit code. The work tree is put back in any case. */
+static int bisect(const struct plan *plan, const char *top)
+{
+    char text[256];
+    int code = TEST_LOG_USAGE;
+
+    if (chdir(top) || GIT(text, sizeof(text), "bisect", "start")) {
+        test_log_notice("bisect: git bisect start failed");
+        return code;
+    }
+    if (differ(plan)) {
+        code = TEST_LOG_FAILED;
+        if (!chdir(top) && !GIT(NULL, 0, "bisect", "reset") &&
+            !GIT(NULL, 0, "bisect", "start", plan->bad, plan->good) &&
+            !search(plan)) {
+            print_found(plan);
+            code = TEST_LOG_PASSED;
+        } else if (!runners_tool_signal()) {
+            test_log_notice("bisect: no commit was found; the runs are in %s",
+                            plan->folder);
+        }
+    }
+    if (chdir(top) || GIT(NULL, 0, "bisect", "reset"))
+        test_log_notice("bisect: git bisect reset failed: see git status");
+    if (runners_tool_signal()) {
+        test_log_notice("bisect: interrupted");
+        code = 128 + runners_tool_signal();
+    }
+    return code;
+}
+
+/* ---- Arguments ---- */
+
+static bool read_when(struct bisect *bisect, const char *text)
+{
+    size_t size = strcspn(text, ":");
+    const char *rest = text[size] && text[size + 1] ? text + size + 1 : NULL;
+    char *word = strndup(text, size);
+    unsigned choice = 0;
+    bool known =
+        word && !test_log_read_word("--when", word, when_words, &choice);
+
+    free(word);
+    bisect->when = (enum bisect_when)choice;
+    bisect->text = rest;
+    if (!known || (rest ? choice != BISECT_FAILS : choice != BISECT_LOGS))
+        return known;
+    test_log_notice("--when: %s", choice == BISECT_LOGS
+                                      ? "logs needs a text: --when=logs:TEXT"
+                                      : "fails takes no text");
+    return false;
+}
+
+/* Several words are one command without a shell's signs. */
+static char *command_of(char **words)
+{
+    struct trace_text text = {0};
+
+    if (!words[1])
+        return strdup(words[0]);
+    test_log_add_words(&text, words);
+    return text.data;
+}
+
+/* Copies the commands without the separator at their end. */
+static char *commands_before(const char *command, const char *last)
+{
+    size_t size = (size_t)(last - command);
+
+    while (size && strchr(" \t\n;&", command[size - 1]))
+        size--;
+    return strndup(command, size);
+}
+
+static bool make_folder(struct plan *plan)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (!parent || *parent != '/')
+        parent = "/tmp";
+    snprintf(plan->folder, sizeof(plan->folder), "%s/testlog-bisect-XXXXXX",
+             parent);
+    if (mkdtemp(plan->folder) && getcwd(plan->place, sizeof(plan->place)))
+        return true;
+    test_log_notice("bisect: cannot make a folder in %s: %s", parent,
+                    strerror(errno));
+    return false;
+}
+
+static int start(struct plan *plan, char **words)
+{
+    char top[PATH_MAX], *command;
+    int code = TEST_LOG_USAGE;
+
+    if (!words[0] || !words[1] || !words[2]) {
+        test_log_notice("bisect: write a good commit, a bad one and a command: "
+                        "testlog bisect v1.0 HEAD -- 'make && ./ring_test'");
+        return code;
+    }
+    command = command_of(words + 2);
+    if (!command || refuses_tree(top, sizeof(top)) ||
+        !resolve(words[0], plan->good) || !resolve(words[1], plan->bad) ||
+        !make_folder(plan)) {
+        free(command);
+        return code;
+    }
+    plan->bisect.last = command + runners_last_command(command);
+    plan->before = commands_before(command, plan->bisect.last);
+    plan->bisect.folder = plan->folder;
+    plan->bisect.good = plan->good;
+    plan->bisect.place = plan->place;
+    plan->bisect.before = plan->before ? plan->before : "";
+    runners_tool_catch();
+    code = bisect(plan, top);
+    free(plan->before);
+    free(command);
+    return code;
+}
+
+int runners_bisect(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"when", required_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},
+        {0}};
+    struct plan plan = {.bisect.when = BISECT_FAILS};
+    int flag;
+
+    if (argc == 2 + STEP_ARGUMENTS && !strcmp(argv[1], "--step"))
+        return step(argv + 2);
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
+        if (flag == 'h') {
+            usage();
+            return TEST_LOG_PASSED;
+        }
+        if (flag == '?' || flag == ':')
+            return runners_refuse_flag("bisect", flag, argv, options);
+        if (!read_when(&plan.bisect, optarg))
+            return TEST_LOG_USAGE;
+    }
+    return start(&plan, argv + optind);
+}

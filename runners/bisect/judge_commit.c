@@ -1,0 +1,253 @@
+/* judge_commit.c: runs the commands of a bisection at a commit, and judges it.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bisect.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/model/model.h"
+#include "runners/diff/compared.h"
+#include "runners/find/find.h"
+#include "runners/find/run_json.h"
+
+enum {
+    GOOD_RUNS = 3, /* that others are compared with, unless they are exact */
+    RUNS_MOST = 5, /* of a commit whose times are too noisy to tell */
+    LOG_MOST = 1 << 26, /* bytes that are searched */
+};
+
+/* ---- Running ---- */
+
+/* One shell runs all, for commands such as `cd` and `export`. A commit at which
+ * the commands before the last one fail is skipped. */
+static int run_commands(const struct bisect *bisect)
+{
+    const char *words[] = {"sh", "-c", bisect->last, NULL};
+    char *script = NULL;
+    int code = -1;
+
+    if (!*bisect->before)
+        return runners_tool_wait(words, NULL, 0, false);
+    if (asprintf(&script, "{\n%s\n} || exit %d\n%s", bisect->before,
+                 BISECT_SKIPPED, bisect->last) >= 0) {
+        words[2] = script;
+        code = runners_tool_wait(words, NULL, 0, false);
+        free(script);
+    }
+    return code;
+}
+
+static void folder_of(const struct bisect *bisect, const char *commit,
+                      char *path)
+{
+    snprintf(path, PATH_MAX, "%s/%s", bisect->folder, commit);
+}
+
+/* Writes the path of a commit's run that is `back` runs before the last one. */
+static bool find_run(const struct bisect *bisect, const char *commit,
+                     unsigned back, char *path)
+{
+    char folder[PATH_MAX], word[32];
+
+    folder_of(bisect, commit, folder);
+    snprintf(word, sizeof(word), "latest~%u", back);
+    return runners_find_run(folder, back ? word : "latest", path);
+}
+
+bool runners_bisect_run_of(const struct bisect *bisect, const char *commit,
+                           char *path)
+{
+    return find_run(bisect, commit, 0, path);
+}
+
+/* ---- fails ---- */
+
+/* Reads the tests of a run; false if it has none. */
+static bool read_run(struct test_log_run *run, const char *path)
+{
+    struct run_file *file;
+
+    *run = (struct test_log_run){.path = strdup(path)};
+    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
+    return file && !runners_run_file_add(file, run) && run->count;
+}
+
+static enum bisect_verdict judge_results(const struct bisect *bisect,
+                                         const char *commit, int code)
+{
+    struct test_log_run run = {.path = NULL};
+    enum bisect_verdict verdict = code ? BISECT_BAD : BISECT_GOOD;
+    char path[PATH_MAX];
+    bool some = find_run(bisect, commit, 0, path) && read_run(&run, path);
+
+    /* 2 is a bad flag, or a test that this commit does not have. */
+    if ((code && !some && (code == 2 || code == 126 || code == 127)))
+        verdict = BISECT_SKIPPED;
+    test_log_run_free(&run);
+    return verdict;
+}
+
+/* ---- logs ---- */
+
+static enum bisect_verdict judge_lines(const struct bisect *bisect,
+                                       const char *commit)
+{
+    char path[PATH_MAX], self[64], *lines = malloc(LOG_MOST);
+    const char *const words[] = {
+        self, "log", path, "--filter=trace", "--color=never", NULL};
+    enum bisect_verdict verdict = BISECT_SKIPPED;
+
+    snprintf(self, sizeof(self), "/proc/%ld/exe", (long)getpid());
+    if (lines && find_run(bisect, commit, 0, path) &&
+        !runners_tool_wait(words, lines, LOG_MOST, true))
+        verdict = strstr(lines, bisect->text) ? BISECT_BAD : BISECT_GOOD;
+    free(lines);
+    return verdict;
+}
+
+/* ---- slower ---- */
+
+static void free_paths(struct run_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->all[i]);
+    free(paths->all);
+}
+
+/* Fills the paths of a commit's runs; false if it has none. */
+static bool find_runs(struct run_paths *paths, const struct bisect *bisect,
+                      const char *commit)
+{
+    char path[PATH_MAX];
+
+    *paths = (struct run_paths){.all = calloc(RUNS_MOST, sizeof(char *))};
+    while (paths->all && paths->count < RUNS_MOST &&
+           find_run(bisect, commit, (unsigned)paths->count, path) &&
+           (paths->all[paths->count] = strdup(path)))
+        paths->count++;
+    return paths->count;
+}
+
+/* What is known of everything that was compared, or of one span. */
+struct found {
+    bool slower, noisy, some;
+};
+
+static void note(struct found *found, const struct judgement *judgement,
+                 double over)
+{
+    found->some = true;
+    found->slower |= judgement->verdict == VERDICT_SLOWER;
+    found->noisy |= runners_may_be_slower(judgement, over);
+}
+
+static void note_all(struct found *found, const struct slowdowns *slowdowns,
+                     const char *span, double over)
+{
+    for (size_t i = 0; i < slowdowns->count; i++) {
+        const struct slowdown *one = &slowdowns->all[i];
+
+        if (!one->frequent &&
+            (!span || !strcmp(span, one->after->texts[STAT_NAME])))
+            note(found, &one->judgement, over);
+    }
+}
+
+static struct found compare_by(enum measure by, struct run_paths sides[2],
+                               const char *span)
+{
+    const struct recorded_runs runs = {
+        .command = "bisect", .sides = {sides[0], sides[1]}, .by = by};
+    double over = by == MEASURE_INSTRUCTIONS ? RUNNERS_OVER_INSTRUCTIONS
+                                             : RUNNERS_OVER_LEAST;
+    struct compared compared;
+    struct found found = {false, false, false};
+
+    if (!runners_compared_read(&compared, &runs, over)) {
+        const struct changes *changes = &compared.changes;
+
+        for (size_t i = 0; !span && i < changes->count; i++)
+            if (changes->all[i].judged)
+                note(&found, &changes->all[i].judgement, over);
+        note_all(&found, &compared.spans, span, over);
+        note_all(&found, &compared.kernels, span, over);
+    }
+    runners_compared_free(&compared);
+    return found;
+}
+
+/* By instructions, if both sides have counted them: they are exact. */
+static struct found compare(const struct bisect *bisect, const char *commit,
+                            bool *exact)
+{
+    struct run_paths sides[2] = {{NULL, 0}, {NULL, 0}};
+    struct found found = {false, false, false};
+
+    *exact = false;
+    if (find_runs(&sides[0], bisect, bisect->good) &&
+        find_runs(&sides[1], bisect, commit)) {
+        found = compare_by(MEASURE_INSTRUCTIONS, sides, bisect->text);
+        *exact = found.some;
+        if (!found.some)
+            found = compare_by(MEASURE_TIME, sides, bisect->text);
+    }
+    free_paths(&sides[0]);
+    free_paths(&sides[1]);
+    return found;
+}
+
+static enum bisect_verdict judge_times(const struct bisect *bisect,
+                                       const char *commit)
+{
+    bool is_good = !strcmp(commit, bisect->good), exact;
+    struct found found = compare(bisect, commit, &exact);
+
+    for (int runs = 1; !exact && runs < (is_good ? GOOD_RUNS : RUNS_MOST) &&
+                       (is_good || (found.noisy && !found.slower));
+         runs++) {
+        int code = run_commands(bisect);
+
+        if (runners_tool_signal())
+            return BISECT_STOPPED;
+        if (code == BISECT_SKIPPED)
+            return BISECT_SKIPPED;
+        found = compare(bisect, commit, &exact);
+    }
+    if (is_good)
+        return BISECT_GOOD;
+    if (!found.some || (found.noisy && !found.slower))
+        return BISECT_SKIPPED;
+    return found.slower ? BISECT_BAD : BISECT_GOOD;
+}
+
+/* ---- A commit ---- */
+
+enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
+                                         const char *commit)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    int code;
+
+    folder_of(bisect, commit, folder);
+    setenv("TRACE_DIR", folder, 1);
+    if (chdir(bisect->place))
+        return BISECT_SKIPPED; /* this commit does not have the folder */
+    code = run_commands(bisect);
+    if (runners_tool_signal())
+        return BISECT_STOPPED;
+    if (code == BISECT_SKIPPED)
+        return BISECT_SKIPPED;
+    if (bisect->when == BISECT_FAILS)
+        return judge_results(bisect, commit, code);
+    if (!find_run(bisect, commit, 0, path)) {
+        test_log_notice("bisect: the command has made no run in %s; leave out "
+                        "--trace-dir, and build with TRACING",
+                        folder);
+        return BISECT_SKIPPED;
+    }
+    return bisect->when == BISECT_LOGS ? judge_lines(bisect, commit)
+                                       : judge_times(bisect, commit);
+}
