@@ -52,7 +52,8 @@ static void read_memory(const char *folder, struct test_log_usage *usage)
     usage->peak = number_after(text, "VmHWM:") * 1024;
 }
 
-static void read_bytes(const char *folder, struct test_log_usage *usage)
+/* Returns how many bytes that has read itself. */
+static size_t read_bytes(const char *folder, struct test_log_usage *usage)
 {
     char path[64], text[512];
 
@@ -60,6 +61,7 @@ static void read_bytes(const char *folder, struct test_log_usage *usage)
     read_file(path, text, sizeof(text));
     usage->read = number_after(text, "rchar:");
     usage->written = number_after(text, "wchar:");
+    return strlen(text);
 }
 
 /* ---- This process ---- */
@@ -84,15 +86,18 @@ static void add(struct test_log_usage *usage, int who)
     usage->major += (uint64_t)used.ru_majflt;
 }
 
-/* The bytes come first, since reading the other files adds to them. */
+/* The bytes come first, since reading the other files adds to them. Without
+ * `memory`, what reading them adds is included: a test begins then. */
 static struct test_log_usage read_own(bool memory)
 {
     struct test_log_usage usage = {.cpu = 0};
     struct timespec time = {.tv_sec = 0};
+    size_t own = read_bytes("/proc/self", &usage);
 
-    read_bytes("/proc/self", &usage);
     if (memory)
         read_memory("/proc/self", &usage);
+    else
+        usage.read += own;
     add(&usage, RUSAGE_SELF);
     add(&usage, RUSAGE_CHILDREN);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
