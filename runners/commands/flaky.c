@@ -37,22 +37,9 @@ struct since {
     const char *date; /* NULL: any */
 };
 
-static bool is_date(const char *text)
-{
-    static const char form[] = "dddd-dd-dd";
-    size_t i = 0;
-
-    for (; form[i] && text[i]; i++)
-        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9'
-                           : text[i] != form[i])
-            return false;
-    return !form[i] && !text[i] && atoi(text + 5) >= 1 &&
-           atoi(text + 5) <= 12 && atoi(text + 8) >= 1 && atoi(text + 8) <= 31;
-}
-
 static bool read_since(const char *text, struct since *since)
 {
-    if (is_date(text)) {
+    if (test_log_is_day(text)) {
         since->date = text;
         return true;
     }

@@ -53,7 +53,7 @@ static int read_expected(struct test_log_known_failure *known,
 }
 
 /* "2026-02-30" becomes another day. */
-static bool is_day(const char *text)
+bool test_log_is_day(const char *text)
 {
     struct tm day = {0}, same;
     char again[16];
@@ -82,7 +82,7 @@ static bool is_over(const char *until)
 static int read_until(struct test_log_known_failure *known,
                       const struct test_log_settings_line *line)
 {
-    if (!is_day(line->value)) {
+    if (!test_log_is_day(line->value)) {
         test_log_notice("%s: \"%s\" is not a day; write one such as "
                         "2026-12-31",
                         line->origin, line->value);

@@ -41,6 +41,9 @@ enum { TEST_LOG_KNOWN_KEYS = 4 };
 bool test_log_known_key(const char *key);
 size_t test_log_known_keys(const char *names[TEST_LOG_KNOWN_KEYS]);
 
+/* test_log_is_day tells whether a text is a day, such as 2026-12-31. */
+bool test_log_is_day(const char *);
+
 /* test_log_known_read reads the sections of the settings and keeps those of
  * `profile`, which may be NULL, and of none. With `quiet` it does not tell
  * which have expired. -1 if it has printed what is wrong. */

@@ -83,7 +83,8 @@ Test(e2e_flaky, judges_only_the_last_runs)
 
 Test(e2e_flaky, refuses_bad_values)
 {
-    static const char *const bad[] = {"0", "-1", "x", "2026-1-1", "''", "1.5"};
+    static const char *const bad[] = {"0",  "-1",  "x",         "2026-1-1",
+                                      "''", "1.5", "2026-02-30"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         const struct e2e *result = e2e_run(TESTLOG " flaky --since=%s", bad[i]);
