@@ -131,13 +131,21 @@ static uint64_t size_of(const struct pair *pair)
     return old > new ? old : new;
 }
 
-/* Those with a verdict first, then the largest. */
+/* What changed first, then what may be slower. */
+static int rank_of(const struct pair *pair)
+{
+    if (pair->verdict & ~(unsigned)TOO_NOISY)
+        return 0;
+    return pair->verdict ? 1 : 2;
+}
+
+/* By rank, then the largest first. */
 static int by_size(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
 
-    if (!x->verdict != !y->verdict)
-        return !x->verdict - !y->verdict;
+    if (rank_of(x) != rank_of(y))
+        return rank_of(x) - rank_of(y);
     if (size_of(x) != size_of(y))
         return size_of(x) < size_of(y) ? 1 : -1;
     return 0;

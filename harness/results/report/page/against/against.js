@@ -62,7 +62,7 @@ const against = (() => {
         document.getElementById('verdict').textContent = counts();
         dom.replace(document.getElementById('runs'), runs(), make('p',
             { class: 'muted' }, 'Colors are what testlog diff says of these ' +
-            `runs.${leftOut()}`));
+            `runs; ? is too noisy to tell.${leftOut()}`));
     }
 
     function isCut() {

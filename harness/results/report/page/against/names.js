@@ -3,7 +3,8 @@
 const names = (() => {
     const { make } = dom;
     const KEYS = {
-        verdict: (one) => -one.verdict,
+        verdict: (one) => one.verdict & comparison.TOO_NOISY ?
+            -(one.verdict ^ comparison.TOO_NOISY) - 0.5 : -one.verdict,
         name: (one) => one.name,
         count: (one) => one.new.count,
         old: (one) => one.old.median,
