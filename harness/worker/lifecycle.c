@@ -43,13 +43,6 @@ static void run_body(void *parameter)
     begin_phase(TRACE_PHASE_TEARDOWN);
 }
 
-/* Those measure themselves, without what begins their log and trace. */
-static bool is_annotated(void)
-{
-    return test_log_annotated_find(criterion_current_test->category,
-                                   criterion_current_test->name);
-}
-
 /* A failing assertion jumps out of the test; spans that it left open end before
  * the teardown begins. */
 TRACE_API void criterion_internal_test_main(void (*body)(void))
@@ -61,8 +54,7 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
 
     if (!next)
         test_log_next_function("criterion_internal_test_main", &next);
-    if (!is_annotated())
-        test_log_status_measure();
+    test_log_status_measure();
     next((void (*)(void))run_body);
     test_log_status_measured();
     begin_phase(TRACE_PHASE_TEARDOWN);

@@ -1,5 +1,6 @@
 /* status.c: reports what this process does. It writes to memory shared with the
  * runner: that cannot fail, and the report outlives the process. */
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,6 +76,20 @@ static void set_worker_variable(void)
     setenv(TEST_LOG_WORKER, text, 1);
 }
 
+/* What the session asks for. A test may replace the session. */
+static char counts[PATH_MAX]; /* the folder where callgrind counts; "": none */
+static bool wants_instructions;
+
+static void read_wishes(void)
+{
+    const struct test_log_session *session = test_log_session();
+
+    snprintf(counts, sizeof(counts), "%s",
+             session->counts ? session->counts : "");
+    wants_instructions =
+        session->profiler && trace_profiler_of(session->profiler).instructions;
+}
+
 void test_log_status_begin(void)
 {
     const char *id = test_log_session()->status;
@@ -84,6 +99,7 @@ void test_log_status_begin(void)
 
     worker = getpid();
     set_worker_variable();
+    read_wishes();
     /* A test runs even without a note. */
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;
@@ -104,15 +120,11 @@ bool test_log_forked(void)
 static int sandbox;      /* that the test begins in */
 static int counter = -1; /* of its instructions; -1: the kernel has none */
 
-/* The session asks for instructions, and says where callgrind counts them. */
 static void begin_counting(void)
 {
-    const struct test_log_session *session = test_log_session();
-
-    if (session->counts && *session->counts)
-        trace_callgrind_begin(session->counts);
-    else if (session->profiler &&
-             trace_profiler_of(session->profiler).instructions)
+    if (counts[0])
+        trace_callgrind_begin(counts);
+    else if (wants_instructions)
         counter = trace_count_instructions(true);
 }
 
@@ -131,8 +143,7 @@ void test_log_status_measure(void)
 {
     if (mine == &nowhere)
         return;
-    if (!mine->used)
-        begin_counting();
+    begin_counting();
     sandbox = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
     mine->before = test_log_usage_begin();
     count(&mine->before);

@@ -51,8 +51,9 @@ static int index_tests(const struct test_log_run *run,
 /* ---- Durations ---- */
 
 /* A test must take so many ns longer or shorter: starting its process is part
- * of its time. */
-enum { EXCESS_LEAST = 1000000 };
+ * of its time. Of memory, so many bytes: tables of pages, and the like. */
+static const double excess_least[MEASURES] = {
+    [MEASURE_TIME] = 1e6, [MEASURE_CPU] = 1e6, [MEASURE_MEMORY] = 1 << 20};
 
 /* Runs that do not name their flavour were made before there were any. */
 static bool same_flavour(const struct test_log_result *before,
@@ -79,7 +80,7 @@ static void judge(struct change *change, struct test_times *times,
                   const struct judge_rules *rules)
 {
     struct measured_runs *old = &times->sides[0], *new = &times->sides[1];
-    double excess, least = rules->by == MEASURE_INSTRUCTIONS ? 0 : EXCESS_LEAST;
+    double excess, least = excess_least[rules->by];
 
     change->judged = true;
     change->judgement = runners_judge(old, new, rules);

@@ -26,18 +26,6 @@ struct settings {
     double over;
 };
 
-static const char *const measures[] = {
-#define RUNNERS_X(name, word, text) word,
-    RUNNERS_MEASURES(RUNNERS_X)
-#undef RUNNERS_X
-        NULL};
-
-static const char *const measure_texts[] = {
-#define RUNNERS_X(name, word, text) text,
-    RUNNERS_MEASURES(RUNNERS_X)
-#undef RUNNERS_X
-};
-
 static void usage(void)
 {
     puts("Usage: testlog diff [RUN,... [RUN,...]] [--fail-over=PERCENT] "
@@ -54,8 +42,8 @@ static void usage(void)
          "                           by more than that, such as 10%\n"
          "      --fail-noisy         exit with 1 also if something is too "
          "noisy to tell\n"
-         "      --by=time|cpu|instructions\n"
-         "                           compare that; the last needs "
+         "      --by=time|cpu|instructions|memory\n"
+         "                           compare that; instructions need "
          "--callgrind or a counter,\n"
          "                           and spans need "
          "--trace-options=cpu=1,instructions=1\n"
@@ -96,7 +84,7 @@ static void put_unmeasured(const struct compared *compared,
         some |= changes->verdicts[i] > 0;
     if (runs->by != MEASURE_TIME && !some)
         test_log_notice("diff: no test or span of both sides has a %s",
-                        measure_texts[runs->by]);
+                        runners_measure_texts[runs->by]);
 }
 
 static int code_of(const struct compared *compared,
@@ -296,7 +284,7 @@ static int read_measure(struct settings *settings, const char *text)
 {
     unsigned choice;
 
-    if (test_log_read_word("--by", text, measures, &choice))
+    if (test_log_read_word("--by", text, runners_measure_words, &choice))
         return -1;
     settings->by = (enum measure)choice;
     return 0;

@@ -4,6 +4,7 @@
 
 #include "diff.h"
 #include "harness/results/folder/notice.h"
+#include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
 #include "runners/find/find.h"
 #include "trace/base/containers.h"
@@ -90,30 +91,35 @@ static void add_outcomes(struct trace_text *line, const struct change *change)
                           test_log_outcome_text(change->after->outcome));
 }
 
-static void add_measured(struct trace_text *line, enum measure by,
-                         const uint64_t medians[2])
+static void add_amount(struct trace_text *line, enum measure by,
+                       uint64_t amount)
 {
-    if (by == MEASURE_INSTRUCTIONS)
-        trace_text_printf(line, ": %llu -> %llu instructions",
-                          (unsigned long long)medians[0],
-                          (unsigned long long)medians[1]);
+    if (by == MEASURE_MEMORY)
+        log_bytes(line, amount);
+    else if (by == MEASURE_INSTRUCTIONS)
+        trace_text_printf(line, "%llu instructions",
+                          (unsigned long long)amount);
     else
-        trace_text_printf(line, ": %.2f s -> %.2f s", (double)medians[0] / 1e9,
-                          (double)medians[1] / 1e9);
+        trace_text_printf(line, "%.2f s", (double)amount / 1e9);
+}
+
+static void add_medians(struct trace_text *line, enum measure by,
+                        const uint64_t medians[2])
+{
+    trace_text_string(line, ": ");
+    add_amount(line, by, medians[0]);
+    trace_text_string(line, " -> ");
+    add_amount(line, by, medians[1]);
 }
 
 static void add_times(struct trace_text *line, enum measure by,
                       const struct change *change)
 {
-    const char *bound = change->kind == CHANGE_SLOWER ? "most" : "least";
-
-    add_measured(line, by, change->medians);
-    if (by == MEASURE_INSTRUCTIONS)
-        trace_text_printf(line, " (earlier passes: at %s %llu)", bound,
-                          (unsigned long long)change->bound);
-    else
-        trace_text_printf(line, " (earlier passes: at %s %.2f s)", bound,
-                          (double)change->bound / 1e9);
+    add_medians(line, by, change->medians);
+    trace_text_printf(line, " (earlier passes: at %s ",
+                      change->kind == CHANGE_SLOWER ? "most" : "least");
+    add_amount(line, by, change->bound);
+    trace_text_char(line, ')');
 }
 
 static void put_change(const struct change *change, enum measure by,
@@ -171,8 +177,11 @@ static void add_judgement(struct trace_text *line, enum measure by,
     int digits = exact ? 4 : 2;
 
     trace_text_printf(line, "%.*f times as %s (noise: %.*f)", digits,
-                      judgement->ratio, exact ? "many" : "long", digits,
-                      judgement->noise);
+                      judgement->ratio,
+                      exact                  ? "many"
+                      : by == MEASURE_MEMORY ? "much"
+                                             : "long",
+                      digits, judgement->noise);
     if (judgement->verdict == VERDICT_TOO_NOISY)
         trace_text_printf(line, "; %u%s more run%s of each side would tell",
                           judgement->more_runs,
@@ -251,7 +260,7 @@ static void put_slowdowns(const struct compared *compared,
 static bool is_noisy_test(const struct change *change, enum measure by,
                           double over)
 {
-    uint64_t least = by == MEASURE_INSTRUCTIONS ? 0 : LONGER_LEAST;
+    uint64_t least = by <= MEASURE_CPU ? LONGER_LEAST : 0;
 
     return change->judged && change->kind == CHANGE_UNCHANGED &&
            runners_may_be_slower(&change->judgement, over) &&
@@ -275,7 +284,7 @@ static void put_noisy_tests(const struct compared *compared, bool programs)
             continue;
         trace_text_string(&line, "    ");
         add_name(&line, change->after, programs);
-        add_measured(&line, changes->by, change->medians);
+        add_medians(&line, changes->by, change->medians);
         trace_text_string(&line, ", ");
         add_judgement(&line, changes->by, &change->judgement);
         put_line(&line);
@@ -324,6 +333,8 @@ void runners_diff_put_text(const struct compared *compared,
 
     put_run("old", &runs->sides[0], compared->times[0]);
     put_run("new", &runs->sides[1], compared->times[1]);
+    if (runs->by != MEASURE_TIME)
+        printf("by: %s\n", runners_measure_texts[runs->by]);
     for (int kind = 0; kind < CHANGE_UNCHANGED; kind++)
         put_kind(compared, (enum change_kind)kind, programs);
     put_noisy_tests(compared, programs);

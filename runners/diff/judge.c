@@ -25,8 +25,21 @@ static const struct prior {
     [MEASURE_TIME] = {0.05, 20, 2},
     [MEASURE_CPU] = {0.05, 20, 2},
     [MEASURE_INSTRUCTIONS] = {0.001, 20, 20},
+    [MEASURE_MEMORY] = {0.01, 20, 20},
 };
 static const double error_of_all = 0.01;
+
+const char *const runners_measure_words[MEASURES + 1] = {
+#define RUNNERS_X(name, word, text) word,
+    RUNNERS_MEASURES(RUNNERS_X)
+#undef RUNNERS_X
+};
+
+const char *const runners_measure_texts[MEASURES] = {
+#define RUNNERS_X(name, word, text) text,
+    RUNNERS_MEASURES(RUNNERS_X)
+#undef RUNNERS_X
+};
 
 const char *const runners_verdict_words[VERDICTS] = {
 #define RUNNERS_X(name, word, text) word,
@@ -212,6 +225,7 @@ static struct comparison compare(struct measured_runs *before,
         .runs = {before->count, after->count},
         .together = together(before) + together(after),
         .few = rules->by != MEASURE_INSTRUCTIONS &&
+               rules->by != MEASURE_MEMORY &&
                (has_few(before) || has_few(after)),
         .prior = &priors[rules->by],
         .over = log1p(rules->over),

@@ -31,7 +31,8 @@ extern const char *const runners_verdict_words[VERDICTS];
 #define RUNNERS_MEASURES(X)                                                    \
     X(TIME, "time", "time")                                                    \
     X(CPU, "cpu", "processor time")                                            \
-    X(INSTRUCTIONS, "instructions", "count of instructions")
+    X(INSTRUCTIONS, "instructions", "count of instructions")                   \
+    X(MEMORY, "memory", "peak of memory")
 
 enum measure {
 #define RUNNERS_X(name, word, text) MEASURE_##name,
@@ -39,6 +40,11 @@ enum measure {
 #undef RUNNERS_X
         MEASURES
 };
+
+/* runners_measure_texts has what is compared, and runners_measure_words the
+ * words of --by, NULL at the end. */
+extern const char *const runners_measure_texts[MEASURES];
+extern const char *const runners_measure_words[MEASURES + 1];
 
 /* What of the calls is compared: the 5 % quantile, which noise moves least, and
  * the median. */

@@ -60,6 +60,8 @@ static uint64_t measured(const struct pass_times *times,
         return result->duration + !result->duration;
     if (times->by == MEASURE_INSTRUCTIONS)
         return result->usage.instructions;
+    if (times->by == MEASURE_MEMORY)
+        return result->usage.peak;
     return result->usage.peak ? result->usage.cpu : 0;
 }
 

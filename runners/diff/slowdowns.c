@@ -169,7 +169,7 @@ static struct judgement judge(const struct slowdowns *slowdowns,
     double excess =
         (judgement.ratio - 1) * before * (double)one->after->durations.count;
 
-    if (old->sums.table != STAT_KERNEL && rules->by != MEASURE_INSTRUCTIONS &&
+    if (old->sums.table != STAT_KERNEL && rules->by <= MEASURE_CPU &&
         excess < EXCESS_LEAST)
         judgement.verdict = VERDICT_NOT_SLOWER;
     return judgement;
@@ -269,6 +269,8 @@ int runners_slowdowns_read(struct slowdowns *slowdowns, enum stat_table table,
             .meter = runs->by == MEASURE_CPU ? TRACE_METER_CPU
                                              : TRACE_METER_INSTRUCTIONS};
     slowdowns->by = runs->by;
+    if (runs->by == MEASURE_MEMORY)
+        return 0; /* spans have none */
     return read_runs(slowdowns, runs);
 }
 

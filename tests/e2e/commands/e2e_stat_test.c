@@ -473,6 +473,25 @@ Test(e2e_stat, diff_compares_processor_time)
                     0);
 }
 
+/* Memory is compared without repetitions. */
+Test(e2e_stat, diff_compares_memory)
+{
+    const char *small = e2e_program("small", E2E_TRACED);
+    const struct e2e *diff;
+
+    e2e_run("%s --filter small/passes; %s --filter small/passes", small, small);
+    e2e_run("sed -i 's/\"peak_rss_bytes\":[0-9]*/\"peak_rss_bytes\":10485760/' "
+            "testlog-runs/2*/run.json && sed -i 's/10485760/20971520/' "
+            "testlog-runs/latest/run.json");
+    diff = e2e_run(TESTLOG "diff --by=memory --fail-over=10%%");
+    e2e_expect_code(diff, 1);
+    e2e_expect_has(diff->out, "\nby: peak of memory\n\nslower:\n"
+                              "    small/passes: 10.0 MiB -> 20.0 MiB (earlier "
+                              "passes: at most 10.0 MiB)\n");
+    e2e_expect_code(
+        e2e_run(TESTLOG "diff latest latest --by=memory --fail-over=1%%"), 0);
+}
+
 Test(e2e_stat, diff_says_that_there_is_no_processor_time)
 {
     const char *small = e2e_program("small", E2E_TRACED);
