@@ -107,11 +107,12 @@ Test(e2e_server, records_later_with_a_delay)
     cr_expect_gt(atoi(strchr(result->out, '\n') + 1), 3, "%s", result->out);
 }
 
+/* In a shorter time, a busy machine may not run the program at all. */
 Test(e2e_server, captures_the_same_program_often)
 {
     const struct e2e *result = beside(
         "serve", "for i in $(seq 30); do " CAPTURE
-                 "--pid=$p --ms=10 -o r$i >/dev/null 2>&1 || echo failed $i; "
+                 "--pid=$p --ms=100 -o r$i >/dev/null 2>&1 || echo failed $i; "
                  "grep -q request r$i/tests/*/*/trace.json || echo empty $i; "
                  "[ $i != 5 ] || ls /proc/$p/fd | wc -l; done; "
                  "ls /proc/$p/fd | wc -l");
