@@ -109,6 +109,7 @@ static int step(char **argv)
                             .last = argv[6]};
     char commit[COMMIT_SIZE];
 
+    runners_tool_catch(true);
     if (GIT(commit, sizeof(commit), "rev-parse", "HEAD"))
         return BISECT_SKIPPED;
     return runners_bisect_judge(&bisect, commit);
@@ -196,6 +197,16 @@ static void print_found(const struct plan *plan)
     runners_diff(3, words);
 }
 
+/* A second signal must not interrupt this. Hooks may fail. */
+static void put_back(const char *top)
+{
+    runners_tool_shield();
+    if (chdir(top) ||
+        (GIT(NULL, 0, "bisect", "reset") &&
+         GIT(NULL, 0, "-c", "core.hooksPath=/dev/null", "bisect", "reset")))
+        test_log_notice("bisect: git bisect reset failed: see git status");
+}
+
 /* Returns the exit code. The work tree is put back in any case. */
 static int bisect(const struct plan *plan, const char *top)
 {
@@ -218,8 +229,7 @@ static int bisect(const struct plan *plan, const char *top)
                             plan->folder);
         }
     }
-    if (chdir(top) || GIT(NULL, 0, "bisect", "reset"))
-        test_log_notice("bisect: git bisect reset failed: see git status");
+    put_back(top);
     if (runners_tool_signal()) {
         test_log_notice("bisect: interrupted");
         code = 128 + runners_tool_signal();
@@ -260,14 +270,26 @@ static char *command_of(char **words)
     return text.data;
 }
 
-/* Copies the commands without the separator at their end. */
-static char *commands_before(const char *command, const char *last)
+static bool parses(const char *text)
 {
-    size_t size = (size_t)(last - command);
+    const char *const words[] = {"sh", "-n", "-c", text, NULL};
 
-    while (size && strchr(" \t\n;&", command[size - 1]))
-        size--;
-    return strndup(command, size);
+    return !runners_tool_wait(words, NULL, 0, true);
+}
+
+/* Splits a text into the commands before and the last one. What a shell cannot
+ * parse in two parts, such as a loop, is one command. */
+static void split(struct plan *plan, const char *command)
+{
+    size_t last = runners_last_command(command);
+
+    plan->before = strndup(command, runners_commands_before(command, last));
+    if (plan->before && (!parses(plan->before) || !parses(command + last))) {
+        plan->before[0] = '\0';
+        last = 0;
+    }
+    plan->bisect.before = plan->before ? plan->before : "";
+    plan->bisect.last = command + last;
 }
 
 static bool make_folder(struct plan *plan)
@@ -302,13 +324,11 @@ static int start(struct plan *plan, char **words)
         free(command);
         return code;
     }
-    plan->bisect.last = command + runners_last_command(command);
-    plan->before = commands_before(command, plan->bisect.last);
+    split(plan, command);
     plan->bisect.folder = plan->folder;
     plan->bisect.good = plan->good;
     plan->bisect.place = plan->place;
-    plan->bisect.before = plan->before ? plan->before : "";
-    runners_tool_catch();
+    runners_tool_catch(false);
     code = bisect(plan, top);
     free(plan->before);
     free(command);

@@ -35,6 +35,10 @@ struct bisect {
  * after the last &&, ; or newline that is not quoted or in parentheses. */
 size_t runners_last_command(const char *text);
 
+/* runners_commands_before returns the size of what is before the last command,
+ * without the separator between them. */
+size_t runners_commands_before(const char *text, size_t last);
+
 /* ---- judge_commit.c ---- */
 
 /* The exit codes that `git bisect run` expects. */
@@ -68,7 +72,10 @@ int runners_tool_wait(const char *const *words, char *out, size_t size,
 /* runners_tool_signal returns the signal that arrived; 0: none has. */
 int runners_tool_signal(void);
 
-/* runners_tool_catch makes this process survive these signals. */
-void runners_tool_catch(void);
+/* runners_tool_catch makes this process survive these signals; a step, which
+ * git runs, also ends with git. runners_tool_shield makes it ignore them, with
+ * what it runs from then on. */
+void runners_tool_catch(bool is_step);
+void runners_tool_shield(void);
 
 #endif

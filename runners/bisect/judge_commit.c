@@ -225,20 +225,15 @@ static enum bisect_verdict judge_times(const struct bisect *bisect,
 
 /* ---- A commit ---- */
 
-enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
-                                         const char *commit)
+static enum bisect_verdict judge(const struct bisect *bisect,
+                                 const char *commit, const char *folder)
 {
-    char folder[PATH_MAX], path[PATH_MAX];
-    int code;
+    int code = run_commands(bisect);
+    char path[PATH_MAX];
 
-    folder_of(bisect, commit, folder);
-    setenv("TRACE_DIR", folder, 1);
-    if (chdir(bisect->place))
-        return BISECT_SKIPPED; /* this commit does not have the folder */
-    code = run_commands(bisect);
     if (runners_tool_signal())
         return BISECT_STOPPED;
-    if (code == BISECT_SKIPPED)
+    if (code < 0 || code == BISECT_SKIPPED)
         return BISECT_SKIPPED;
     if (bisect->when == BISECT_FAILS)
         return judge_results(bisect, commit, code);
@@ -250,4 +245,28 @@ enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
     }
     return bisect->when == BISECT_LOGS ? judge_lines(bisect, commit)
                                        : judge_times(bisect, commit);
+}
+
+/* The tree was clean, so that what differs now is the command's. */
+static void undo_changes(void)
+{
+    static const char *const words[] = {"git",     "reset", "--hard",
+                                        "--quiet", "HEAD",  NULL};
+
+    runners_tool_wait(words, NULL, 0, false);
+}
+
+enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
+                                         const char *commit)
+{
+    enum bisect_verdict verdict;
+    char folder[PATH_MAX];
+
+    folder_of(bisect, commit, folder);
+    setenv("TRACE_DIR", folder, 1);
+    if (chdir(bisect->place))
+        return BISECT_SKIPPED; /* this commit does not have the folder */
+    verdict = judge(bisect, commit, folder);
+    undo_changes();
+    return verdict;
 }

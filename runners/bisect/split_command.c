@@ -50,3 +50,21 @@ size_t runners_last_command(const char *text)
     }
     return (size_t)(last - text) + strspn(last, " \t\n");
 }
+
+static size_t without_blanks(const char *text, size_t size)
+{
+    while (size && strchr(" \t\n", text[size - 1]))
+        size--;
+    return size;
+}
+
+size_t runners_commands_before(const char *text, size_t last)
+{
+    size_t size = without_blanks(text, last);
+
+    if (size > 1 && !strncmp(text + size - 2, "&&", 2))
+        size -= 2;
+    else if (size && text[size - 1] == ';')
+        size--;
+    return without_blanks(text, size);
+}

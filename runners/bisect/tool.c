@@ -1,7 +1,7 @@
 /* tool.c: runs a program and survives the signals that end it.
  *
- * The program and what it starts are a group, to which a signal is passed on.
- * If it has the terminal, Ctrl-C ends that group alone.
+ * On a terminal, all are one group, so that its keys reach all. Otherwise the
+ * program and what it starts are a group, to which a signal is passed on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,28 +19,36 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { CAUGHT = sizeof(caught) / sizeof(*caught) };
 
 static volatile sig_atomic_t arrived, child;
+static bool groups;   /* each program leads one */
+static bool shielded; /* signals are ignored, by programs, too */
 
 static void pass_on(int number)
 {
     arrived = number;
     if (child > 0)
-        kill(-(pid_t)child, number);
+        kill(groups ? -(pid_t)child : (pid_t)child, number);
 }
 
-/* Gives a terminal to a group; it is taken back from there, too. */
-static void give_terminal(pid_t group)
+static void handle(void (*handler)(int))
 {
-    if (isatty(STDIN_FILENO))
-        tcsetpgrp(STDIN_FILENO, group);
-}
+    struct sigaction action = {.sa_handler = handler};
 
-void runners_tool_catch(void)
-{
-    struct sigaction action = {.sa_handler = pass_on};
-
-    signal(SIGTTOU, SIG_IGN);
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &action, NULL);
+}
+
+void runners_tool_catch(bool is_step)
+{
+    groups = !is_step && !isatty(STDIN_FILENO);
+    if (is_step)
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    handle(pass_on);
+}
+
+void runners_tool_shield(void)
+{
+    shielded = true;
+    handle(SIG_IGN);
 }
 
 int runners_tool_signal(void)
@@ -55,12 +64,13 @@ static int spawn(const char *const *words, int out, bool quiet, pid_t *pid)
     int error;
 
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGTTOU);
     for (int i = 0; i < CAUGHT; i++)
         sigaddset(&defaults, caught[i]);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(
+        &attributes,
+        (short)((shielded ? 0 : POSIX_SPAWN_SETSIGDEF) |
+                (groups && !shielded ? POSIX_SPAWN_SETPGROUP : 0)));
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawn_file_actions_init(&files);
     if (out >= 0)
@@ -105,8 +115,6 @@ int runners_tool_wait(const char *const *words, char *out, size_t size,
     if (out)
         close(pipes[1]);
     child = error ? 0 : pid;
-    if (child)
-        give_terminal(pid);
     if (out && !error)
         read_all(pipes[0], out, size);
     if (out)
@@ -114,11 +122,8 @@ int runners_tool_wait(const char *const *words, char *out, size_t size,
     while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     child = 0;
-    give_terminal(getpgrp());
     errno = error;
     if (error)
         return -1;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-        arrived = SIGINT;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

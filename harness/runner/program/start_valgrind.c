@@ -175,6 +175,7 @@ static void execute(const char *tool, const char *program, char **argv,
 
     const char *first[] = {"valgrind",
                            "--quiet",
+                           "--vgdb=no",
                            tool_flag,
                            own[0],
                            log,

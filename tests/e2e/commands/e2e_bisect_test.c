@@ -85,19 +85,9 @@ Test(e2e_bisect, finds_the_commit_since_which_a_span_is_slower)
     expect_found(bisect("c5 c12 --when=slower:work", program()), 6);
 }
 
-Test(e2e_bisect, names_commits_that_were_skipped)
+Test(e2e_bisect, judges_any_command_by_its_exit_code)
 {
-    const struct e2e *result =
-        bisect("c3 c12 --when=fails", "test -z \"$SLOW\"");
-
-    expect_found(result, 6);
-    result = bisect("c3 c5", "exit 1");
-    e2e_expect_code(result, 2);
-    result = e2e_run("cd repository && TMPDIR=../runs " TESTLOG
-                     "bisect c3 c5 -- '. ./settings; case $(cat settings) in "
-                     "*5) false;; esac'");
-    e2e_expect_code(result, 2);
-    expect_reset();
+    expect_found(bisect("c5 c12 --when=fails", "test -z \"$SLOW\""), 6);
 }
 
 Test(e2e_bisect, ends_if_only_skipped_commits_are_left)
@@ -146,6 +136,62 @@ Test(e2e_bisect, resets_after_a_signal)
         e2e_expect_has(result->err, "testlog: bisect: interrupted\n");
         expect_reset();
     }
+}
+
+/* The command of a step must not go on in the tree that was put back. */
+Test(e2e_bisect, ends_the_command_of_a_step)
+{
+    const struct e2e *result = e2e_run(
+        "cd repository && { setsid env TMPDIR=../runs " TESTLOG
+        "bisect c1 c12 -- '. ./settings; case $(tail -n 1 settings) in "
+        "*1|*12) ;; *) touch ../began; sleep 2; touch ../survived;; esac; "
+        "test -z \"$FAILS\"' & } ; pid=$!; "
+        "while [ ! -e ../began ]; do sleep 0.05; done; "
+        "kill -TERM $pid; sleep 0.01; kill -TERM $pid; wait $pid; "
+        "echo $?; sleep 3; test ! -e ../survived || echo ALIVE");
+
+    e2e_expect_has(result->out, "143\n");
+    e2e_expect_lacks(result->out, "ALIVE");
+    expect_reset();
+}
+
+Test(e2e_bisect, runs_on_a_terminal)
+{
+    if (e2e_run("command -v script")->code)
+        cr_skip_test("not installed: script");
+    e2e_expect_has(e2e_run("cd repository && TMPDIR=../runs script -qec "
+                           "\"" TESTLOG "bisect c5 c12 -- '. ./settings && "
+                           "test -z \\\"\\$FAILS\\\"'\" /dev/null </dev/null")
+                       ->out,
+                   ": commit 7\r\n");
+    expect_reset();
+}
+
+Test(e2e_bisect, undoes_what_the_command_changes)
+{
+    expect_found(bisect("c5 c12", "{ test -z \"$FAILS\"; code=$?; "
+                                  "echo x >>settings; exit $code; }"),
+                 7);
+    e2e_expect_is(e2e_run("cd repository && git status --porcelain")->out, "");
+}
+
+Test(e2e_bisect, takes_compound_commands)
+{
+    expect_found(e2e_run("cd repository && TMPDIR=../runs " TESTLOG
+                         "bisect c5 c12 -- 'if . ./settings; then "
+                         "test -z \"$FAILS\"; fi'"),
+                 7);
+    expect_found(bisect("c5 c12", "case \"$FAILS\" in 1) false;; *) true;; "
+                                  "esac"),
+                 7);
+}
+
+Test(e2e_bisect, a_hook_that_fails_does_not_keep_the_tree)
+{
+    e2e_run("cd repository && printf '#!/bin/sh\nexit 1\n' "
+            ">.git/hooks/post-checkout && chmod +x .git/hooks/post-checkout");
+    bisect("c5 c12", "test -z \"$FAILS\"");
+    expect_reset();
 }
 
 Test(e2e_bisect, refuses_bad_arguments)

@@ -59,3 +59,23 @@ Test(runners_split_command, stays_within_random_texts)
         cr_assert_leq(runners_last_command(text), size);
     }
 }
+
+static void expect_before(const char *text, const char *before)
+{
+    size_t size = runners_commands_before(text, runners_last_command(text));
+
+    cr_expect(strlen(before) == size && !strncmp(text, before, size),
+              "%s: \"%.*s\"", text, (int)size, text);
+}
+
+Test(runners_split_command, leaves_out_one_separator)
+{
+    expect_before("./test", "");
+    expect_before("make && ./test", "make");
+    expect_before("make; ./test", "make");
+    expect_before("make\n./test", "make");
+    expect_before("a && b &&\n ./test", "a && b");
+    expect_before("server &\n./test", "server &");
+    expect_before("server & make && ./test", "server & make");
+    expect_before("a;; ./test", "a;");
+}
