@@ -176,12 +176,12 @@ static void add_judgement(struct trace_text *line, enum measure by,
     bool exact = by == MEASURE_INSTRUCTIONS;
     int digits = exact ? 4 : 2;
 
-    trace_text_printf(line, "%.*f times as %s (noise: %.*f)", digits,
-                      judgement->ratio,
+    trace_text_printf(line, "%.*f times as %s", digits, judgement->ratio,
                       exact                  ? "many"
                       : by == MEASURE_MEMORY ? "much"
-                                             : "long",
-                      digits, judgement->noise);
+                                             : "long");
+    if (judgement->noise > 0)
+        trace_text_printf(line, " (noise: %.*f)", digits, judgement->noise);
     if (judgement->verdict == VERDICT_TOO_NOISY)
         trace_text_printf(line, "; %u%s more run%s of each side would tell",
                           judgement->more_runs,

@@ -293,14 +293,25 @@ static bool has_grown(const struct comparison *all, int place, unsigned more)
            distance > limits_of(all, place, more).expected;
 }
 
+static size_t freedom_with(const struct comparison *all, unsigned more)
+{
+    return all->runs[0] + all->runs[1] + 2 * more - 2;
+}
+
+/* Too few to know the noise. */
+static bool are_too_few(const struct comparison *all, unsigned more)
+{
+    return all->few && freedom_with(all, more) < FREEDOM_LEAST;
+}
+
 /* What keeps a run from the processor moves the median of its calls, but rarely
  * the fast ones. Many runs show how much that is. */
 static enum verdict verdict_of(const struct comparison *all, unsigned more)
 {
     double distance = all->shifts[JUDGE_MEDIAN].distance;
-    size_t freedom = all->runs[0] + all->runs[1] + 2 * more - 2;
+    size_t freedom = freedom_with(all, more);
 
-    if (all->few && freedom < FREEDOM_LEAST)
+    if (are_too_few(all, more))
         return VERDICT_TOO_NOISY;
     if (distance + limits_of(all, JUDGE_MEDIAN, more).known <= all->over)
         return VERDICT_NOT_SLOWER;
@@ -319,8 +330,9 @@ struct judgement runners_judge(struct measured_runs *before,
                                   .ratio =
                                       exp(all.shifts[JUDGE_MEDIAN].distance)};
 
-    judgement.noise =
-        judgement.ratio * expm1(limits_of(&all, JUDGE_MEDIAN, 0).expected);
+    if (!are_too_few(&all, 0))
+        judgement.noise =
+            judgement.ratio * expm1(limits_of(&all, JUDGE_MEDIAN, 0).expected);
     while (judgement.verdict == VERDICT_TOO_NOISY &&
            judgement.more_runs < JUDGE_MORE_MOST)
         if (verdict_of(&all, ++judgement.more_runs) != VERDICT_TOO_NOISY)

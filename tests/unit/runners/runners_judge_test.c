@@ -216,6 +216,7 @@ Test(runners_judge, one_time_a_side_tells_nothing)
     TIMES(NEW, 900);
     cr_expect_eq(verdict(), VERDICT_TOO_NOISY);
     cr_expect_eq(judge_of(1).more_runs, 2);
+    cr_expect_eq(judge_of(1).noise, 0, "unknown");
 }
 
 Test(runners_judge, judges_repetitions)
