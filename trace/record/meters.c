@@ -1,17 +1,21 @@
 /* meters.c: reads what a thread uses: its processor time, and its instructions
  * where the kernel or callgrind counts them.
  *
- * A writer's stack has what each meter showed when the thread entered a span;
- * when it leaves, the differences become late fields of the span.
+ * A list beside a writer's stack, which is there only if meters are read, has
+ * what each showed when the thread entered a span. When it leaves, the
+ * differences become late fields of the span.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "stack.h"
 #include "trace/base/callgrind.h"
-#include "write.h"
+#include "trace/base/containers.h"
 
 const char *const trace_meter_fields[TRACE_METER_COUNT] = {
 #define TRACE_X(name, key, field) field,
@@ -67,25 +71,87 @@ static uint64_t read_meter(struct trace_writer *writer, enum trace_meter meter)
     return meter == TRACE_METER_CPU ? processor_time() : instructions(writer);
 }
 
-void trace_meters_end(struct trace_writer *writer)
+void trace_meters_inherit(struct trace_writer *writer)
 {
     if (writer->counter > 0)
         close(writer->counter - 1);
     writer->counter = 0;
+    writer->metered = NULL;
+    writer->metered_count = writer->metered_capacity = 0;
+}
+
+void trace_meters_end(struct trace_writer *writer)
+{
+    free(writer->metered);
+    trace_meters_inherit(writer);
 }
 
 /* ---- Spans ---- */
 
+/* A jump leaves spans that nobody has left here. */
+static void forget_ended(struct trace_writer *writer)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < writer->metered_count; i++)
+        if (!__atomic_load_n(
+                &trace_record_at(writer, writer->metered[i].record)->end,
+                __ATOMIC_RELAXED))
+            writer->metered[kept++] = writer->metered[i];
+    writer->metered_count = kept;
+}
+
+/* Makes room for one more; false without memory. */
+static bool reserve(struct trace_writer *writer)
+{
+    struct trace_hold hold;
+    uintptr_t busy;
+    bool ready;
+
+    if (writer->metered_count < writer->metered_capacity)
+        return true;
+    forget_ended(writer);
+    trace_hold(&hold);
+    busy = trace_ours_begin(writer);
+    ready = TRACE_ARRAY_RESERVE(writer->metered, writer->metered_capacity,
+                                writer->metered_count + 1);
+    trace_ours_end(writer, busy);
+    trace_release(&hold);
+    return ready;
+}
+
+/* A span that is entered again, or is not recorded, has none. */
 void trace_meters_enter(struct trace_writer *writer)
 {
-    struct trace_entered *top = &writer->stack[writer->depth - 1];
+    const struct trace_entered *top = &writer->stack[writer->depth - 1];
+    struct trace_metered *metered;
     int error = errno;
 
-    for (int i = 0; i < TRACE_METER_COUNT; i++)
-        top->meters[i] = trace_recording.meters & 1u << i
-                             ? read_meter(writer, (enum trace_meter)i)
-                             : 0;
+    if (top->record == top->span && !trace_unrecorded(top->record) &&
+        reserve(writer)) {
+        metered = &writer->metered[writer->metered_count++];
+        *metered = (struct trace_metered){.record = top->record};
+        for (int i = 0; i < TRACE_METER_COUNT; i++)
+            if (trace_recording.meters & 1u << i)
+                metered->meters[i] = read_meter(writer, (enum trace_meter)i);
+    }
     errno = error;
+}
+
+/* Takes what the meters showed from the list; false if it is not there. */
+static bool take(struct trace_writer *writer, uint32_t record,
+                 struct trace_metered *metered)
+{
+    size_t i = writer->metered_count;
+
+    while (i && writer->metered[i - 1].record != record)
+        i--;
+    if (!i)
+        return false;
+    *metered = writer->metered[i - 1];
+    memmove(&writer->metered[i - 1], &writer->metered[i],
+            (writer->metered_count-- - i) * sizeof(*metered));
+    return true;
 }
 
 /* Returns the call site of the meters that have a value. */
@@ -105,32 +171,31 @@ static struct trace_site *site_of(unsigned meters)
     return &sites[meters - 1];
 }
 
-void trace_meters_leave(struct trace_writer *writer,
-                        const struct trace_entered *entered)
+void trace_meters_leave(struct trace_writer *writer, uint32_t place)
 {
     struct trace_value values[TRACE_METER_COUNT];
+    struct trace_metered before;
     struct trace_record *record;
     unsigned found = 0;
     size_t count = 0;
     int error = errno;
 
-    if (entered->record != entered->span || trace_recording.generation == 0)
+    if (!take(writer, place, &before))
         return;
     for (int i = 0; i < TRACE_METER_COUNT; i++) {
         uint64_t now =
-            entered->meters[i] ? read_meter(writer, (enum trace_meter)i) : 0;
+            before.meters[i] ? read_meter(writer, (enum trace_meter)i) : 0;
 
-        if (now <= entered->meters[i])
+        if (now <= before.meters[i])
             continue;
-        values[count++] = trace_u64_(now - entered->meters[i]);
+        values[count++] = trace_u64_(now - before.meters[i]);
         found |= 1u << i;
     }
     errno = error;
     if (!count)
         return;
-    record =
-        trace_put_of(writer, TRACE_KIND_FIELDS, site_of(found), entered->span,
-                     count, values, trace_values_size(count, values));
+    record = trace_put_of(writer, TRACE_KIND_FIELDS, site_of(found), place,
+                          count, values, trace_values_size(count, values));
     if (record)
         trace_publish(writer, record);
 }

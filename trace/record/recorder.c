@@ -84,7 +84,7 @@ static void on_thread_end(void *unused)
  * open in the parent; the child only forgets them one by one. */
 static void inherit(struct trace_writer *writer)
 {
-    trace_meters_end(writer);
+    trace_meters_inherit(writer);
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
     writer->losses = NULL;

@@ -72,8 +72,13 @@ struct trace_entered {
     uint32_t place;  /* of its handle: the record that entered it first */
     uint32_t back;   /* the lowest bits of where in the block it began */
     uintptr_t frame; /* it ends with the block in this frame; 0: no block */
-    struct trace_scope own, inside;     /* its own, and with those below */
-    uint64_t meters[TRACE_METER_COUNT]; /* what they showed; 0: nothing */
+    struct trace_scope own, inside; /* its own, and with those below */
+};
+
+/* What the meters showed when a thread entered a span. */
+struct trace_metered {
+    uint32_t record; /* of the enter */
+    uint64_t meters[TRACE_METER_COUNT];
 };
 
 /* The process and thread that write. Asked once: each costs a system call. */
@@ -100,8 +105,10 @@ struct trace_writer {
     enum trace_loss loss; /* why it last found no space */
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
     uint32_t returns;     /* trace_room_returns at that time */
-    struct trace_losses *losses; /* its counters; NULL: the common ones */
-    int counter;                 /* of instructions: see meters.c */
+    struct trace_losses *losses;   /* its counters; NULL: the common ones */
+    int counter;                   /* of instructions: see meters.c */
+    struct trace_metered *metered; /* the latest last */
+    size_t metered_count, metered_capacity;
     struct trace_self self;
     struct trace_record *overflow;
     struct trace_entered first_stack[TRACE_FIRST_STACK];
@@ -368,13 +375,15 @@ extern struct trace_thread_hooks trace_thread_hooks;
 /* ---- meters.c ---- */
 
 /* trace_meters_enter notes what the meters show for the top of the stack.
- * trace_meters_leave records the differences for an enter that is about to end,
+ * trace_meters_leave records the differences for an enter that is about to end;
  * the first enter of its span only. */
 void trace_meters_enter(struct trace_writer *);
-void trace_meters_leave(struct trace_writer *, const struct trace_entered *);
+void trace_meters_leave(struct trace_writer *, uint32_t record);
 
-/* trace_meters_end closes what the calling thread, or its parent, has opened.
- */
+/* trace_meters_end gives back what the calling thread has opened.
+ * trace_meters_inherit forgets what its parent has; a child of a raw clone()
+ * must not call free(). */
+void trace_meters_inherit(struct trace_writer *);
 void trace_meters_end(struct trace_writer *);
 
 #endif

@@ -130,7 +130,7 @@ static INLINE struct trace_entered entering(uint32_t record, uint32_t span,
                                             struct trace_scope own)
 {
     return (struct trace_entered){record,    span, record, how.back,
-                                  how.frame, own,  {0, 0}, {0, 0}};
+                                  how.frame, own,  {0, 0}};
 }
 
 static INLINE struct trace_span_ref publish_span(struct trace_writer *writer,
@@ -180,7 +180,7 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
         if (!trace_has_left(top->frame, frame))
             return;
         if (trace_is_followed(TRACE_FOLLOWER_METERS))
-            trace_meters_leave(writer, top);
+            trace_meters_leave(writer, top->record);
         trace_patch(writer, top->record);
         trace_pop(writer);
         report_closed(place);
@@ -417,11 +417,17 @@ void trace_span_leave_(struct trace_span_ref ref)
     if (likely(writer->depth &&
                writer->stack[writer->depth - 1].place == ref.place &&
                writer->depth > writer->inherited)) {
-        if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
-            trace_meters_leave(writer, &writer->stack[writer->depth - 1]);
+        uint32_t followers =
+            __atomic_load_n(&trace_recording.followers, __ATOMIC_RELAXED);
+        uint32_t record = writer->stack[writer->depth - 1].record;
+
+        if (unlikely(followers & TRACE_FOLLOWER_METERS))
+            trace_meters_leave(writer, record);
         /* In this order: a jump may come in between. */
-        trace_patch(writer, writer->stack[writer->depth - 1].record);
-        trace_pop(writer);
+        trace_patch(writer, record);
+        writer->depth--;
+        if (unlikely(followers))
+            trace_report_spans(writer);
     } else {
         uint32_t at = trace_find(writer, ref.place);
 

@@ -60,7 +60,7 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
             trace_patch(writer, writer->stack[i].record);
     if (at >= inherited) {
         if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
-            trace_meters_leave(writer, &writer->stack[at]);
+            trace_meters_leave(writer, writer->stack[at].record);
         trace_patch(writer, writer->stack[at].record);
     }
     for (uint32_t i = at + 1; i < writer->depth; i++) {
