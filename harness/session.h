@@ -10,7 +10,7 @@
 
 #include <testlog/log.h>
 
-#include "harness/usage.h"
+#include "harness/results/model/usage.h"
 #include "trace/recording.h"
 
 /* ---- session.c: from a process to those that it starts ---- */

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -69,21 +68,6 @@ static uint64_t instructions(struct trace_writer *writer)
 static uint64_t read_meter(struct trace_writer *writer, enum trace_meter meter)
 {
     return meter == TRACE_METER_CPU ? processor_time() : instructions(writer);
-}
-
-void trace_meters_inherit(struct trace_writer *writer)
-{
-    if (writer->counter > 0)
-        close(writer->counter - 1);
-    writer->counter = 0;
-    writer->metered = NULL;
-    writer->metered_count = writer->metered_capacity = 0;
-}
-
-void trace_meters_end(struct trace_writer *writer)
-{
-    free(writer->metered);
-    trace_meters_inherit(writer);
 }
 
 /* ---- Spans ---- */

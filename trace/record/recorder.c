@@ -59,6 +59,22 @@ static void leave_recording(struct trace_writer *writer)
         trace_give_counters(writer);
 }
 
+/* A child of a raw clone() must not call free(). */
+static void forget_meters(struct trace_writer *writer)
+{
+    if (writer->counter > 0)
+        close(writer->counter - 1);
+    writer->counter = 0;
+    writer->metered = NULL;
+    writer->metered_count = writer->metered_capacity = 0;
+}
+
+static void end_meters(struct trace_writer *writer)
+{
+    free(writer->metered);
+    forget_meters(writer);
+}
+
 static void on_thread_end(void *unused)
 {
     struct trace_writer *writer = &trace_writer;
@@ -68,7 +84,7 @@ static void on_thread_end(void *unused)
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
     leave_recording(writer);
-    trace_meters_end(writer);
+    end_meters(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     trace_print_free();
@@ -84,7 +100,7 @@ static void on_thread_end(void *unused)
  * open in the parent; the child only forgets them one by one. */
 static void inherit(struct trace_writer *writer)
 {
-    trace_meters_inherit(writer);
+    forget_meters(writer);
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
     writer->losses = NULL;
@@ -230,7 +246,7 @@ bool trace_writer_begin(struct trace_writer *writer)
     writer->busy = TRACE_LOCKED;
     if (writer->stack != writer->first_stack)
         free(writer->stack);
-    trace_meters_end(writer);
+    end_meters(writer);
     memset(writer, 0, sizeof(*writer));
     trace_scope_ = (struct trace_scope){0, 0};
     writer->busy = TRACE_LOCKED;

@@ -380,10 +380,4 @@ extern struct trace_thread_hooks trace_thread_hooks;
 void trace_meters_enter(struct trace_writer *);
 void trace_meters_leave(struct trace_writer *, uint32_t record);
 
-/* trace_meters_end gives back what the calling thread has opened.
- * trace_meters_inherit forgets what its parent has; a child of a raw clone()
- * must not call free(). */
-void trace_meters_inherit(struct trace_writer *);
-void trace_meters_end(struct trace_writer *);
-
 #endif

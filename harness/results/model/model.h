@@ -9,7 +9,7 @@
 
 #include "harness/results/model/device_state.h"
 #include "harness/results/model/run_members.h"
-#include "harness/usage.h"
+#include "harness/results/model/usage.h"
 #include "log/devices/device_summary.h"
 
 /* ---- A test ---- */

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/usage.h"
+#include "harness/results/model/usage.h"
 
 const char *const test_log_counter_words[TEST_LOG_COUNTERS_COUNT] = {
 #define TEST_LOG_X(name, word) word,
