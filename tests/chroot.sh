@@ -47,7 +47,7 @@ inside() {
         exec chroot '$1' sh -e -c 'cd /suite; . /dev/fd/0'"
 }
 
-# What every scheduler does before the first command.
+# Does what every scheduler does before the first command.
 prepare() {
     cp -a "$work/bare" "$1"
     cp /etc/resolv.conf "$1/etc/"

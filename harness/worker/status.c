@@ -76,7 +76,7 @@ static void set_worker_variable(void)
     setenv(TEST_LOG_WORKER, text, 1);
 }
 
-/* What the session asks for. A test may replace the session. */
+/* The wishes of the session, which a test may replace. */
 static char counts[PATH_MAX]; /* the folder where callgrind counts; "": none */
 static bool wants_instructions;
 

@@ -131,7 +131,7 @@ static uint64_t size_of(const struct pair *pair)
     return old > new ? old : new;
 }
 
-/* What changed first, then what may be slower. */
+/* Changed ones first, then those that may be slower. */
 static int rank_of(const struct pair *pair)
 {
     if (pair->verdict & ~(unsigned)TOO_NOISY)

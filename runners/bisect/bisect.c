@@ -88,7 +88,7 @@ static bool resolve(const char *word, char commit[COMMIT_SIZE])
     if (*word != '-' &&
         !GIT(commit, COMMIT_SIZE, "rev-parse", "--verify", "--quiet", text))
         return true;
-    test_log_notice("bisect: git knows no commit %s", word);
+    test_log_notice("bisect: there is no commit %s", word);
     return false;
 }
 
@@ -277,8 +277,8 @@ static bool parses(const char *text)
     return !runners_tool_wait(words, NULL, 0, true);
 }
 
-/* Splits a text into the commands before and the last one. What a shell cannot
- * parse in two parts, such as a loop, is one command. */
+/* Splits a text into the commands before and the last one. A text that a shell
+ * cannot parse in two parts, such as a loop, is one command. */
 static void split(struct plan *plan, const char *command)
 {
     size_t last = runners_last_command(command);

@@ -18,7 +18,7 @@ enum bisect_when {
         BISECT_WHEN_COUNT
 };
 
-/* What is done at each commit. */
+/* A bisection, as each of its steps gets it. */
 struct bisect {
     const char *folder; /* has a folder of runs for each commit */
     const char *good;   /* the commit that runs are compared with */
@@ -62,7 +62,7 @@ bool runners_bisect_run_of(const struct bisect *, const char *commit,
 /* ---- tool.c ---- */
 
 /* runners_tool_wait runs a program with its arguments and waits for it; SIGINT,
- * SIGTERM and SIGHUP meanwhile are passed on. What it prints, up to `size` - 1
+ * SIGTERM and SIGHUP meanwhile are passed on. Its output, up to `size` - 1
  * bytes, goes into `out` without the last newline, or where ours does if `out`
  * is NULL; with `quiet` nowhere. Returns its exit code, 128 and its signal, or
  * -1 with errno. */

@@ -131,7 +131,7 @@ static bool find_runs(struct run_paths *paths, const struct bisect *bisect,
     return paths->count;
 }
 
-/* What is known of everything that was compared, or of one span. */
+/* The verdicts of everything that was compared, or of one span. */
 struct found {
     bool slower, noisy, some;
 };

@@ -50,8 +50,9 @@ static int index_tests(const struct test_log_run *run,
 
 /* ---- Durations ---- */
 
-/* A test must take so many ns longer or shorter: starting its process is part
- * of its time. Of memory, so many bytes: tables of pages, and the like. */
+/* A test must take so many ns longer or shorter, since its time includes the
+ * start of its process. Its memory includes tables of pages, which vary, too.
+ */
 static const double excess_least[MEASURES] = {
     [MEASURE_TIME] = 1e6, [MEASURE_CPU] = 1e6, [MEASURE_MEMORY] = 1 << 20};
 

@@ -17,8 +17,8 @@ enum {
 
 static const double shares[JUDGE_PLACES] = {0.05, 0.5};
 
-/* What is known of equal runs: how much they differ, and for how many degrees
- * of freedom that counts, also if the runs have few calls. */
+/* The prior knowledge of equal runs: how much they differ, and for how many
+ * degrees of freedom that counts; `freedom_few` if the runs have few calls. */
 static const struct prior {
     double deviation, freedom, freedom_few;
 } priors[MEASURES] = {
@@ -157,7 +157,7 @@ static int by_place(const void *a, const void *b, void *place)
     return first < second ? -1 : first > second;
 }
 
-/* What the runs of one side say of a place. */
+/* A place, as the runs of one side estimate it. */
 struct estimate {
     double place;
     double error;   /* the variance that the calls of a run leave, on average */
@@ -304,8 +304,8 @@ static bool are_too_few(const struct comparison *all, unsigned more)
     return all->few && freedom_with(all, more) < FREEDOM_LEAST;
 }
 
-/* What keeps a run from the processor moves the median of its calls, but rarely
- * the fast ones. Many runs show how much that is. */
+/* Other processes lengthen the median of a run's calls, but rarely the fast
+ * ones. Many runs show by how much. */
 static enum verdict verdict_of(const struct comparison *all, unsigned more)
 {
     double distance = all->shifts[JUDGE_MEDIAN].distance;

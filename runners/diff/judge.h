@@ -46,18 +46,18 @@ enum measure {
 extern const char *const runners_measure_texts[MEASURES];
 extern const char *const runners_measure_words[MEASURES + 1];
 
-/* What of the calls is compared: the 5 % quantile, which noise moves least, and
+/* The quantiles of calls that are compared: 5 %, which noise moves least, and
  * the median. */
 enum { JUDGE_FAST, JUDGE_MEDIAN, JUDGE_PLACES };
 
-/* What one run measured. */
+/* The measurements of one run. */
 struct measured_run {
     double places[JUDGE_PLACES];
     double errors[JUDGE_PLACES]; /* standard errors */
     bool few;                    /* calls: their errors are unknown */
 };
 
-/* What the runs of one side measured. Repetitions of a run are runs, too, but
+/* The measurements of one side. Repetitions of a run are runs, too, but
  * form a group: they vary together. */
 struct measured_runs {
     struct measured_run *all;
@@ -94,7 +94,7 @@ struct judgement {
  *
  * A median's standard error is that of J. W. McKean and R. M. Schrader, "A
  * Comparison of Methods for Studentizing the Sample Median", 1984, from the
- * order statistics of the calls. That of runs is their standard deviation,
+ * order statistics of the calls. The error of runs is their standard deviation,
  * mixed with what equal runs on shared machines differ by, as prior knowledge;
  * see G. K. Smyth, "Linear Models and Empirical Bayes Methods", 2004. The error
  * of all comparisons together is 1 %, after C. E. Bonferroni. */

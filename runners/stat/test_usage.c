@@ -1,4 +1,4 @@
-/* test_usage.c: adds to the sums of tests what run.json says that they used. */
+/* test_usage.c: adds the usage of tests in run.json to their sums. */
 #include <stdlib.h>
 #include <string.h>
 

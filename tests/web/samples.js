@@ -130,6 +130,9 @@ function mixed() {
         start: 1e6 + i * 5e7 + 1, worker: i % 2 + 1, tries: i === 3 ? 2 : 1,
         filter: 'info', rerun: `testlog run a -- --filter '${name}'`,
         debug: `testlog run a -- --filter '${name}' --debug=gdb`,
+        ...[1, 6].includes(i) ? { cpu: i * 1e9, voluntary: 1,
+            involuntary: 20, peak: 5 * 2 ** 30, read: 2048, written: 0,
+            minor: 30, major: 4 } : {},
     }));
     const blocks = [];
     const counts = [];

@@ -23,6 +23,32 @@ module.exports = {
             location.hash.includes('sort=duration'));
     },
 
+    // The numbers of 6 s and 5 GiB do not fit into 32 bits.
+    async shows_what_tests_used(open) {
+        const page = await open('mixed', 'view=tests');
+        const cells = page.locator(`${ROWS} .c-cpu span`);
+
+        await page.locator('.c-cpu button').click();
+        assert.deepStrictEqual(await names(page).then((all) => all.slice(0, 2)),
+            ['http/serves_1000', 'store/evicts_oldest']);
+        assert.strictEqual(await cells.nth(0).innerText(), '6.00 s');
+        assert.strictEqual(await cells.nth(2).innerText(), '');
+        assert.strictEqual(await cells.nth(0).getAttribute('title'),
+            '6.00 s of processor time; waited 1 time; preempted 20 times; ' +
+            '5.00 GiB of memory at most; 2.00 KiB read; 0 bytes written; ' +
+            '34 page faults, 4 of them from disk');
+    },
+
+    async shows_the_usage_of_a_failed_test(open) {
+        const page = await open('mixed', 'view=overview');
+        const card = page.locator('.failure.is-crashed');
+
+        assert.match(await card.locator('h3').innerText(), /CPU 1\.00 s/);
+        if (!await card.locator('.parts').isVisible())
+            await card.locator('summary').first().click();
+        assert.match(await card.innerText(), /preempted 20 times/);
+    },
+
     async filters_by_text_and_status(open) {
         const page = await open('mixed', 'view=tests');
 

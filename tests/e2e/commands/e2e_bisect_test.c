@@ -201,7 +201,7 @@ Test(e2e_bisect, refuses_bad_arguments)
     } rows[] = {
         {"", "bisect: write a good commit, a bad one and a command: "},
         {"c1 c12", "bisect: write a good commit, a bad one and a command: "},
-        {"c1 nope -- x", "bisect: git knows no commit nope"},
+        {"c1 nope -- x", "bisect: there is no commit nope"},
         {"c1 c12 --when=sloer -- x", "--when: unknown value \"sloer\"; write "
                                      "fails, slower or logs\n"},
         {"c1 c12 --when=logs: -- x",

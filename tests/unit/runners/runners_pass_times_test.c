@@ -1,8 +1,9 @@
 /* runners_pass_times_test.c: how long the passes of tests took. */
 #include "runners/diff/pass_times.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <criterion/criterion.h>
 
@@ -62,14 +63,22 @@ Test(runners_pass_times, a_test_that_does_not_pass_has_none)
     cr_expect_null(test());
 }
 
+/* The folder may exist. */
+static void make(const char *name)
+{
+    cr_assert(!mkdir(test_path(name), 0700) || errno == EEXIST, "%s", name);
+}
+
 /* Writes outcomes of three runs beside the run "now", and remembers them. */
 static size_t remembered(const char *flavour, const char *const *names,
                          size_t count)
 {
     FILE *file;
 
-    cr_assert_eq(system("mkdir -p runs/.history runs/now"), 0);
-    file = fopen("runs/.history/program.outcomes", "we");
+    make("runs");
+    make("runs/.history");
+    make("runs/now");
+    file = fopen(test_path("runs/.history/program.outcomes"), "we");
     cr_assert_not_null(file);
     fputs("run\t2026-11-20T00-00-00.000001\tgcc\t-\t-\n"
           "test\t0\tsuite/test\n"
@@ -82,7 +91,7 @@ static size_t remembered(const char *flavour, const char *const *names,
           file);
     cr_assert_eq(fclose(file), 0);
     end();
-    run.path = strdup("runs/now");
+    run.path = strdup(test_path("runs/now"));
     add("test", TEST_LOG_OUTCOME_PASSED, 1)->flavour =
         flavour ? strdup(flavour) : NULL;
     cr_assert_eq(runners_pass_times_remember(&times, &run, names, count), 0);
@@ -115,8 +124,8 @@ Test(runners_pass_times, works_without_a_history)
 {
     const char *name = "now";
 
-    cr_assert_eq(system("mkdir -p alone/now"), 0);
-    run.path = strdup("alone/now");
+    make("now");
+    run.path = strdup(test_path("now"));
     add("test", TEST_LOG_OUTCOME_PASSED, 1);
     cr_expect_eq(runners_pass_times_remember(&times, &run, &name, 1), 0);
     cr_expect_null(test());

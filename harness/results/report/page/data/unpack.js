@@ -3,7 +3,8 @@
 const unpack = (() => {
     const COLUMNS = {
         tests: 'program name outcome reason assertions file line duration ' +
-            'start worker tries filter dropped gpu rerun debug',
+            'start worker tries filter dropped gpu rerun debug host cpu ' +
+            'voluntary involuntary peak read written minor major',
         tries: 'test try outcome reason start worker duration',
         failures: 'test where stacks output output_cut lines recorded open',
         counts: 'test try spans lines slices kernels copies compiles start end',
@@ -36,7 +37,8 @@ const unpack = (() => {
     };
     // These numbers may not fit 32 bits.
     const WIDE = new Set(['start', 'duration', 'time', 'end', 'context',
-        'output_cut', 'bytes', 'address', 'in_use', 'self', 'weight']);
+        'output_cut', 'bytes', 'address', 'in_use', 'self', 'weight',
+        'cpu', 'peak', 'read', 'written']);
 
     async function inflate(bytes) {
         const stream = new Blob([bytes]).stream()
