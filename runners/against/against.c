@@ -53,7 +53,8 @@ int runners_against_read(struct against *against,
 {
     *against =
         (struct against){.command = runs->command, .named = runs->patterns};
-    if (runners_compared_read(&against->compared, runs, RUNNERS_OVER_LEAST))
+    if (runners_compared_read(&against->compared, runs,
+                              runners_over_least(runs->by)))
         return -1;
     if (!has_common(&against->compared.changes))
         return refuse(runs);

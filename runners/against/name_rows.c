@@ -103,7 +103,8 @@ static void note_slower(struct pairs *pairs, const struct slowdowns *slowdowns,
 
         pair->verdict |= flags_of(one, SLOWER, MORE_FREQUENT);
         if (!one->frequent &&
-            runners_may_be_slower(&one->judgement, RUNNERS_OVER_LEAST))
+            runners_may_be_slower(&one->judgement,
+                                  runners_over_least(MEASURE_TIME)))
             pair->verdict |= TOO_NOISY;
         if (!one->frequent && (pair->verdict & (SLOWER | TOO_NOISY)))
             pair->noise = one->judgement.noise;
@@ -114,7 +115,8 @@ static int note_faster(struct pairs *pairs, const struct slowdowns *slowdowns)
 {
     struct slowdowns back = {
         .sides = {slowdowns->sides[1], slowdowns->sides[0]}};
-    int status = runners_slowdowns_compare(&back, RUNNERS_OVER_LEAST);
+    int status =
+        runners_slowdowns_compare(&back, runners_over_least(MEASURE_TIME));
 
     for (size_t i = 0; i < back.count; i++)
         pairs->all[back.all[i].before - slowdowns->sides[1].sums.all].verdict |=

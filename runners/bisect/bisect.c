@@ -64,11 +64,14 @@ static bool refuses_tree(char *top, size_t size)
 {
     char text[256];
 
-    if (GIT(top, size, "rev-parse", "--show-toplevel") || !*top)
-        test_log_notice("bisect: this is no work tree of git, or git is not "
-                        "installed");
+    int code = GIT(top, size, "rev-parse", "--show-toplevel");
+
+    if (code < 0)
+        test_log_notice("bisect: git is not in PATH; install it");
+    else if (code || !*top)
+        test_log_notice("bisect: this is not a git work tree");
     else if (!GIT(text, sizeof(text), "bisect", "log"))
-        test_log_notice("bisect: a bisection is going on; end it with git "
+        test_log_notice("bisect: a bisection is in progress; end it with git "
                         "bisect reset");
     else if (GIT(text, sizeof(text), "status", "--porcelain",
                  "--untracked-files=no") ||
@@ -124,26 +127,19 @@ struct plan {
     char *before;
 };
 
-/* Checks a commit out and judges it; returns -1 if it cannot. */
-static int judge_at(const struct plan *plan, const char *commit)
+/* Checks a commit out and judges it. */
+static enum bisect_verdict judge_at(const struct plan *plan, const char *commit)
 {
     if (GIT(NULL, 0, "checkout", "--quiet", "--detach", commit))
-        return -1;
+        return BISECT_SKIPPED;
     return runners_bisect_judge(&plan->bisect, commit);
-}
-
-static const char *word_of(int verdict)
-{
-    return verdict == BISECT_GOOD      ? "good"
-           : verdict == BISECT_BAD     ? "bad"
-           : verdict == BISECT_SKIPPED ? "impossible to judge"
-                                       : "impossible to check out";
 }
 
 /* GOOD and BAD must differ, or there is nothing to find. */
 static bool differ(const struct plan *plan)
 {
-    int good = judge_at(plan, plan->good), bad = -1;
+    enum bisect_verdict good = judge_at(plan, plan->good);
+    enum bisect_verdict bad = BISECT_SKIPPED;
 
     if (good == BISECT_GOOD && !runners_tool_signal())
         bad = judge_at(plan, plan->bad);
@@ -152,15 +148,15 @@ static bool differ(const struct plan *plan)
     if (good != BISECT_GOOD)
         test_log_notice("bisect: %.12s should be good, but is %s; its runs are "
                         "in %s",
-                        plan->good, word_of(good), plan->folder);
+                        plan->good, runners_bisect_word(good), plan->folder);
     else if (bad != BISECT_BAD)
         test_log_notice("bisect: %.12s should be bad, but is %s; its runs are "
                         "in %s",
-                        plan->bad, word_of(bad), plan->folder);
+                        plan->bad, runners_bisect_word(bad), plan->folder);
     return good == BISECT_GOOD && bad == BISECT_BAD;
 }
 
-/* `git bisect run` gives a program a shell's words. */
+/* `git bisect run` passes arguments through a shell unchanged. */
 static int search(const struct plan *plan)
 {
     const struct bisect *bisect = &plan->bisect;
@@ -178,23 +174,29 @@ static void print_found(const struct plan *plan)
 {
     char commit[COMMIT_SIZE], subject[512], parent[COMMIT_SIZE];
     char before[PATH_MAX], after[PATH_MAX];
-    char command[] = "diff", *words[] = {command, before, after, NULL};
+    char command[] = "diff", by[32];
+    char *words[] = {command, by, before, after, NULL};
 
     if (GIT(commit, sizeof(commit), "rev-parse", "refs/bisect/bad") ||
         GIT(subject, sizeof(subject), "log", "-1", "--format=%h %an, %as: %s",
             commit))
         return;
     printf("\nfirst bad commit: %s\nruns: %s\n", subject, plan->folder);
-    if (GIT(parent, sizeof(parent), "rev-parse", "refs/bisect/bad^") ||
-        !runners_bisect_run_of(&plan->bisect, parent, before))
-        if (!runners_bisect_run_of(&plan->bisect, plan->good, before))
-            return;
+    if ((GIT(parent, sizeof(parent), "rev-parse", "refs/bisect/bad^") ||
+         !runners_bisect_run_of(&plan->bisect, parent, before)) &&
+        !runners_bisect_run_of(&plan->bisect, plan->good, before))
+        return;
     if (!runners_bisect_run_of(&plan->bisect, commit, after))
         return;
     putchar('\n');
     fflush(stdout);
     optind = 0;
-    runners_diff(3, words);
+    snprintf(by, sizeof(by), "--by=%s",
+             runners_measure_words[plan->bisect.when == BISECT_SLOWER
+                                       ? runners_bisect_measure(&plan->bisect,
+                                                                commit)
+                                       : MEASURE_TIME]);
+    runners_diff(4, words);
 }
 
 /* A second signal must not interrupt this. Hooks may fail. */
@@ -219,9 +221,9 @@ static int bisect(const struct plan *plan, const char *top)
     }
     if (differ(plan)) {
         code = TEST_LOG_FAILED;
-        if (!chdir(top) && !GIT(NULL, 0, "bisect", "reset") &&
-            !GIT(NULL, 0, "bisect", "start", plan->bad, plan->good) &&
-            !search(plan)) {
+        if (!chdir(top) &&
+            !GIT(text, sizeof(text), "bisect", "bad", plan->bad) &&
+            !GIT(NULL, 0, "bisect", "good", plan->good) && !search(plan)) {
             print_found(plan);
             code = TEST_LOG_PASSED;
         } else if (!runners_tool_signal()) {
@@ -294,15 +296,16 @@ static void split(struct plan *plan, const char *command)
 
 static bool make_folder(struct plan *plan)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = test_log_variable("TMPDIR");
+    char real[PATH_MAX];
 
-    if (!parent || *parent != '/')
-        parent = "/tmp";
-    snprintf(plan->folder, sizeof(plan->folder), "%s/testlog-bisect-XXXXXX",
-             parent);
-    if (mkdtemp(plan->folder) && getcwd(plan->place, sizeof(plan->place)))
+    parent = realpath(parent ? parent : "/tmp", real);
+    if (parent &&
+        snprintf(plan->folder, sizeof(plan->folder), "%s/testlog-bisect-XXXXXX",
+                 parent) < PATH_MAX &&
+        mkdtemp(plan->folder) && getcwd(plan->place, sizeof(plan->place)))
         return true;
-    test_log_notice("bisect: cannot make a folder in %s: %s", parent,
+    test_log_notice("bisect: cannot make a folder of runs: %s; set TMPDIR",
                     strerror(errno));
     return false;
 }

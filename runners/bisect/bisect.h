@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* X(NAME, word of --when, takes a text): which commits are bad. */
+#include "runners/diff/judge.h"
+
+/* X(NAME, word of --when): which commits are bad. */
 #define RUNNERS_BISECT_WHEN(X)                                                 \
     X(FAILS, "fails")                                                          \
     X(SLOWER, "slower")                                                        \
@@ -53,6 +55,12 @@ enum bisect_verdict {
  * judges it. */
 enum bisect_verdict runners_bisect_judge(const struct bisect *,
                                          const char *commit);
+
+/* runners_bisect_word returns a verdict as a text. runners_bisect_measure
+ * returns how a commit is compared: by instructions, if its last run has
+ * counted them. */
+const char *runners_bisect_word(enum bisect_verdict);
+enum measure runners_bisect_measure(const struct bisect *, const char *commit);
 
 /* runners_bisect_run_of writes the path of a commit's last run into PATH_MAX
  * bytes; false if it has none. */

@@ -75,19 +75,19 @@ static bool read_run(struct test_log_run *run, const char *path)
     return file && !runners_run_file_add(file, run) && run->count;
 }
 
+/* 2 is a bad flag, or a test that this commit does not have. */
 static enum bisect_verdict judge_results(const struct bisect *bisect,
                                          const char *commit, int code)
 {
     struct test_log_run run = {.path = NULL};
-    enum bisect_verdict verdict = code ? BISECT_BAD : BISECT_GOOD;
     char path[PATH_MAX];
-    bool some = find_run(bisect, commit, 0, path) && read_run(&run, path);
+    bool some;
 
-    /* 2 is a bad flag, or a test that this commit does not have. */
-    if ((code && !some && (code == 2 || code == 126 || code == 127)))
-        verdict = BISECT_SKIPPED;
+    if (code != 2 && code != 126 && code != 127)
+        return code ? BISECT_BAD : BISECT_GOOD;
+    some = find_run(bisect, commit, 0, path) && read_run(&run, path);
     test_log_run_free(&run);
-    return verdict;
+    return some ? BISECT_BAD : BISECT_SKIPPED;
 }
 
 /* ---- logs ---- */
@@ -95,12 +95,11 @@ static enum bisect_verdict judge_results(const struct bisect *bisect,
 static enum bisect_verdict judge_lines(const struct bisect *bisect,
                                        const char *commit)
 {
-    char path[PATH_MAX], self[64], *lines = malloc(LOG_MOST);
-    const char *const words[] = {
-        self, "log", path, "--filter=trace", "--color=never", NULL};
+    char path[PATH_MAX], *lines = malloc(LOG_MOST);
+    const char *const words[] = {"/proc/self/exe", "log",           path,
+                                 "--filter=trace", "--color=never", NULL};
     enum bisect_verdict verdict = BISECT_SKIPPED;
 
-    snprintf(self, sizeof(self), "/proc/%ld/exe", (long)getpid());
     if (lines && find_run(bisect, commit, 0, path) &&
         !runners_tool_wait(words, lines, LOG_MOST, true))
         verdict = strstr(lines, bisect->text) ? BISECT_BAD : BISECT_GOOD;
@@ -110,24 +109,17 @@ static enum bisect_verdict judge_lines(const struct bisect *bisect,
 
 /* ---- slower ---- */
 
-static void free_paths(struct run_paths *paths)
-{
-    for (size_t i = 0; i < paths->count; i++)
-        free(paths->all[i]);
-    free(paths->all);
-}
-
 /* Fills the paths of a commit's runs; false if it has none. */
 static bool find_runs(struct run_paths *paths, const struct bisect *bisect,
                       const char *commit)
 {
     char path[PATH_MAX];
 
-    *paths = (struct run_paths){.all = calloc(RUNS_MOST, sizeof(char *))};
-    while (paths->all && paths->count < RUNS_MOST &&
+    *paths = (struct run_paths){.all = NULL};
+    while (paths->count < RUNS_MOST &&
            find_run(bisect, commit, (unsigned)paths->count, path) &&
-           (paths->all[paths->count] = strdup(path)))
-        paths->count++;
+           !runners_paths_add(paths, path))
+        continue;
     return paths->count;
 }
 
@@ -161,8 +153,7 @@ static struct found compare_by(enum measure by, struct run_paths sides[2],
 {
     const struct recorded_runs runs = {
         .command = "bisect", .sides = {sides[0], sides[1]}, .by = by};
-    double over = by == MEASURE_INSTRUCTIONS ? RUNNERS_OVER_INSTRUCTIONS
-                                             : RUNNERS_OVER_LEAST;
+    double over = runners_over_least(by);
     struct compared compared;
     struct found found = {false, false, false};
 
@@ -179,45 +170,66 @@ static struct found compare_by(enum measure by, struct run_paths sides[2],
     return found;
 }
 
-/* By instructions, if both sides have counted them: they are exact. */
-static struct found compare(const struct bisect *bisect, const char *commit,
-                            bool *exact)
+enum measure runners_bisect_measure(const struct bisect *bisect,
+                                    const char *commit)
 {
-    struct run_paths sides[2] = {{NULL, 0}, {NULL, 0}};
+    struct test_log_run run = {.path = NULL};
+    enum measure by = MEASURE_TIME;
+    char path[PATH_MAX];
+
+    if (find_run(bisect, commit, 0, path) && read_run(&run, path))
+        for (size_t i = 0; i < run.count; i++)
+            if (run.results[i].usage.instructions)
+                by = MEASURE_INSTRUCTIONS;
+    test_log_run_free(&run);
+    return by;
+}
+
+static struct found compare(const struct bisect *bisect, const char *commit,
+                            enum measure by)
+{
+    struct run_paths sides[2] = {{.all = NULL}, {.all = NULL}};
     struct found found = {false, false, false};
 
-    *exact = false;
     if (find_runs(&sides[0], bisect, bisect->good) &&
-        find_runs(&sides[1], bisect, commit)) {
-        found = compare_by(MEASURE_INSTRUCTIONS, sides, bisect->text);
-        *exact = found.some;
-        if (!found.some)
-            found = compare_by(MEASURE_TIME, sides, bisect->text);
-    }
-    free_paths(&sides[0]);
-    free_paths(&sides[1]);
+        find_runs(&sides[1], bisect, commit))
+        found = compare_by(by, sides, bisect->text);
+    for (int i = 0; i < 2; i++)
+        runners_paths_free(&sides[i]);
     return found;
+}
+
+/* Counts are exact; other commits are compared with several runs. */
+static enum bisect_verdict run_good(const struct bisect *bisect)
+{
+    enum measure by = runners_bisect_measure(bisect, bisect->good);
+
+    for (int runs = 1; runs < GOOD_RUNS && by == MEASURE_TIME; runs++) {
+        run_commands(bisect);
+        if (runners_tool_signal())
+            return BISECT_STOPPED;
+    }
+    return BISECT_GOOD;
 }
 
 static enum bisect_verdict judge_times(const struct bisect *bisect,
                                        const char *commit)
 {
-    bool is_good = !strcmp(commit, bisect->good), exact;
-    struct found found = compare(bisect, commit, &exact);
+    enum measure by = runners_bisect_measure(bisect, commit);
+    struct found found = compare(bisect, commit, by);
 
-    for (int runs = 1; !exact && runs < (is_good ? GOOD_RUNS : RUNS_MOST) &&
-                       (is_good || (found.noisy && !found.slower));
+    for (int runs = 1;
+         runs < RUNS_MOST && by == MEASURE_TIME && found.noisy && !found.slower;
          runs++) {
-        int code = run_commands(bisect);
-
+        run_commands(bisect);
         if (runners_tool_signal())
             return BISECT_STOPPED;
-        if (code == BISECT_SKIPPED)
-            return BISECT_SKIPPED;
-        found = compare(bisect, commit, &exact);
+        found = compare(bisect, commit, by);
     }
-    if (is_good)
-        return BISECT_GOOD;
+    if (!found.some)
+        test_log_notice("bisect: %s%s was not measured at both %.12s and %.12s",
+                        bisect->text ? "span " : "no test or span",
+                        bisect->text ? bisect->text : "", bisect->good, commit);
     if (!found.some || (found.noisy && !found.slower))
         return BISECT_SKIPPED;
     return found.slower ? BISECT_BAD : BISECT_GOOD;
@@ -243,8 +255,10 @@ static enum bisect_verdict judge(const struct bisect *bisect,
                         folder);
         return BISECT_SKIPPED;
     }
-    return bisect->when == BISECT_LOGS ? judge_lines(bisect, commit)
-                                       : judge_times(bisect, commit);
+    if (bisect->when == BISECT_LOGS)
+        return judge_lines(bisect, commit);
+    return strcmp(commit, bisect->good) != 0 ? judge_times(bisect, commit)
+                                             : run_good(bisect);
 }
 
 /* The tree was clean, so that what differs now is the command's. */
@@ -254,6 +268,14 @@ static void undo_changes(void)
                                         "--quiet", "HEAD",  NULL};
 
     runners_tool_wait(words, NULL, 0, false);
+}
+
+const char *runners_bisect_word(enum bisect_verdict verdict)
+{
+    return verdict == BISECT_GOOD      ? "good"
+           : verdict == BISECT_BAD     ? "bad"
+           : verdict == BISECT_SKIPPED ? "skipped"
+                                       : "not judged";
 }
 
 enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
@@ -268,5 +290,7 @@ enum bisect_verdict runners_bisect_judge(const struct bisect *bisect,
         return BISECT_SKIPPED; /* this commit does not have the folder */
     verdict = judge(bisect, commit, folder);
     undo_changes();
+    test_log_notice("bisect: %.12s is %s", commit,
+                    runners_bisect_word(verdict));
     return verdict;
 }

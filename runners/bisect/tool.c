@@ -109,12 +109,18 @@ int runners_tool_wait(const char *const *words, char *out, size_t size,
     int pipes[2] = {-1, -1}, status = 0, error;
     pid_t pid = -1;
 
+    if (arrived && !shielded) {
+        errno = EINTR;
+        return -1;
+    }
     if (out && pipe2(pipes, O_CLOEXEC))
         return -1;
     error = spawn(words, pipes[1], quiet, &pid);
     if (out)
         close(pipes[1]);
     child = error ? 0 : pid;
+    if (arrived && child && !shielded)
+        pass_on(arrived); /* it arrived before there was a child */
     if (out && !error)
         read_all(pipes[0], out, size);
     if (out)

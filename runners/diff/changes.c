@@ -1,5 +1,4 @@
 /* changes.c: compares the results of two runs. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +49,6 @@ static int index_tests(const struct test_log_run *run,
 
 /* ---- Durations ---- */
 
-/* A test must take so many ns longer or shorter, since its time includes the
- * start of its process. Its memory includes tables of pages, which vary, too.
- */
-static const double excess_least[MEASURES] = {
-    [MEASURE_TIME] = 1e6, [MEASURE_CPU] = 1e6, [MEASURE_MEMORY] = 1 << 20};
-
 /* Runs that do not name their flavour were made before there were any. */
 static bool same_flavour(const struct test_log_result *before,
                          const struct test_log_result *after)
@@ -72,31 +65,26 @@ static bool is_timed(const struct changes *changes, const struct change *change)
             same_flavour(change->before, change->after));
 }
 
-static double median_of(const struct measured_runs *passes)
-{
-    return exp(passes->all[passes->count / 2].places[JUDGE_MEDIAN]);
-}
-
+/* A shift that is too small is none. */
 static void judge(struct change *change, struct test_times *times,
                   const struct judge_rules *rules)
 {
     struct measured_runs *old = &times->sides[0], *new = &times->sides[1];
-    double excess, least = excess_least[rules->by];
+    struct judgement *judgement = &change->judgement;
+    double excess, least = runners_excess_least(rules->by, true);
 
     change->judged = true;
-    change->judgement = runners_judge(old, new, rules);
-    change->medians[0] = (uint64_t)median_of(old);
-    change->medians[1] = (uint64_t)median_of(new);
-    excess = median_of(new) - median_of(old);
-    if (change->judgement.verdict == VERDICT_SLOWER && excess >= least) {
+    *judgement = runners_judge(old, new, rules);
+    excess = judgement->medians[1] - judgement->medians[0];
+    if (judgement->verdict == VERDICT_SLOWER && excess >= least) {
         change->kind = CHANGE_SLOWER;
         change->bound = times->most[0];
-    } else if (runners_judge(new, old, rules).verdict == VERDICT_SLOWER &&
-               -excess >= least) {
+    } else if (-excess >= least &&
+               runners_judge(new, old, rules).verdict == VERDICT_SLOWER) {
         change->kind = CHANGE_FASTER;
         change->bound = times->least[0];
-    } else if (change->judgement.verdict == VERDICT_SLOWER) {
-        change->judgement.verdict = VERDICT_NOT_SLOWER;
+    } else if (judgement->verdict == VERDICT_SLOWER) {
+        judgement->verdict = VERDICT_NOT_SLOWER;
     }
 }
 

@@ -38,10 +38,9 @@ extern const struct change_words runners_change_kinds[];
 struct change {
     enum change_kind kind;
     const struct test_log_result *before, *after; /* NULL: it did not run */
-    uint64_t bound; /* ns that its passes took at most before, or at least if
-                       it is faster now */
+    uint64_t bound; /* the most that its passes took before, or the least if it
+                       is faster now */
     bool judged;    /* it passed on both sides */
-    uint64_t medians[2]; /* of what is measured of its passes: ns, or a count */
     struct judgement judgement;
 };
 

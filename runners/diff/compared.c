@@ -26,8 +26,10 @@ static int refuse(const char *command, const char *path)
     return -1;
 }
 
-/* Returns what counts of instructions depend on, to be freed. */
-static char *counted_of(const cJSON *head, const struct test_log_run *side)
+/* Returns what the counts of a run depend on, to be freed; its results are
+ * those of a side from `first` on. NULL if it has no counts. */
+static char *counted_of(const cJSON *head, const struct test_log_run *side,
+                        size_t first)
 {
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
     const cJSON *versions = cJSON_GetObjectItemCaseSensitive(head, "versions");
@@ -36,19 +38,33 @@ static char *counted_of(const cJSON *head, const struct test_log_run *side)
     unsigned counter = TEST_LOG_COUNTER_NONE;
     char *text;
 
-    for (size_t i = 0; i < side->count && !counter; i++)
+    for (size_t i = first; i < side->count && !counter; i++)
         counter = side->results[i].usage.counter;
-    return asprintf(&text, "%s, glibc %s, %s", test_log_counter_words[counter],
-                    libc ? libc : "unknown",
-                    processor ? processor : "unknown processor") < 0
-               ? NULL
-               : text;
+    if (!counter ||
+        asprintf(&text, "%s, glibc %s, %s", test_log_counter_words[counter],
+                 libc ? libc : "unknown",
+                 processor ? processor : "unknown processor") < 0)
+        return NULL;
+    return text;
+}
+
+/* Takes a text, and keeps the first two that differ. */
+static void note_counted(struct compared *compared, char *text)
+{
+    if (text && !compared->counted[0])
+        compared->counted[0] = text;
+    else if (text && !compared->counted[1] &&
+             strcmp(compared->counted[0], text) != 0)
+        compared->counted[1] = text;
+    else
+        free(text);
 }
 
 /* Adds the results of a run to those of its side. */
 static int read_run(struct test_log_run *side, struct compared *compared,
                     int which, const char *command, const char *path)
 {
+    size_t first = side->count;
     struct run_file *file;
     cJSON *head;
     int status;
@@ -61,8 +77,7 @@ static int read_run(struct test_log_run *side, struct compared *compared,
     head = cJSON_Duplicate(runners_run_file_head(file), true);
     compared->times[which] += runners_json_number(head, "duration_ns");
     status = runners_run_file_add(file, side) ? refuse(command, path) : 0;
-    free(compared->counted[which]);
-    compared->counted[which] = counted_of(head, side);
+    note_counted(compared, counted_of(head, side, first));
     cJSON_Delete(head);
     return status;
 }
@@ -148,13 +163,6 @@ static bool have_different_flavours(const struct compared *compared)
     return before && after && strcmp(before, after) != 0;
 }
 
-static bool are_counted_apart(const struct compared *compared)
-{
-    const char *old = compared->counted[0], *new = compared->counted[1];
-
-    return old && new &&strcmp(old, new) != 0;
-}
-
 static int compare(struct compared *compared, struct pass_times *times,
                    const struct recorded_runs *runs)
 {
@@ -162,7 +170,7 @@ static int compare(struct compared *compared, struct pass_times *times,
 
     compared->apart =
         (!runs->any_flavour && have_different_flavours(compared)) ||
-        (runs->by == MEASURE_INSTRUCTIONS && are_counted_apart(compared));
+        (runs->by == MEASURE_INSTRUCTIONS && compared->counted[1]);
     compared->changes.untimed = compared->apart;
     if (!find_changes(compared, times, runs) &&
         (compared->apart ||

@@ -6,10 +6,6 @@
 #include "harness/results/model/model.h"
 #include "slowdowns.h"
 
-/* By which something is slower, and by which it executes more instructions. */
-#define RUNNERS_OVER_LEAST        0.05
-#define RUNNERS_OVER_INSTRUCTIONS 0.005
-
 struct compared {
     struct test_log_run before,
         after;         /* all runs of a side; `path` is the last */

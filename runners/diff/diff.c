@@ -53,7 +53,7 @@ static void usage(void)
          "  -h, --help               print this");
 }
 
-/* ---- Arguments ---- */
+/* ---- Comparing ---- */
 
 static void put_flavours(const struct compared *compared,
                          const struct recorded_runs *runs)
@@ -70,40 +70,59 @@ static void put_flavours(const struct compared *compared,
                         before, after);
     else
         test_log_notice("diff: only results are compared, because instructions "
-                        "were counted in two ways: %s, then %s",
+                        "were counted in two ways: %s; %s",
                         compared->counted[0], compared->counted[1]);
 }
 
-static void put_unmeasured(const struct compared *compared,
-                           const struct recorded_runs *runs)
+/* Returns whether anything of both sides was measured, or need not be. */
+static bool is_measured(const struct compared *compared,
+                        const struct recorded_runs *runs)
 {
     const struct changes *changes = &compared->changes;
-    bool some = compared->spans.count || compared->apart;
+    bool some = compared->spans.count > 0;
 
     for (int i = 0; i < VERDICTS; i++)
         some |= changes->verdicts[i] > 0;
-    if (runs->by != MEASURE_TIME && !some)
+    if (some || runs->by == MEASURE_TIME)
+        return true;
+    if (!compared->apart)
         test_log_notice("diff: no test or span of both sides has a %s",
                         runners_measure_texts[runs->by]);
+    return false;
+}
+
+/* Prints why the exit code is 1 although no test newly fails. */
+static bool has_counts(const struct compared *compared, enum verdict verdict,
+                       const char *text)
+{
+    size_t tests = compared->changes.verdicts[verdict];
+    size_t others =
+        compared->spans.counts[verdict] + compared->kernels.counts[verdict];
+
+    if (verdict == VERDICT_SLOWER)
+        others += compared->spans.frequent + compared->kernels.frequent;
+    if (tests || others)
+        test_log_notice("diff: %zu test%s and %zu span%s or kernel%s %s", tests,
+                        tests == 1 ? "" : "s", others, others == 1 ? "" : "s",
+                        others == 1 ? "" : "s", text);
+    return tests || others;
 }
 
 static int code_of(const struct compared *compared,
-                   const struct settings *settings)
+                   const struct settings *settings, bool measured)
 {
-    const struct changes *changes = &compared->changes;
-    const struct slowdowns *both[] = {&compared->spans, &compared->kernels};
-    bool failed = changes->counts[CHANGE_NEWLY_FAILING];
+    bool failed = compared->changes.counts[CHANGE_NEWLY_FAILING];
+    char text[64];
 
-    if (settings->fails)
-        failed |= changes->counts[CHANGE_SLOWER] > 0;
-    if (settings->fails_noisy)
-        failed |= changes->verdicts[VERDICT_TOO_NOISY] > 0;
-    for (int i = 0; i < 2; i++) {
-        if (settings->fails)
-            failed |= both[i]->counts[VERDICT_SLOWER] || both[i]->frequent;
-        if (settings->fails_noisy)
-            failed |= both[i]->counts[VERDICT_TOO_NOISY] > 0;
-    }
+    if (!measured && (settings->fails || settings->fails_noisy))
+        return TEST_LOG_USAGE;
+    snprintf(text, sizeof(text), "exceed --fail-over=%g%%",
+             100 * settings->over);
+    if (settings->fails && has_counts(compared, VERDICT_SLOWER, text))
+        failed = true;
+    if (settings->fails_noisy &&
+        has_counts(compared, VERDICT_TOO_NOISY, "are too noisy to tell"))
+        failed = true;
     return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
 }
 
@@ -114,17 +133,20 @@ static int compare(const struct recorded_runs *runs,
     int code = TEST_LOG_USAGE;
 
     if (!runners_compared_read(&compared, runs, settings->over)) {
-        put_unmeasured(&compared, runs);
+        bool measured = is_measured(&compared, runs);
+
         put_flavours(&compared, runs);
         if (settings->json)
             runners_diff_put_json(&compared, runs);
         else
             runners_diff_put_text(&compared, runs);
-        code = runners_written("diff", code_of(&compared, settings));
+        code = runners_written("diff", code_of(&compared, settings, measured));
     }
     runners_compared_free(&compared);
     return code;
 }
+
+/* ---- Arguments ---- */
 
 /* Adds a run's programs to a table, or tells whether the table has one. */
 static bool meet_programs(struct trace_table *programs, const char *path,
@@ -185,21 +207,10 @@ static bool find(const char *dir, const char *word, char *path)
 
 static bool add_path(struct run_paths *paths, const char *path)
 {
-    char **all = realloc(paths->all, (paths->count + 1) * sizeof(*all));
-
-    if (all)
-        paths->all = all;
-    if (!all || !(all[paths->count] = strdup(path)))
-        return false;
-    paths->count++;
-    return true;
-}
-
-static void free_paths(struct run_paths *paths)
-{
-    for (size_t i = 0; i < paths->count; i++)
-        free(paths->all[i]);
-    free(paths->all);
+    if (!runners_paths_add(paths, path))
+        return true;
+    test_log_notice("diff: out of memory");
+    return false;
 }
 
 /* Adds the runs that a word lists, separated by commas. A folder may have a
@@ -257,7 +268,7 @@ static int compare_named(char **words, const struct settings *settings)
     if (add_sides(runs.sides, options.dir, words))
         code = compare(&runs, settings);
     for (int i = 0; i < 2; i++)
-        free_paths(&runs.sides[i]);
+        runners_paths_free(&runs.sides[i]);
     test_log_options_free(&options);
     return code;
 }
@@ -322,8 +333,6 @@ int runners_diff(int argc, char **argv)
             return TEST_LOG_USAGE;
     }
     if (settings.over < 0)
-        settings.over = settings.by == MEASURE_INSTRUCTIONS
-                            ? RUNNERS_OVER_INSTRUCTIONS
-                            : RUNNERS_OVER_LEAST;
+        settings.over = runners_over_least(settings.by);
     return compare_named(argv + optind, &settings);
 }

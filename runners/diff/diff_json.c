@@ -12,7 +12,7 @@
     X(NULL, "verdict", SOME_TEXT, verdict_of(!frequent, judgement))            \
     X(NULL, "ratio", RATIO, frequent ? frequent : judgement->ratio)            \
     X(NULL, "noise", SOME_RATIO, judgement->noise)                             \
-    X(NULL, "more_runs", SOME_TIME, judgement->more_runs)
+    X(NULL, "more_runs", SOME_COUNT, judgement->more_runs)
 
 #define SIDE_MEMBERS(X)                                                        \
     X(NULL, "outcome", TEXT, test_log_outcome_word(result->outcome))           \
@@ -25,27 +25,32 @@
     X(NULL, "name", TEXT, test_log_name(result))                               \
     X(NULL, "old", OBJECT, json_of_side(change->before))                       \
     X(NULL, "new", OBJECT, json_of_side(change->after))                        \
-    X(NULL, "bound_ns", SOME_TIME, change->bound)                              \
+    X(NULL, "bound_ns", SOME_TIME, timed ? change->bound : 0)                  \
+    X(NULL, "bound", SOME_COUNT, timed ? 0 : change->bound)                    \
     X(NULL, "verdict", SOME_TEXT,                                              \
       verdict_of(change->judged, &change->judgement))
 
 #define TEST_MEMBERS(X)                                                        \
     X(NULL, "program", TEXT, result->program)                                  \
     X(NULL, "name", TEXT, test_log_name(result))                               \
+    X(NULL, "old_median", COUNT, judgement->medians[0])                        \
+    X(NULL, "new_median", COUNT, judgement->medians[1])                        \
     JUDGEMENT_MEMBERS(X)
 
 #define CALLS_MEMBERS(X)                                                       \
     X(NULL, "count", COUNT, durations->count)                                  \
-    X(NULL, "average_ns", TIME, durations->mean)                               \
-    X(NULL, "median_ns", TIME, runners_percentiles_quantile(durations, 0.5))
+    X(NULL, "average_ns", SOME_TIME, timed ? durations->mean : 0)              \
+    X(NULL, "median_ns", SOME_TIME, timed ? median : 0)                        \
+    X(NULL, "average", SOME_COUNT, timed ? 0 : durations->mean)                \
+    X(NULL, "median", SOME_COUNT, timed ? 0 : median)
 
 #define SLOWDOWN_MEMBERS(X)                                                    \
     X(NULL, "change", TEXT, change_of(one))                                    \
     X(NULL, "name", TEXT, one->after->texts[STAT_NAME])                        \
     X(NULL, "grid", SOME_TEXT, one->after->texts[STAT_GRID])                   \
     X(NULL, "block", SOME_TEXT, one->after->texts[STAT_BLOCK])                 \
-    X(NULL, "old", OBJECT, json_of_calls(&one->before->durations))             \
-    X(NULL, "new", OBJECT, json_of_calls(&one->after->durations))              \
+    X(NULL, "old", OBJECT, json_of_calls(&one->before->durations, timed))      \
+    X(NULL, "new", OBJECT, json_of_calls(&one->after->durations, timed))       \
     JUDGEMENT_MEMBERS(X)
 
 static const char *verdict_of(bool judged, const struct judgement *judgement)
@@ -60,6 +65,12 @@ static const char *change_of(const struct slowdown *one)
     return one->judgement.verdict == VERDICT_SLOWER ? "slower" : "unchanged";
 }
 
+/* Others are counts, or bytes. */
+static bool is_time(enum measure by)
+{
+    return by == MEASURE_TIME || by == MEASURE_CPU;
+}
+
 static cJSON *json_of_side(const struct test_log_result *result)
 {
     return result ? RUNNERS_ROW_OBJECT(SIDE_MEMBERS) : NULL;
@@ -67,6 +78,7 @@ static cJSON *json_of_side(const struct test_log_result *result)
 
 static cJSON *json_of_changes(const struct changes *changes)
 {
+    bool timed = is_time(changes->by);
     struct runners_table table;
 
     runners_table_begin(&table, RUNNERS_COLUMNS(CHANGE_MEMBERS),
@@ -99,13 +111,16 @@ static cJSON *json_of_tests(const struct changes *changes)
     return table.rows;
 }
 
-static cJSON *json_of_calls(const struct percentiles *durations)
+static cJSON *json_of_calls(const struct percentiles *durations, bool timed)
 {
+    uint64_t median = runners_percentiles_quantile(durations, 0.5);
+
     return RUNNERS_ROW_OBJECT(CALLS_MEMBERS);
 }
 
 static cJSON *json_of_slowdowns(const struct slowdowns *slowdowns)
 {
+    bool timed = is_time(slowdowns->by);
     struct runners_table table;
 
     runners_table_begin(&table, RUNNERS_COLUMNS(SLOWDOWN_MEMBERS),
@@ -161,6 +176,7 @@ void runners_diff_put_json(const struct compared *compared,
     cJSON_AddNumberToObject(document, "schema", 1);
     add_side(document, "old", "old_runs", &runs->sides[0]);
     add_side(document, "new", "new_runs", &runs->sides[1]);
+    runners_json_add_text(document, "by", runners_measure_words[runs->by]);
     runners_json_add_text(document, "verdict",
                           runners_verdict_words[worst_of(compared)]);
     cJSON_AddItemToObject(document, "changes",

@@ -10,11 +10,7 @@
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 
-enum {
-    SHOWN_MOST = 20, /* of a kind, except newly failing tests */
-    /* ns longer that a test takes, if it is listed as noisy */
-    LONGER_LEAST = 1000000,
-};
+enum { SHOWN_MOST = 20 /* of a kind, except newly failing tests */ };
 
 static void put_line(struct trace_text *line)
 {
@@ -104,18 +100,18 @@ static void add_amount(struct trace_text *line, enum measure by,
 }
 
 static void add_medians(struct trace_text *line, enum measure by,
-                        const uint64_t medians[2])
+                        const struct judgement *judgement)
 {
     trace_text_string(line, ": ");
-    add_amount(line, by, medians[0]);
+    add_amount(line, by, (uint64_t)judgement->medians[0]);
     trace_text_string(line, " -> ");
-    add_amount(line, by, medians[1]);
+    add_amount(line, by, (uint64_t)judgement->medians[1]);
 }
 
 static void add_times(struct trace_text *line, enum measure by,
                       const struct change *change)
 {
-    add_medians(line, by, change->medians);
+    add_medians(line, by, &change->judgement);
     trace_text_printf(line, " (earlier passes: at %s ",
                       change->kind == CHANGE_SLOWER ? "most" : "least");
     add_amount(line, by, change->bound);
@@ -260,11 +256,12 @@ static void put_slowdowns(const struct compared *compared,
 static bool is_noisy_test(const struct change *change, enum measure by,
                           double over)
 {
-    uint64_t least = by <= MEASURE_CPU ? LONGER_LEAST : 0;
+    const struct judgement *judgement = &change->judgement;
 
     return change->judged && change->kind == CHANGE_UNCHANGED &&
-           runners_may_be_slower(&change->judgement, over) &&
-           change->medians[1] >= change->medians[0] + least;
+           runners_may_be_slower(judgement, over) &&
+           judgement->medians[1] - judgement->medians[0] >=
+               runners_excess_least(by, true);
 }
 
 static void put_noisy_tests(const struct compared *compared, bool programs)
@@ -284,7 +281,7 @@ static void put_noisy_tests(const struct compared *compared, bool programs)
             continue;
         trace_text_string(&line, "    ");
         add_name(&line, change->after, programs);
-        add_medians(&line, changes->by, change->medians);
+        add_medians(&line, changes->by, &change->judgement);
         trace_text_string(&line, ", ");
         add_judgement(&line, changes->by, &change->judgement);
         put_line(&line);

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "judge.h"
 #include "runners/stat/stat.h"
@@ -46,6 +47,25 @@ const char *const runners_verdict_words[VERDICTS] = {
     RUNNERS_VERDICTS(RUNNERS_X)
 #undef RUNNERS_X
 };
+
+double runners_over_least(enum measure by)
+{
+    return by == MEASURE_INSTRUCTIONS ? 0.005 : 0.05;
+}
+
+double runners_excess_least(enum measure by, bool of_test)
+{
+    static const struct {
+        double tests, calls;
+    } excesses[MEASURES] = {
+        [MEASURE_TIME] = {1e6, 0},
+        [MEASURE_CPU] = {1e6, 0},
+        [MEASURE_INSTRUCTIONS] = {5000, 500},
+        [MEASURE_MEMORY] = {1 << 20, 0},
+    };
+
+    return of_test ? excesses[by].tests : excesses[by].calls;
+}
 
 /* ---- Measuring ---- */
 
@@ -105,9 +125,10 @@ int runners_measure_calls(struct measured_runs *runs, size_t group,
     return add_run(runs, group, &run);
 }
 
-int runners_measure_time(struct measured_runs *runs, size_t group, double time)
+int runners_measure_value(struct measured_runs *runs, size_t group,
+                          double value)
 {
-    double place = log_of(time);
+    double place = log_of(value);
     const struct measured_run run = {{place, place}, {0, 0}, true};
 
     return add_run(runs, group, &run);
@@ -131,7 +152,7 @@ static double student_within(double t, unsigned freedom)
     return odd ? (angle + sum) * M_2_PI : sum;
 }
 
-double runners_student_quantile(double probability, unsigned freedom)
+static double find_quantile(double probability, unsigned freedom)
 {
     double low = 0, high = 1e9;
 
@@ -144,6 +165,21 @@ double runners_student_quantile(double probability, unsigned freedom)
             high = middle;
     }
     return low;
+}
+
+/* All tests, or spans, of two runs have the same probability. */
+double runners_student_quantile(double probability, unsigned freedom)
+{
+    static double last, known[256];
+
+    if (freedom >= sizeof(known) / sizeof(*known))
+        return find_quantile(probability, freedom);
+    if (probability < last || probability > last)
+        memset(known, 0, sizeof(known));
+    last = probability;
+    if (!(known[freedom] > 0))
+        known[freedom] = find_quantile(probability, freedom);
+    return known[freedom];
 }
 
 /* ---- Judging ---- */
@@ -196,6 +232,7 @@ struct shift {
 
 struct comparison {
     struct shift shifts[JUDGE_PLACES];
+    double medians[2];
     size_t runs[2];
     double together; /* the share of the variance that groups add */
     bool few;        /* calls in a run, and a measure that needs more */
@@ -236,6 +273,10 @@ static struct comparison compare(struct measured_runs *before,
     for (int i = 0; i < JUDGE_PLACES; i++) {
         struct estimate old = estimate(before, i), new = estimate(after, i);
 
+        if (i == JUDGE_MEDIAN) {
+            all.medians[0] = old.place;
+            all.medians[1] = new.place;
+        }
         all.shifts[i] = (struct shift){
             new.place - old.place,
             {old.error, new.error},
@@ -326,9 +367,10 @@ struct judgement runners_judge(struct measured_runs *before,
                                const struct judge_rules *rules)
 {
     struct comparison all = compare(before, after, rules);
-    struct judgement judgement = {.verdict = verdict_of(&all, 0),
-                                  .ratio =
-                                      exp(all.shifts[JUDGE_MEDIAN].distance)};
+    struct judgement judgement = {
+        .verdict = verdict_of(&all, 0),
+        .medians = {exp(all.medians[0]), exp(all.medians[1])},
+        .ratio = exp(all.shifts[JUDGE_MEDIAN].distance)};
 
     if (!are_too_few(&all, 0))
         judgement.noise =

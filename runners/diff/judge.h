@@ -1,7 +1,7 @@
 /* judge.h: tells whether something became slower, or whether the noise is too
  * large to tell. Private.
  *
- * All times are natural logarithms of ns, so that a difference is a ratio.
+ * All measurements are natural logarithms, so that a difference is a ratio.
  */
 #ifndef TESTLOG_JUDGE_H
 #define TESTLOG_JUDGE_H
@@ -66,13 +66,20 @@ struct measured_runs {
 };
 
 /* runners_measure_calls adds a run with the durations of its calls, and
- * runners_measure_time adds one with a single time, in ns. Runs of a group,
+ * runners_measure_value adds one with a single value. Runs of a group,
  * which has a number, are added one after the other. -1 without memory. */
 int runners_measure_calls(struct measured_runs *, size_t group,
                           const struct percentiles *);
-int runners_measure_time(struct measured_runs *, size_t group, double time);
+int runners_measure_value(struct measured_runs *, size_t group, double value);
 
 enum { JUDGE_MORE_MOST = 100 };
+
+/* runners_over_least returns the share up to which a shift is none, unless
+ * --fail-over says another. runners_excess_least returns how much more a test,
+ * or else a call of a span, must use: times and counts include what testlog and
+ * the kernel add. */
+double runners_over_least(enum measure);
+double runners_excess_least(enum measure, bool of_test);
 
 /* How strict a judgement is. */
 struct judge_rules {
@@ -83,6 +90,7 @@ struct judge_rules {
 
 struct judgement {
     enum verdict verdict;
+    double medians[2];  /* of the old and the new runs */
     double ratio;       /* of the medians */
     double noise;       /* of the ratio; 0: unknown */
     unsigned more_runs; /* TOO_NOISY: that would tell, of each side; MORE_MOST:

@@ -49,7 +49,7 @@ int runners_pass_times_add(struct pass_times *times, int side, size_t group,
         test->least[side] = duration;
     if (duration > test->most[side])
         test->most[side] = duration;
-    return runners_measure_time(&test->sides[side], group, (double)duration);
+    return runners_measure_value(&test->sides[side], group, (double)duration);
 }
 
 /* Returns 0 if it is unknown. */

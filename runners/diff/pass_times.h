@@ -1,4 +1,5 @@
-/* pass_times.h: how long the passes of tests took, on both sides. Private. */
+/* pass_times.h: the times of the passes of tests, or what else is measured of
+ * them, on both sides. Private. */
 #ifndef TESTLOG_PASS_TIMES_H
 #define TESTLOG_PASS_TIMES_H
 
@@ -11,7 +12,7 @@ struct test_log_run;
 
 struct test_times {
     struct measured_runs sides[2]; /* the old and the new passes */
-    uint64_t least[2], most[2];    /* ns */
+    uint64_t least[2], most[2];
 };
 
 /* The zero value is empty. */

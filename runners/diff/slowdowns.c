@@ -2,6 +2,7 @@
  * some runs to others.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,22 @@
 enum { EXCESS_LEAST = 10000 };
 
 /* ---- Tests that ran in both runs ---- */
+
+int runners_paths_add(struct run_paths *paths, const char *path)
+{
+    if (!TRACE_ARRAY_RESERVE(paths->all, paths->capacity, paths->count + 1) ||
+        !(paths->all[paths->count] = strdup(path)))
+        return -1;
+    paths->count++;
+    return 0;
+}
+
+void runners_paths_free(struct run_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->all[i]);
+    free(paths->all);
+}
 
 static uint64_t key_of(const struct recording *recording)
 {
@@ -164,14 +181,16 @@ static struct judgement judge(const struct slowdowns *slowdowns,
     struct judgement judgement =
         runners_judge(&old->measured[one->before - old->sums.all],
                       &new->measured[one->after - new->sums.all], rules);
-    double before =
-        (double)runners_percentiles_quantile(&one->before->durations, 0.5);
-    double excess =
-        (judgement.ratio - 1) * before * (double)one->after->durations.count;
+    double excess = fabs(judgement.medians[1] - judgement.medians[0]);
+    double all = excess * (double)one->after->durations.count;
+    bool is_of_host = old->sums.table != STAT_KERNEL;
 
-    if (old->sums.table != STAT_KERNEL && rules->by <= MEASURE_CPU &&
-        excess < EXCESS_LEAST)
+    if (excess < runners_excess_least(rules->by, false) ||
+        (is_of_host && rules->by != MEASURE_INSTRUCTIONS &&
+         all < EXCESS_LEAST)) {
         judgement.verdict = VERDICT_NOT_SLOWER;
+        judgement.more_runs = 0;
+    }
     return judgement;
 }
 

@@ -32,8 +32,12 @@ struct slowdowns {
 /* Paths of runs. */
 struct run_paths {
     char **all;
-    size_t count;
+    size_t count, capacity;
 };
+
+/* runners_paths_add adds a copy of a path; -1 without memory. */
+int runners_paths_add(struct run_paths *, const char *path);
+void runners_paths_free(struct run_paths *);
 
 /* The runs whose recordings are read. */
 struct recorded_runs {

@@ -71,6 +71,8 @@ Test(e2e_bisect, finds_the_commit_since_which_tests_fail)
 
     expect_found(result, 7);
     e2e_expect_has(result->out, "\nnewly failing:\n");
+    e2e_expect_has(result->err, " is good\n");
+    e2e_expect_has(result->err, " is bad\n");
     e2e_expect_has(result->out, "bisected/works: failed");
     e2e_expect_is(e2e_run("ls -A repository")->out, ".git\nsettings\n");
 }
@@ -101,7 +103,7 @@ Test(e2e_bisect, ends_if_only_skipped_commits_are_left)
     expect_reset();
 }
 
-Test(e2e_bisect, good_and_bad_must_differ)
+Test(e2e_bisect, refuses_commits_that_do_not_differ)
 {
     const struct e2e *result = bisect("c1 c2", program());
 
@@ -116,7 +118,7 @@ Test(e2e_bisect, good_and_bad_must_differ)
     expect_reset();
     result = bisect("c1 c12", "/missing/program");
     e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, " should be good, but is impossible to judge");
+    e2e_expect_has(result->err, " should be good, but is skipped");
     expect_reset();
 }
 
@@ -219,8 +221,7 @@ Test(e2e_bisect, refuses_bad_arguments)
         e2e_expect_has(result->err, rows[i].error);
     }
     e2e_expect_is(e2e_run(TESTLOG "bisect c1 c2 -- x")->err,
-                  "testlog: bisect: this is no work tree of git, or git is not "
-                  "installed\n");
+                  "testlog: bisect: this is not a git work tree\n");
 }
 
 Test(e2e_bisect, refuses_a_tree_that_is_not_clean)
@@ -230,7 +231,8 @@ Test(e2e_bisect, refuses_a_tree_that_is_not_clean)
                   "testlog: bisect: the work tree has changes; commit or stash "
                   "them\n");
     e2e_run("cd repository && git checkout -q settings && git bisect start");
-    e2e_expect_is(bisect("c1 c12", "true")->err,
-                  "testlog: bisect: a bisection is going on; end it with git "
-                  "bisect reset\n");
+    e2e_expect_is(
+        bisect("c1 c12", "true")->err,
+        "testlog: bisect: a bisection is in progress; end it with git "
+        "bisect reset\n");
 }

@@ -41,9 +41,9 @@ static void add_calls(int side, size_t count, double time, double spread)
 static void add_times(int side, const double *times)
 {
     for (; *times; times++)
-        cr_assert_eq(
-            runners_measure_time(&sides[side], sides[side].count, *times * 1e6),
-            0);
+        cr_assert_eq(runners_measure_value(&sides[side], sides[side].count,
+                                           *times * 1e6),
+                     0);
 }
 
 #define TIMES(side, ...) add_times(side, (const double[]){__VA_ARGS__, 0})
@@ -63,7 +63,7 @@ static enum verdict verdict(void)
 /* ---- Student's t ---- */
 
 /* From tables of its quantiles. */
-Test(runners_judge, knows_the_quantiles_of_student)
+Test(runners_judge, computes_quantiles_of_students_t)
 {
     static const struct {
         double probability;
@@ -241,10 +241,10 @@ Test(runners_judge, repetitions_vary_together)
         for (int i = 0; i < 5; i++) {
             size_t group = apart ? (size_t)i : 0;
 
-            cr_assert_eq(runners_measure_time(&sides[OLD], group, old[i] * 1e6),
-                         0);
-            cr_assert_eq(runners_measure_time(&sides[NEW], group, new[i] * 1e6),
-                         0);
+            cr_assert_eq(
+                runners_measure_value(&sides[OLD], group, old[i] * 1e6), 0);
+            cr_assert_eq(
+                runners_measure_value(&sides[NEW], group, new[i] * 1e6), 0);
         }
         cr_expect_eq(judge_of(20).verdict,
                      apart ? VERDICT_SLOWER : VERDICT_TOO_NOISY);
@@ -265,8 +265,8 @@ Test(runners_judge, judges_one_pass_by_earlier_ones)
 Test(runners_judge, times_of_zero_are_no_error)
 {
     for (int i = 0; i < 5; i++) {
-        cr_assert_eq(runners_measure_time(&sides[OLD], (size_t)i, 0), 0);
-        cr_assert_eq(runners_measure_time(&sides[NEW], (size_t)i, 0), 0);
+        cr_assert_eq(runners_measure_value(&sides[OLD], (size_t)i, 0), 0);
+        cr_assert_eq(runners_measure_value(&sides[NEW], (size_t)i, 0), 0);
     }
     cr_expect(isfinite(judge_of(1).ratio));
     cr_expect_neq(verdict(), VERDICT_SLOWER);
@@ -274,8 +274,8 @@ Test(runners_judge, times_of_zero_are_no_error)
 
 /* ---- Recorded runs ---- */
 
-/* Reads the calls of a run; 0 at the end of the file. */
-static int read_calls(FILE *file, int side)
+/* Adds a run with the next 40 calls of the file. */
+static void read_calls(FILE *file, int side)
 {
     struct percentiles calls = {.count = 0};
     unsigned long long time;
@@ -286,7 +286,6 @@ static int read_calls(FILE *file, int side)
     cr_assert_eq(runners_measure_calls(&sides[side], sides[side].count, &calls),
                  0);
     runners_percentiles_free(&calls);
-    return 0;
 }
 
 /* As if each pair were one of 200 spans. */

@@ -127,7 +127,7 @@ Test(harness_usage, reads_another_process)
     cr_expect_not(test_log_usage_of(child, &other));
 }
 
-Test(harness_usage, nothing_is_less_than_nothing)
+Test(harness_usage, differences_do_not_underflow)
 {
     const struct test_log_usage now = {.cpu = 5, .peak = 9},
                                 earlier = {.cpu = 7, .peak = 3};

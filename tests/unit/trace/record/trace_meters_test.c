@@ -191,6 +191,8 @@ Test(trace_meters, record_instructions_where_they_are_counted)
     trace_span_leave_(span);
     sum("outer", "instructions", &count);
     cr_expect_eq(count, counter >= 0 ? 1u : 0u);
+    if (counter >= 0)
+        close(counter);
     sum("outer", "cpu_ns", &count);
     cr_expect_eq(count, 1u);
 }
