@@ -157,7 +157,7 @@ bool test_log_is_criterion(const void *address);
 /* Most bytes of a failure's text that a run prints and writes in one place. */
 enum { TEST_LOG_TEXT_MAX = 64 << 10 };
 
-enum { TEST_LOG_NOTE_SIZE = 1024, TEST_LOG_STATUS_PAGE = 4096 };
+enum { TEST_LOG_NOTE_SIZE = 2048, TEST_LOG_STATUS_PAGE = 4096 };
 
 /* X(id, function): where a test stops for a debugger without a signal. The user
  * wants to see the caller of that function. */
@@ -208,11 +208,17 @@ struct test_log_note {
     uint32_t devices;         /* all activities of devices are recorded */
     struct test_log_crash crash;
     struct test_log_usage before, after; /* the test */
-    char name[260];                      /* as test_log_name returns it */
+    char name[1284];                     /* as test_log_name returns it */
     char reason[312];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[172];
-    uint32_t used; /* 1: `before` is set, 2: `after`, too */
+    uint32_t used; /* enum test_log_usage_step */
+};
+
+enum test_log_usage_step {
+    TEST_LOG_USAGE_NONE,
+    TEST_LOG_USAGE_BEGAN, /* `before` is set */
+    TEST_LOG_USAGE_ENDED, /* `after`, too */
 };
 
 enum test_log_crash_step {

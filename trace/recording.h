@@ -74,7 +74,7 @@ enum trace_meter {
 
 extern const char *const trace_meter_fields[TRACE_METER_COUNT];
 
-/* The target of the fields that are read there. */
+/* The target of these late fields. */
 #define TRACE_METER_TARGET "testlog::meters"
 
 /* trace_count_instructions opens a counter of the calling thread's instructions

@@ -115,7 +115,7 @@ static void advise(void)
           stderr);
 }
 
-/* Says why instructions are not counted; the tests run all the same. */
+/* Prints why instructions are not counted; the tests run all the same. */
 static void check_counter(const struct test_log_options *options)
 {
     bool wanted = options->profiler.instructions && !options->callgrind;
@@ -130,7 +130,7 @@ static void check_counter(const struct test_log_options *options)
     else if (wanted)
         test_log_notice("instructions are not counted: this machine has no "
                         "counters for programs (%s), as is usual in virtual "
-                        "machines; --callgrind counts without",
+                        "machines; use --callgrind",
                         strerror(errno));
 }
 

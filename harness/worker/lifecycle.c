@@ -54,9 +54,9 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
 
     if (!next)
         test_log_next_function("criterion_internal_test_main", &next);
-    test_log_status_measure();
+    test_log_status_usage_begin();
     next((void (*)(void))run_body);
-    test_log_status_measured();
+    test_log_status_usage_end();
     begin_phase(TRACE_PHASE_TEARDOWN);
     trace_device_flush(false);
     trace_unwind(depth);

@@ -16,6 +16,7 @@
 
 #include "harness/worker/worker.h"
 #include "trace/base/callgrind.h"
+#include "trace/base/descriptor.h"
 #include "trace/record/profiler.h"
 
 enum { PAGE = TEST_LOG_STATUS_PAGE };
@@ -76,11 +77,11 @@ static void set_worker_variable(void)
     setenv(TEST_LOG_WORKER, text, 1);
 }
 
-/* The wishes of the session, which a test may replace. */
+/* Options of the session, which a test may replace. */
 static char counts[PATH_MAX]; /* the folder where callgrind counts; "": none */
 static bool wants_instructions;
 
-static void read_wishes(void)
+static void read_options(void)
 {
     const struct test_log_session *session = test_log_session();
 
@@ -99,7 +100,7 @@ void test_log_status_begin(void)
 
     worker = getpid();
     set_worker_variable();
-    read_wishes();
+    read_options();
     /* A test runs even without a note. */
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;
@@ -117,15 +118,16 @@ bool test_log_forked(void)
 
 /* ---- What the test uses ---- */
 
-static int sandbox;      /* that the test begins in */
-static int counter = -1; /* of its instructions; -1: the kernel has none */
+static int sandbox;                     /* that the test begins in */
+static struct trace_descriptor counter; /* of instructions; none: the kernel has
+                                           none */
 
 static void begin_counting(void)
 {
     if (counts[0])
         trace_callgrind_begin(counts);
     else if (wants_instructions)
-        counter = trace_count_instructions(true);
+        counter = trace_descriptor_of(trace_count_instructions(true));
 }
 
 static void count(struct test_log_usage *usage)
@@ -133,13 +135,14 @@ static void count(struct test_log_usage *usage)
     if (trace_callgrind_counts()) {
         usage->counter = TEST_LOG_COUNTER_CALLGRIND;
         usage->instructions = trace_callgrind_count();
-    } else if (counter >= 0 && read(counter, &usage->instructions,
-                                    sizeof(usage->instructions)) > 0) {
+    } else if (trace_descriptor_is_ours(&counter) &&
+               read(counter.fd, &usage->instructions,
+                    sizeof(usage->instructions)) > 0) {
         usage->counter = TEST_LOG_COUNTER_KERNEL;
     }
 }
 
-void test_log_status_measure(void)
+void test_log_status_usage_begin(void)
 {
     if (mine == &nowhere)
         return;
@@ -147,21 +150,21 @@ void test_log_status_measure(void)
     sandbox = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
     mine->before = test_log_usage_begin();
     count(&mine->before);
-    __atomic_store_n(&mine->used, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&mine->used, TEST_LOG_USAGE_BEGAN, __ATOMIC_RELEASE);
 }
 
-/* A sandbox of the test's own may forbid to look. */
-void test_log_status_measured(void)
+/* A sandbox that the test has entered may forbid these system calls. */
+void test_log_status_usage_end(void)
 {
     struct test_log_usage counted = {.instructions = 0};
 
-    if (mine->used != 1 || test_log_forked() ||
+    if (mine->used != TEST_LOG_USAGE_BEGAN || test_log_forked() ||
         prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != sandbox)
         return;
     count(&counted);
     mine->after = test_log_usage_now();
     mine->after.instructions = counted.instructions;
-    __atomic_store_n(&mine->used, 2, __ATOMIC_RELEASE);
+    __atomic_store_n(&mine->used, TEST_LOG_USAGE_ENDED, __ATOMIC_RELEASE);
 }
 
 /* ---- How it goes on ---- */

@@ -38,10 +38,10 @@ int test_log_line_output(void);
 /* test_log_status_begin reports which test this process runs. */
 void test_log_status_begin(void);
 
-/* test_log_status_measure notes what this process has used when the test
- * begins, and test_log_status_measured when it ends. */
-void test_log_status_measure(void);
-void test_log_status_measured(void);
+/* test_log_status_usage_begin notes the usage of this process when the test's
+ * body begins, and test_log_status_usage_end when it ends. */
+void test_log_status_usage_begin(void);
+void test_log_status_usage_end(void);
 
 /* test_log_forked tells whether this process is a forked child of the test. */
 bool test_log_forked(void);

@@ -43,8 +43,8 @@ enum runners_kind {
     RUNNERS_TEXT,   /* NULL: null in JSON */
     RUNNERS_NESTED, /* text, indented by its depth */
     RUNNERS_OBJECT, /* of cJSON, which the row then owns; NULL: null */
-    /* Numbers that may be missing, which is -1, and values of which 0 is: not
-       in JSON, "-" in the text. */
+    /* Values that may be missing: they are not in JSON, and "-" in the text.
+     * KNOWN: missing if -1. SOME: missing if 0. */
     RUNNERS_KNOWN_COUNT = RUNNERS_COUNT,
     RUNNERS_KNOWN_BYTES = RUNNERS_BYTES,
     RUNNERS_KNOWN_TIME = RUNNERS_TIME,

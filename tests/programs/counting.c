@@ -2,6 +2,8 @@
  * takes.
  */
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <testlog/test_log.h>
 
@@ -27,4 +29,23 @@ TEST_LOG(counting, many)
 {
     compute();
     log_expect_instructions_at_most(1000, "compute");
+}
+
+static void compute_in_child(void)
+{
+    trace_span(INFO, "child");
+    compute();
+}
+
+TEST_LOG(counting, forks)
+{
+    pid_t child;
+
+    compute();
+    child = fork();
+    if (!child) {
+        compute_in_child();
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, NULL, 0), child);
 }

@@ -1,4 +1,4 @@
-/* callgrind.c: counts instructions by valgrind's help. */
+/* callgrind.c: counts instructions with valgrind's callgrind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,12 +22,23 @@ enum request {
 static const char *folder; /* NULL: callgrind does not count */
 static struct trace_lock lock;
 static uint64_t total;
-static unsigned dumps;
+static unsigned dumps; /* of `process`, which numbers its files */
+static pid_t process;
+
+/* callgrind numbers the files of a forked child anew; another thread of its
+ * parent may have had the lock. */
+static void begin_process(void)
+{
+    process = getpid();
+    dumps = 0;
+    lock = (struct trace_lock){0};
+}
 
 void trace_callgrind_begin(const char *where)
 {
     folder = where;
     total = 0;
+    begin_process();
     trace_valgrind_ask(START_INSTRUMENTATION, 0, 0, 0, 0);
     trace_valgrind_ask(ZERO_STATS, 0, 0, 0, 0);
 }
@@ -53,7 +64,6 @@ static uint64_t read_total(int fd)
     return at ? strtoull(at + strlen(title), NULL, 10) : 0;
 }
 
-/* callgrind numbers its files. */
 static uint64_t dump(void)
 {
     char path[PATH_MAX];
@@ -77,6 +87,8 @@ uint64_t trace_callgrind_count(void)
     int error = errno;
     uint64_t all;
 
+    if (process != getpid()) /* a forked child: no other thread is there */
+        begin_process();
     trace_lock(&lock);
     total += dump();
     all = total;

@@ -1,7 +1,7 @@
-/* callgrind.h: counts instructions by valgrind's help. Private.
+/* callgrind.h: counts instructions with valgrind's callgrind. Private.
  *
- * callgrind has no request that returns a count, but one that writes what it
- * has counted since the last time to a file.
+ * No request of callgrind returns a count. One writes the count since the last
+ * dump to a file.
  */
 #ifndef TRACE_CALLGRIND_H
 #define TRACE_CALLGRIND_H

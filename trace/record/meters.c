@@ -47,21 +47,19 @@ int trace_count_instructions(bool inherit)
                         PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A writer keeps its counter's descriptor + 1; -1: it has none. */
 static uint64_t instructions(struct trace_writer *writer)
 {
     uint64_t count = 0;
 
     if (trace_callgrind_counts())
         return trace_callgrind_count();
-    if (!writer->counter) {
-        int fd = trace_count_instructions(false);
-
-        writer->counter = fd < 0 ? -1 : fd + 1;
+    if (!writer->counter.fd && !writer->uncounted) {
+        writer->counter = trace_descriptor_of(trace_count_instructions(false));
+        writer->uncounted = !writer->counter.fd;
     }
-    if (writer->counter > 0 &&
-        read(writer->counter - 1, &count, sizeof(count)) != sizeof(count))
-        count = 0;
+    if (writer->uncounted || !trace_descriptor_is_ours(&writer->counter) ||
+        read(writer->counter.fd, &count, sizeof(count)) != sizeof(count))
+        return 0;
     return count;
 }
 
@@ -134,7 +132,8 @@ static bool take(struct trace_writer *writer, uint32_t record,
         return false;
     *metered = writer->metered[i - 1];
     memmove(&writer->metered[i - 1], &writer->metered[i],
-            (writer->metered_count-- - i) * sizeof(*metered));
+            (writer->metered_count - i) * sizeof(*metered));
+    writer->metered_count--;
     return true;
 }
 
@@ -154,6 +153,8 @@ static struct trace_site *site_of(unsigned meters)
 
     return &sites[meters - 1];
 }
+
+_Static_assert(TRACE_METER_COUNT == 2, "as the sites above");
 
 void trace_meters_leave(struct trace_writer *writer, uint32_t place)
 {

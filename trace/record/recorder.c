@@ -62,9 +62,8 @@ static void leave_recording(struct trace_writer *writer)
 /* A child of a raw clone() must not call free(). */
 static void forget_meters(struct trace_writer *writer)
 {
-    if (writer->counter > 0)
-        close(writer->counter - 1);
-    writer->counter = 0;
+    trace_descriptor_close(&writer->counter);
+    writer->uncounted = false;
     writer->metered = NULL;
     writer->metered_count = writer->metered_capacity = 0;
 }

@@ -105,9 +105,10 @@ struct trace_writer {
     enum trace_loss loss; /* why it last found no space */
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
     uint32_t returns;     /* trace_room_returns at that time */
-    struct trace_losses *losses;   /* its counters; NULL: the common ones */
-    int counter;                   /* of instructions: see meters.c */
-    struct trace_metered *metered; /* the latest last */
+    struct trace_losses *losses;     /* its counters; NULL: the common ones */
+    struct trace_descriptor counter; /* of instructions: see meters.c */
+    bool uncounted;                  /* the kernel has none */
+    struct trace_metered *metered;   /* the latest last */
     size_t metered_count, metered_capacity;
     struct trace_self self;
     struct trace_record *overflow;
@@ -378,6 +379,6 @@ extern struct trace_thread_hooks trace_thread_hooks;
  * trace_meters_leave records the differences for an enter that is about to end;
  * the first enter of its span only. */
 void trace_meters_enter(struct trace_writer *);
-void trace_meters_leave(struct trace_writer *, uint32_t record);
+void trace_meters_leave(struct trace_writer *, uint32_t place);
 
 #endif

@@ -179,9 +179,7 @@ static __attribute__((noinline)) void end_left(struct trace_writer *writer,
 
         if (!trace_has_left(top->frame, frame))
             return;
-        if (trace_is_followed(TRACE_FOLLOWER_METERS))
-            trace_meters_leave(writer, top->record);
-        trace_patch(writer, top->record);
+        trace_end_enter(writer, top->record);
         trace_pop(writer);
         report_closed(place);
     }

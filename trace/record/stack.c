@@ -57,12 +57,9 @@ void trace_leave_at(struct trace_writer *writer, uint32_t at, bool guard)
 
     for (uint32_t i = writer->depth; i-- > at + 1;)
         if (guard && writer->stack[i].frame && i >= inherited)
-            trace_patch(writer, writer->stack[i].record);
-    if (at >= inherited) {
-        if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
-            trace_meters_leave(writer, writer->stack[at].record);
-        trace_patch(writer, writer->stack[at].record);
-    }
+            trace_end_enter(writer, writer->stack[i].record);
+    if (at >= inherited)
+        trace_end_enter(writer, writer->stack[at].record);
     for (uint32_t i = at + 1; i < writer->depth; i++) {
         if (!guard || !writer->stack[i].frame)
             writer->stack[kept++] = writer->stack[i];
@@ -98,7 +95,7 @@ void trace_unwind(size_t depth)
         uint32_t top = writer->depth - 1;
 
         if (trace_is_current(writer) && top >= writer->inherited)
-            trace_patch(writer, writer->stack[top].record);
+            trace_end_enter(writer, writer->stack[top].record);
         trace_pop(writer);
     }
     if (writer->inherited > writer->depth)

@@ -69,6 +69,15 @@ static inline void trace_patch(struct trace_writer *writer, uint32_t place)
         trace_live_exit(record, now);
 }
 
+/* trace_end_enter ends an enter of the calling thread, and records its meters.
+ */
+static inline void trace_end_enter(struct trace_writer *writer, uint32_t place)
+{
+    if (unlikely(trace_is_followed(TRACE_FOLLOWER_METERS)))
+        trace_meters_leave(writer, place);
+    trace_patch(writer, place);
+}
+
 static inline void trace_pop(struct trace_writer *writer)
 {
     writer->depth--;

@@ -86,8 +86,9 @@ static void add(struct test_log_usage *usage, int who)
     usage->major += (uint64_t)used.ru_majflt;
 }
 
-/* The bytes come first, since reading the other files adds to them. Without
- * `memory`, what reading them adds is included: a test begins then. */
+/* The bytes come first, because reading the other files adds to them. When a
+ * test begins (`memory` is false), the bytes of this read are added, so that
+ * they do not count as the test's. */
 static struct test_log_usage read_own(bool memory)
 {
     struct test_log_usage usage = {.cpu = 0};

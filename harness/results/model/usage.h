@@ -25,7 +25,7 @@ struct test_log_usage {
     uint32_t counter;      /* enum test_log_counter */
 };
 
-/* X(NAME, word in run.json): who counted them. */
+/* X(NAME, word in run.json): how they were counted. */
 #define TEST_LOG_COUNTERS(X)                                                   \
     X(NONE, "none")                                                            \
     X(KERNEL, "kernel")                                                        \
@@ -40,8 +40,8 @@ enum test_log_counter {
 extern const char *const test_log_counter_words[TEST_LOG_COUNTERS_COUNT];
 
 /* test_log_usage_begin lets the peak of this process's memory begin anew, and
- * returns what it has used so far; test_log_usage_now does the latter. What
- * cannot be read is 0. They keep errno. */
+ * returns what it has used so far; test_log_usage_now does the latter. A
+ * value that cannot be read is 0. Both keep errno. */
 struct test_log_usage test_log_usage_begin(void);
 struct test_log_usage test_log_usage_now(void);
 

@@ -35,7 +35,12 @@ bool test_log_options_select(const struct test_log_options *options)
 
 const char *test_log_flavour_given(const struct test_log_options *options)
 {
-    return options->flavour ? options->flavour : test_log_flavour();
+    static char counted[64];
+
+    if (options->flavour || !options->callgrind)
+        return options->flavour ? options->flavour : test_log_flavour();
+    snprintf(counted, sizeof(counted), "%s-callgrind", test_log_flavour());
+    return counted;
 }
 
 void test_log_copy_settings(struct test_log_run *run,

@@ -21,12 +21,12 @@
 #pragma weak __lsan_do_recoverable_leak_check
 int __lsan_do_recoverable_leak_check(void);
 
-/* Where the logs of this run are; "": valgrind does not run. */
+/* Where valgrind's files of this run are; "": it does not run. */
 static char folder[PATH_MAX];
 
 #define COUNTS "counts." /* as in trace/base/callgrind.c */
 
-/* ---- The folder of logs ---- */
+/* ---- The folder of valgrind's files ---- */
 
 static int write_suppressions(void)
 {
@@ -48,7 +48,8 @@ static int make_folder(void)
     const char *parent = getenv("TMPDIR");
     char text[PATH_MAX + 32];
 
-    if (!parent || parent[0] != '/' || strchr(parent, '%')) /* for valgrind */
+    /* valgrind replaces "%p", and splits its variable at blanks. */
+    if (!parent || parent[0] != '/' || strpbrk(parent, "% \t\n"))
         parent = "/tmp";
     if (snprintf(folder, sizeof(folder), "%s/testlog-races-XXXXXX", parent) >=
         PATH_MAX) {

@@ -45,9 +45,9 @@ struct test_log_worker_status {
     const char *known; /* why the test may fail; the same */
 };
 
-/* test_log_status_look_at_usage notes what a job's process has used, which may
- * not end normally. test_log_status_usage returns what the test has used, peak
- * 0 if that is unknown. */
+/* test_log_status_look_at_usage notes the usage of a job's process before it is
+ * killed. test_log_status_usage returns the usage of the test; peak 0: unknown.
+ */
 void test_log_status_look_at_usage(struct test_log_job *);
 struct test_log_usage test_log_status_usage(const struct test_log_job *);
 

@@ -197,9 +197,9 @@ struct test_log_usage test_log_status_usage(const struct test_log_job *job)
     const struct test_log_note *note = note_of(job);
     uint32_t used = note ? __atomic_load_n(&note->used, __ATOMIC_ACQUIRE) : 0;
 
-    if (used == 2)
+    if (used == TEST_LOG_USAGE_ENDED)
         return test_log_usage_since(&note->after, &note->before);
-    if (used == 1 && job->used.peak)
+    if (used == TEST_LOG_USAGE_BEGAN && job->used.peak)
         return test_log_usage_since(&job->used, &note->before);
     return (struct test_log_usage){.cpu = 0};
 }

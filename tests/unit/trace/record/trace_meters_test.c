@@ -167,6 +167,21 @@ Test(trace_meters, a_forked_child_has_its_own)
     cr_expect_eq(count, 1u);
 }
 
+/* As after a failed assertion. */
+Test(trace_meters, spans_that_a_jump_left_have_theirs)
+{
+    size_t count;
+
+    record(1u << TRACE_METER_CPU);
+    trace_span_begin_(&outer, 0, NULL);
+    trace_span_begin_(&inner, 0, NULL);
+    trace_unwind(0);
+    sum("outer", "cpu_ns", &count);
+    cr_expect_eq(count, 1u);
+    sum("inner", "cpu_ns", &count);
+    cr_expect_eq(count, 1u);
+}
+
 Test(trace_meters, keep_errno)
 {
     struct trace_span_ref span;
