@@ -5,6 +5,7 @@ const assert = require('node:assert');
 const { existsSync, mkdirSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
+const samples = require('./samples.js');
 
 const FIREFOX = '/usr/bin/firefox-esr';
 const PICTURES = join(chromium.ROOT, 'build/web/screenshots');
@@ -50,6 +51,7 @@ module.exports = {
         if (!existsSync(FIREFOX))
             return 'no Firefox';
         mkdirSync(PICTURES, { recursive: true });
+        samples.write(folder, ['mixed']);
         const browser = await launch();
 
         try {

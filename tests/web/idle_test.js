@@ -36,7 +36,7 @@ function waits() {
 }
 
 async function opened(open, folder, sample = training(), more = '') {
-    const file = join(folder, `idle-${sample.length}.html`);
+    const file = join(folder, 'idle.html');
 
     writeFileSync(file, sample);
     const page = await open(file, `view=timeline${more}`);

@@ -43,7 +43,7 @@ async function recordServer(runs, look) {
 async function follow(open, folder, name, view, look) {
     await serve(folder, name, (address, runs) =>
         recordServer(runs, async (run, stop) => {
-            const page = await openPage(open, folder, address);
+            const page = await openPage(open, address);
 
             await page.waitForSelector('body[data-ready]');
             await page.locator('td.state-running').waitFor();

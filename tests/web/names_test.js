@@ -29,11 +29,8 @@ function calls() {
         depth: 2 }], slices };
 }
 
-// Tests run side by side, so each has its own file.
-let files = 0;
-
 async function opened(open, folder, hash) {
-    const file = join(folder, `calls-${files++}.html`);
+    const file = join(folder, 'calls.html');
 
     writeFileSync(file, single(calls()));
     const page = await open(file, hash);

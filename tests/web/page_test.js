@@ -3,10 +3,10 @@
 'use strict';
 
 const assert = require('node:assert');
-const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { existsSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
-const { EVIL, mistyped } = require('./samples.js');
+const { EVIL, SAMPLES, mistyped } = require('./samples.js');
 
 // Characters that a page must not show as they are.
 const HIDDEN = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
@@ -109,7 +109,7 @@ const tests = {
     },
 
     async says_that_the_file_was_cut_off(open, folder) {
-        const whole = readFileSync(join(folder, 'mixed.html'), 'utf8');
+        const whole = SAMPLES.mixed();
         const cut = join(folder, 'cut.html');
 
         writeFileSync(cut, whole.slice(0, whole.lastIndexOf('id="t7"') + 200));
@@ -124,7 +124,7 @@ const tests = {
     },
 
     async says_that_a_recording_is_damaged(open, folder) {
-        const whole = readFileSync(join(folder, 'mixed.html'), 'utf8');
+        const whole = SAMPLES.mixed();
         const damaged = join(folder, 'damaged.html');
 
         writeFileSync(damaged, whole.replace(

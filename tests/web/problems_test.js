@@ -26,7 +26,7 @@ function levels() {
 }
 
 async function opened(open, folder, sample = levels()) {
-    const file = join(folder, `problems-${sample.length}.html`);
+    const file = join(folder, 'problems.html');
 
     writeFileSync(file, sample);
     const page = await open(file, 'view=timeline');

@@ -24,14 +24,15 @@ function close(counts) {
         `${counts.skipped} skipped`);
 }
 
-// check() runs a test, which returns why it was skipped. Every page that it
-// opened must be free of errors and of violations of its content security
-// policy.
-async function check(test, browser, folder) {
+// check() runs a test, which returns why it was skipped. It has a folder of its
+// own, because tests run side by side. Every page that it opened must be free
+// of errors and of violations of its content security policy.
+async function check(test, browser, shared) {
+    const folder = mkdtempSync(join(shared, 'test-'));
     const pages = [];
 
     async function open(name, hash, options) {
-        const file = existsSync(name) ? name : join(folder, `${name}.html`);
+        const file = existsSync(name) ? name : join(shared, `${name}.html`);
         const page = await chromium.open(browser, file, hash, options);
 
         pages.push(page);
@@ -55,9 +56,9 @@ async function check(test, browser, folder) {
     }
 }
 
-async function count(test, browser, folder, counts) {
+async function count(test, browser, shared, counts) {
     try {
-        const skipped = await check(test, browser, folder);
+        const skipped = await check(test, browser, shared);
 
         counts[skipped ? 'skipped' : 'passed']++;
         if (skipped)
@@ -78,22 +79,22 @@ async function main() {
         close({ ...counts, skipped: tests.length });
         return;
     }
-    const folder = mkdtempSync(join(tmpdir(), 'testlog-web-'));
+    const shared = mkdtempSync(join(tmpdir(), 'testlog-web-'));
     const browser = await chromium.launch();
 
-    samples.write(folder, ['mixed', 'many', 'hostile', 'interrupted',
+    samples.write(shared, ['mixed', 'many', 'hostile', 'interrupted',
         'running', 'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased',
         'waits']);
     const queue = tests.values();
     const runner = async () => {
         for (const test of queue)
-            await count(test, browser, folder, counts);
+            await count(test, browser, shared, counts);
     };
 
     await Promise.all(Array.from({ length: availableParallelism() + 1 },
         runner));
     await browser.close();
-    rmSync(folder, { recursive: true });
+    rmSync(shared, { recursive: true });
     close(counts);
     process.exitCode = counts.failed ? 1 : 0;
 }

@@ -2,7 +2,7 @@
 'use strict';
 
 const assert = require('node:assert');
-const { mkdtempSync, writeFileSync } = require('node:fs');
+const { writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { assemble } = require('./assemble.js');
 const { runBlock, testBlock, endBlock } = require('./blocks.js');
@@ -29,7 +29,7 @@ const COUNTS = [
     { test: 2 }];
 
 async function panel(open, folder, html) {
-    const file = join(mkdtempSync(join(folder, 'time-')), 'report.html');
+    const file = join(folder, 'report.html');
 
     writeFileSync(file, html);
     const page = await open(file, 'view=overview');

@@ -65,8 +65,8 @@ async function beServed(folder, look) {
 }
 
 // openPage() opens an address and collects what goes wrong.
-async function openPage(open, folder, address) {
-    const template = await open(join(folder, 'waits.html'), '');
+async function openPage(open, address) {
+    const template = await open('waits', '');
     const context = await template.context().browser().newContext();
     const page = await context.newPage();
 
