@@ -351,12 +351,12 @@ TRACE_API enum log_judgement log_judge(const struct log_expectation *,
 #    define LOG_FORMAT_(format, ...) __builtin_constant_p(format) ? (format) : 0
 #endif
 #define LOG_AT_1(id, level, ...)                                               \
-    do {                                                                       \
+    (__extension__({                                                           \
         TRACE_FORMAT_OK_(__VA_ARGS__, );                                       \
         TRACE_SITE_(id, TRACE_SITE_EVENT, level, LOG_FORMAT_(__VA_ARGS__, ));  \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_log_(TRACE_THIS_(id), __VA_ARGS__);                          \
-    } while (0)
+    }))
 #define LOG_ENABLED_1(id, level)                                               \
     (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_EVENT, level, 0);                           \

@@ -908,34 +908,34 @@ TRACE_LEVELS(TRACE_X)
             : TRACE_NONE_;                                                     \
     }))
 #define TRACE_RECORD_1(id, span, ...)                                          \
-    do {                                                                       \
+    (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_FIELDS, TRACE_LEVEL_TRACE, 0, __VA_ARGS__); \
         struct trace_span_ref TRACE_CAT_(trace_to_, id) = span;                \
         if (TRACE_CAT_(trace_to_, id).place)                                   \
             trace_record_(TRACE_CAT_(trace_to_, id), TRACE_THIS_(id),          \
                           TRACE_VALUES_(__VA_ARGS__));                         \
-    } while (0)
+    }))
 #define TRACE_EVENT_1(id, level, title, ...)                                   \
-    do {                                                                       \
+    (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_EVENT, level, title, __VA_ARGS__);          \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_event_(TRACE_THIS_(id), TRACE_VALUES_(__VA_ARGS__));         \
-    } while (0)
+    }))
 
 #define TRACE_COUNTER_1(id, name, value)                                       \
-    do {                                                                       \
+    (__extension__({                                                           \
         TRACE_SITE_(id, TRACE_SITE_COUNTER, TRACE_LEVEL_TRACE, "",             \
                     (name, value));                                            \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_counter_(TRACE_THIS_(id), trace_value_of(value));            \
-    } while (0)
+    }))
 #define TRACE_SIGNPOST_1(id, header, ...)                                      \
-    do {                                                                       \
+    (__extension__({                                                           \
         TRACE_FORMAT_OK_(__VA_ARGS__, );                                       \
         TRACE_SITE_(id, TRACE_SITE_SIGNPOST, TRACE_LEVEL_INFO, 0);             \
         if (trace_site_on_(TRACE_THIS_(id)))                                   \
             trace_signpost_(TRACE_THIS_(id), header, __VA_ARGS__);             \
-    } while (0)
+    }))
 
 /* With a word that is no level. */
 #define TRACE_SPAN_no(...)    TRACE_NO_LEVEL_((void)0)

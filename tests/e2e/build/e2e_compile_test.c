@@ -483,6 +483,46 @@ Test(e2e_compile, compiles_without_pedantic_warnings)
                     0);
 }
 
+static const struct {
+    const char *define, *header;
+} frameworks[] = {{"GTEST", "gtest/gtest.h"},
+                  {"CATCH", "catch2/catch.hpp"},
+                  {"DOCTEST", "doctest/doctest.h"},
+                  {"CRITERION", "criterion/criterion.h"}};
+
+static void wrap(int c, int language, const char *define)
+{
+    for (int trace = 0; trace < 2; trace++)
+        e2e_expect_code(e2e_run("cd '%s/programs' && %s " FLAGS
+                                " %s %s -D%s -Wall -Wextra "
+                                "-Werror -fsyntax-only wrapped%s",
+                                TESTS_DIR, compilers[c][language],
+                                standards[language], trace ? "-DTRACING" : "",
+                                define, language ? "_cxx.cpp" : ".c"),
+                        0);
+}
+
+Test(e2e_compile, annotations_fit_into_assertions_in_c)
+{
+    for (int c = 0; c < 2 && has(compilers[c][0]); c++)
+        wrap(c, 0, "CRITERION");
+}
+
+Test(e2e_compile, annotations_fit_into_assertions_in_cxx)
+{
+    for (size_t f = 0; f < sizeof(frameworks) / sizeof(*frameworks); f++) {
+        if (e2e_run("echo '#include <%s>' | g++ " FLAGS " -fsyntax-only -xc++ "
+                    "-std=c++17 -",
+                    frameworks[f].header)
+                ->code) {
+            cr_log_warn("no %s: skipped", frameworks[f].header);
+            continue;
+        }
+        for (int c = 0; c < 2 && has(compilers[c][1]); c++)
+            wrap(c, 1, frameworks[f].define);
+    }
+}
+
 Test(e2e_compile, rejects_a_static_max_that_is_not_a_level)
 {
     static const char *const words[] = {
