@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <criterion/criterion.h>
-
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"

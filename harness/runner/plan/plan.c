@@ -360,39 +360,13 @@ static void find_exact(struct criterion_ordered_set_node **at,
         selection->exact[i] |= is_name(selection->options->patterns[i], test);
 }
 
-static bool contains_word(const struct test_log_options *options,
-                          const char *name)
-{
-    for (size_t i = 0; i < options->word_count; i++)
-        if (strstr(name, options->words[i]))
-            return true;
-    return false;
-}
-
 static bool has_word(const struct test_log_options *options,
                      const struct criterion_test *test)
 {
     char name[512];
 
     snprintf(name, sizeof(name), "%s/%s", test->category, test->name);
-    return contains_word(options, name);
-}
-
-bool test_log_plan_selects(const struct test_log_options *options,
-                           const char *name)
-{
-    bool selects =
-        !test_log_options_select(options) || contains_word(options, name);
-    char suite[512];
-    int size = (int)strcspn(name, "/");
-
-    snprintf(suite, sizeof(suite), "%.*s", size, name);
-    for (size_t i = 0; !selects && name[size] && i < options->pattern_count;
-         i++)
-        selects = !strcmp(options->patterns[i], name) ||
-                  test_log_pattern_matches(options->patterns[i], suite,
-                                           name + size + 1);
-    return selects;
+    return test_log_plan_has_word(options, name);
 }
 
 /* Tests that are not selected are removed, so that no report calls them

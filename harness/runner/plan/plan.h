@@ -20,10 +20,6 @@ size_t test_log_plan_select(struct criterion_test_set *,
                             const struct test_log_options *);
 void test_log_plan_only(struct criterion_test_set *, char **names);
 
-/* test_log_plan_selects tells whether the patterns and words, if there are any,
- * match a test "suite/test" of any program. */
-bool test_log_plan_selects(const struct test_log_options *, const char *name);
-
 /* test_log_plan_has tells whether one of the tests has one of the names. */
 bool test_log_plan_has(struct criterion_test_set *, char **names);
 
@@ -63,7 +59,17 @@ void test_log_plan_release(struct criterion_test_set *);
 void test_log_plan_seal(struct criterion_test_set *);
 void test_log_plan_free(void);
 
-/* ---- shard_tests.c ---- */
+/* ---- match_names.c ---- */
+
+/* test_log_plan_has_word tells whether a name contains one of the words.
+ * test_log_plan_selects tells whether the patterns and words, if there are any,
+ * match a test "suite/test" of any program. */
+bool test_log_plan_has_word(const struct test_log_options *, const char *name);
+bool test_log_plan_selects(const struct test_log_options *, const char *name);
+
+/* ---- shard_durations.c ---- */
+
+extern const char test_log_shard_no_memory[]; /* what is printed without it */
 
 /* test_log_shard_read_durations reads the durations that `testlog run` passes
  * to its programs, or the file of --history, and prints if a flag has no
@@ -81,6 +87,8 @@ void test_log_shard_recall(struct test_log_options *,
 void test_log_shard_recall_program(struct test_log_options *,
                                    const struct test_log_history *,
                                    const char *program);
+
+/* ---- shard_tests.c ---- */
 
 /* test_log_shard_of returns the shard, of total shards, of a test when
  * durations do not matter; `place` is the test's place among the sorted
