@@ -264,7 +264,7 @@ Test(e2e_log, log_reads_a_run_whose_runner_was_killed)
     const char *slow = e2e_program("slow", E2E_TRACED);
     const struct e2e *result;
 
-    e2e_run("'%s' >/dev/null 2>&1 & "
+    e2e_run("SLOW_UNTIL=$PWD/go '%s' >/dev/null 2>&1 & "
             "until grep -qs one testlog-runs/latest/tests/*/*/recording; do "
             "sleep 0.01; done; kill -9 $!",
             slow);

@@ -174,7 +174,8 @@ Test(e2e_scratch, compresses_before_it_moves)
 
 /* Starts a program and waits for its recording, as $pid. */
 #define START                                                                  \
-    "%s --trace-dir=runs --scratch=tmp >/dev/null 2>&1 & pid=$!; while ! "     \
+    "SLOW_UNTIL=$PWD/go %s --trace-dir=runs --scratch=tmp >/dev/null 2>&1 & "  \
+    "pid=$!; while ! "                                                         \
     "grep -qs one tmp/*/*/tests/*/*/recording; do sleep 0.01; done; "
 #define KILL "kill -9 $pid; wait $pid 2>/dev/null; "
 
@@ -192,8 +193,10 @@ Test(e2e_scratch, reads_a_run_in_progress)
 
 Test(e2e_scratch, follows_a_run_that_moves)
 {
-    const struct e2e *result = e2e_run(
-        START TESTLOG "log --follow " LATEST "; wait $pid", program("slow"));
+    const struct e2e *result =
+        e2e_run(START "(sleep 0.7; touch go) & " TESTLOG "log --follow " LATEST
+                      "; wait $pid",
+                program("slow"));
 
     e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->out, ": one"), 1, "%s", result->out);
@@ -449,9 +452,10 @@ Test(e2e_scratch_shared, keeps_runs_as_on_a_local_disk)
 /* Runs slow_test, and `command` while it runs. */
 static const struct e2e *run_beside(const char *command)
 {
-    return e2e_run(HERE "%s --trace-dir=runs >out 2>&1 & pid=$!; while ! grep "
-                        "-qs one tmp/*/*/tests/*/*/recording; do sleep 0.01; "
-                        "done; %s; wait $pid; code=$?; cat out; exit $code",
+    return e2e_run(HERE "SLOW_UNTIL=$PWD/go %s --trace-dir=runs >out 2>&1 & "
+                        "pid=$!; while ! grep -qs one "
+                        "tmp/*/*/tests/*/*/recording; do sleep 0.01; done; %s; "
+                        "touch go; wait $pid; code=$?; cat out; exit $code",
                    program("slow"), command);
 }
 
