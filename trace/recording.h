@@ -98,6 +98,20 @@ TRACE_API int trace_open(const char *path, const struct trace_options *);
  * keeps if it succeeds. The process survives if others truncate the file. */
 int trace_open_file(int file, const struct trace_options *);
 
+/* trace_open_part does the same in a part of a file that begins at `offset`, a
+ * multiple of the page size at or behind the end of the file. It keeps the
+ * descriptor `file`. trace_close_part ends the recording, cuts the file
+ * behind it unless others have made it longer, and returns how many bytes the
+ * part has; 0 if this process began none. The next part uses the same addresses
+ * again if no other thread may still write to this one. In a forked child, a
+ * part takes the place of its parent's. */
+int trace_open_part(int file, uint64_t offset, const struct trace_options *);
+uint64_t trace_close_part(void);
+
+/* trace_bar_threads keeps threads of this process from recording; the list
+ * replaces the last one and is copied. -1 without memory. */
+int trace_bar_threads(const uint32_t *threads, size_t count);
+
 /* trace_refuse leaves a recording at `path` that has the reason why trace_open
  * failed. */
 TRACE_API void trace_refuse(const char *path, int error);

@@ -1,6 +1,8 @@
 /* mapping.c: maps recordings for reading. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,31 +29,70 @@ void trace_reader_read_header(struct trace_reader *reader)
 
 /* Some file systems refuse shared mappings; in a private one, records may be
  * missing that are written while we read. */
-static void *map(int fd, size_t size)
+static void *map(int fd, uint64_t from, size_t size)
 {
-    void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    void *base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, (off_t)from);
 
     return base == MAP_FAILED && errno == ENODEV
-               ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
+               ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)from)
                : base;
+}
+
+/* Opens a file, or the file of a part: "name#offset". */
+static int open_file(struct trace_reader *reader, int folder, const char *name)
+{
+    int fd = trace_beneath(folder, name, O_RDONLY);
+    const char *mark = strrchr(name, '#');
+    char plain[PATH_MAX], *end = NULL;
+
+    if (fd >= 0 || errno != ENOENT || !mark)
+        return fd;
+    snprintf(plain, sizeof(plain), "%.*s", (int)(mark - name), name);
+    reader->from = strtoull(mark + 1, &end, 10);
+    errno = ENOENT;
+    if (!mark[1] || *end || reader->from > INT64_MAX)
+        return -1;
+    reader->is_part = true;
+    return trace_beneath(folder, plain, O_RDONLY);
+}
+
+/* The bytes of a part; 0 if it is none. */
+static size_t size_of_part(const struct trace_reader *reader, size_t rest)
+{
+    struct trace_header header;
+    uint64_t size;
+
+    if (pread(reader->fd, &header, sizeof(header), (off_t)reader->from) !=
+        sizeof(header))
+        return 0;
+    size = header.used ? header.used
+                       : TRACE_HEADER_SIZE + header.limit * TRACE_CHUNK_SIZE;
+    return size < rest ? (size_t)size : rest;
+}
+
+static void find_size(struct trace_reader *reader)
+{
+    struct stat status;
+
+    if (fstat(reader->fd, &status) || !S_ISREG(status.st_mode) ||
+        (uint64_t)status.st_size < reader->from)
+        return;
+    reader->size = (size_t)((uint64_t)status.st_size - reader->from);
+    if (reader->is_part)
+        reader->size = size_of_part(reader, reader->size);
 }
 
 bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
 {
-    struct stat status;
-    int fd = trace_beneath(folder, name, O_RDONLY);
+    int fd = reader->fd = open_file(reader, folder, name);
     void *base = MAP_FAILED;
 
     if (fd < 0)
         return false;
-    if (!fstat(fd, &status)) {
-        reader->size = (size_t)status.st_size;
-        errno = EINVAL;
-        if (S_ISREG(status.st_mode) && reader->size >= TRACE_HEADER_SIZE)
-            base = map(fd, reader->size);
-    }
-
-    reader->fd = fd;
+    find_size(reader);
+    errno = EINVAL;
+    if (reader->size >= TRACE_HEADER_SIZE)
+        base = map(fd, reader->from, reader->size);
     if (base == MAP_FAILED)
         return false;
     if (!trace_sigbus_guard(base, reader->size)) {
@@ -111,17 +152,19 @@ void trace_reader_drop(const struct trace_reader *reader, uint64_t from,
 uint64_t trace_reader_past_hole(const struct trace_reader *reader,
                                 uint64_t place)
 {
-    off_t at =
-        reader->fd < 0
-            ? -1
-            : lseek(reader->fd, (off_t)(place * TRACE_SLOT_SIZE), SEEK_DATA);
-    uint64_t chunk =
-        at < TRACE_HEADER_SIZE
-            ? 0
-            : ((uint64_t)at - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
-    uint64_t next = TRACE_FIRST_PLACE + chunk * TRACE_CHUNK_SLOTS;
+    uint64_t next = TRACE_FIRST_PLACE, chunk;
+    off_t at;
 
-    if (reader->fd >= 0 && at < 0 && errno == ENXIO)
-        return reader->size / TRACE_SLOT_SIZE;
+    if (reader->fd < 0)
+        return place;
+    at = lseek(reader->fd, (off_t)(reader->from + place * TRACE_SLOT_SIZE),
+               SEEK_DATA);
+    if (at < 0)
+        return errno == ENXIO ? reader->size / TRACE_SLOT_SIZE : place;
+    at -= (off_t)reader->from;
+    chunk = at < TRACE_HEADER_SIZE
+                ? 0
+                : ((uint64_t)at - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
+    next += chunk * TRACE_CHUNK_SLOTS;
     return next > place ? next : place;
 }

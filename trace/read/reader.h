@@ -98,8 +98,10 @@ struct trace_summary {
 };
 
 /* trace_reader_open opens the recording at `path`, trace_reader_open_mapped one
- * that is mapped and stays so. trace_reader_close frees it. Any file is safe to
- * read. Returns NULL with errno; EINVAL if the file is not a recording. */
+ * that is mapped and stays so. trace_reader_close frees it. "path#8192" is the
+ * part of a file that begins at that byte, unless there is a file of that name.
+ * Any file is safe to read. Returns NULL with errno; EINVAL if the file is not
+ * a recording. */
 struct trace_reader *trace_reader_open(const char *path);
 struct trace_reader *trace_reader_open_mapped(const void *base, size_t size);
 

@@ -35,6 +35,8 @@ struct trace_segment {
 
 struct trace_reader {
     int fd;         /* of the file, while opening; -1: none */
+    uint64_t from;  /* where in the file the recording begins */
+    bool is_part;   /* others may follow it there */
     size_t records; /* records found */
     const unsigned char *base;
     size_t size;   /* readable bytes */

@@ -59,6 +59,12 @@ static void leave_recording(struct trace_writer *writer)
         trace_give_counters(writer);
 }
 
+void trace_note_writer(int change)
+{
+    __atomic_fetch_add(&trace_recording.writers, (uint32_t)change,
+                       __ATOMIC_RELAXED);
+}
+
 /* A child of a raw clone() must not call free(). */
 static void forget_meters(struct trace_writer *writer)
 {
@@ -83,6 +89,8 @@ static void on_thread_end(void *unused)
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
     leave_recording(writer);
+    if (trace_is_current(writer))
+        trace_note_writer(-1);
     end_meters(writer);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
@@ -157,6 +165,7 @@ static void become_child(void)
     if (trace_subscriber && trace_subscriber->forked)
         trace_subscriber->forked();
     trace_device_forget();
+    __atomic_store_n(&trace_recording.writers, 1, __ATOMIC_RELAXED);
     set_generation(trace_recording.generation);
 }
 
@@ -241,8 +250,11 @@ bool trace_writer_begin(struct trace_writer *writer)
         inherit(writer);
     if (writer->generation == generation)
         return true;
+    if (trace_is_barred(writer))
+        return false;
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
+    trace_note_writer(1);
     if (writer->stack != writer->first_stack)
         free(writer->stack);
     end_meters(writer);
@@ -293,25 +305,34 @@ bool trace_stack_grow(struct trace_writer *writer)
 
 /* ---- Opening and closing ---- */
 
+enum { PART_DESCRIPTOR = 100 }; /* programs may rely on low ones */
+
 /* Where a recording goes; nowhere if both are zero. */
 struct place {
     const char *path; /* of a new file; NULL: none */
-    int file;         /* an empty file; 0: none */
+    int file;         /* a descriptor; 0: none */
+    uint64_t offset;  /* where in it the recording begins: at its end */
+    bool is_part;     /* others may follow */
 };
 
-/* Maps the file, followed by the memory that live threads use once it is full.
- * Anonymous memory, which may be limited, is used only there, or without a
- * file. */
-static struct trace_header *map(int fd, size_t file_size, size_t overflow)
+/* Maps a file from `offset` on, followed by the memory that live threads use
+ * once it is full. Anonymous memory, which may be limited, is used only there,
+ * or without a file. */
+static struct trace_header *map(int fd, uint64_t offset, size_t file_size,
+                                size_t overflow)
 {
     const int access = PROT_READ | PROT_WRITE;
     const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     size_t size = file_size + overflow;
+    void *at = fd >= 0 ? trace_take_window(size) : NULL;
     unsigned char *base =
-        mmap(NULL, size, access, fd >= 0 ? MAP_SHARED : anonymous, fd, 0);
+        mmap(at, size, access,
+             (fd >= 0 ? MAP_SHARED : anonymous) | (at ? MAP_FIXED : 0), fd,
+             (off_t)offset);
 
     if (base == MAP_FAILED)
         return NULL;
+    trace_recording.window_size = 0;
     if (fd >= 0 && overflow &&
         mmap(base + file_size, overflow, access, anonymous | MAP_FIXED, -1,
              0) == MAP_FAILED) {
@@ -347,25 +368,28 @@ static void release_file(struct trace_header *header, size_t size)
 }
 
 /* The process may not write more of a file; beyond this SIGXFSZ is raised. */
-static uint64_t cut_to_file_limit(uint64_t limit)
+static uint64_t cut_to_file_limit(const struct place *place, uint64_t limit)
 {
     struct rlimit file;
 
-    return getrlimit(RLIMIT_FSIZE, &file) || limit <= file.rlim_cur
-               ? limit
-               : file.rlim_cur;
+    if (getrlimit(RLIMIT_FSIZE, &file) ||
+        place->offset + limit <= file.rlim_cur)
+        return limit;
+    return file.rlim_cur > place->offset ? file.rlim_cur - place->offset : 0;
 }
 
 /* Reserves what a short test needs: it then pays for the pages that it writes,
  * not for a chunk. */
-static struct trace_header *map_new(int fd, size_t size, size_t overflow)
+static struct trace_header *map_new(int fd, uint64_t offset, size_t size,
+                                    size_t overflow)
 {
     size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
-    int error = size < first ? EFBIG : posix_fallocate(fd, 0, (off_t)first);
+    int error =
+        size < first ? EFBIG : posix_fallocate(fd, (off_t)offset, (off_t)first);
     struct trace_header *header = NULL;
 
-    if (!error && !ftruncate(fd, (off_t)size))
-        header = map(fd, size, overflow);
+    if (!error && !ftruncate(fd, (off_t)(offset + size)))
+        header = map(fd, offset, size, overflow);
     if (header) /* in one call, because each first access is a fault */
         madvise(header, TRACE_HEADER_SIZE + TRACE_PIECE_SIZE,
                 MADV_POPULATE_WRITE);
@@ -383,7 +407,7 @@ static struct trace_header *make_file(const char *path, size_t size,
 
     if (fd < 0)
         return NULL;
-    header = map_new(fd, size, overflow);
+    header = map_new(fd, 0, size, overflow);
     error = errno;
     close(fd);
     if (!header)
@@ -552,6 +576,7 @@ static void begin(struct trace_header *header, const struct place *place,
 {
     struct trace_header *last = trace_recording.header;
     size_t last_size = trace_recording.file_size;
+    bool was_part = trace_recording.is_part;
 
     trace_recording.path[0] = '\0';
     if (place->path)
@@ -560,10 +585,13 @@ static void begin(struct trace_header *header, const struct place *place,
     __atomic_store_n(&trace_recording.stored, place->path || place->file,
                      __ATOMIC_RELAXED);
     keep_file(place->file);
+    trace_recording.offset = place->offset;
+    trace_recording.is_part = place->is_part;
     trace_recording.file_size = size;
     trace_recording.map_size = size + overflow;
     trace_recording.owner = header->pid;
     __atomic_store_n(&trace_recording.overflows, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.writers, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_recording.live, overflow > 0, __ATOMIC_RELAXED);
     find_followers();
     set_open(true);
@@ -572,7 +600,8 @@ static void begin(struct trace_header *header, const struct place *place,
     trace_untrack_statics();
     trace_live_begin(header, trace_recording.map_size);
     publish(header);
-    release_file(last, last_size);
+    if (!was_part)
+        release_file(last, last_size);
 }
 
 /* The header and the chunks within the limit. */
@@ -589,9 +618,10 @@ static struct trace_header *make(const struct place *place,
                                  const struct sizes *sizes)
 {
     if (place->file)
-        return map_new(place->file, sizes->file, sizes->overflow);
+        return map_new(place->file, place->offset, sizes->file,
+                       sizes->overflow);
     return place->path ? make_file(place->path, sizes->file, sizes->overflow)
-                       : map(-1, sizes->file, sizes->overflow);
+                       : map(-1, 0, sizes->file, sizes->overflow);
 }
 
 /* Makes it without space for calls if the process may not have so much. */
@@ -619,16 +649,17 @@ static size_t call_chunks(const struct trace_options *options, uint64_t limit)
 }
 
 static struct sizes sizes_for(const struct trace_options *options,
-                              uint64_t limit, bool stored)
+                              const struct place *place, uint64_t limit)
 {
     bool live = trace_subscriber && trace_subscriber->live;
-    uint64_t most = stored ? cut_to_file_limit(limit) : limit;
+    bool stored = place->path || place->file;
+    uint64_t most = stored ? cut_to_file_limit(place, limit) : limit;
     struct sizes sizes = {.file = whole_chunks(most)};
 
     if (stored && most == limit)
         sizes.calls = call_chunks(options, limit);
-    if (sizes.calls &&
-        cut_to_file_limit(sizes.file + sizes.calls) < sizes.file + sizes.calls)
+    if (sizes.calls && cut_to_file_limit(place, sizes.file + sizes.calls) <
+                           sizes.file + sizes.calls)
         sizes.calls = 0;
     sizes.file += sizes.calls;
     sizes.overflow = live ? (size_t)TRACE_OVERFLOWS * TRACE_CHUNK_SIZE : 0;
@@ -648,7 +679,7 @@ static int open_at(const struct place *place,
     }
     if (trace_recorder_prepare())
         return -1;
-    sizes = sizes_for(options, limit, place->path || place->file);
+    sizes = sizes_for(options, place, limit);
     header = make_fitting(place, &sizes);
     if (!header)
         return -1;
@@ -670,6 +701,13 @@ static int open_at(const struct place *place,
     return 0;
 }
 
+/* A child may leave a part of its parent's for one of its own. */
+static bool is_parents_part(const struct place *place)
+{
+    return place->is_part && trace_recording.is_part &&
+           trace_recording.owner != (uint32_t)getpid();
+}
+
 /* A program's thread and that of its server may begin one at once. */
 static int open_one(const struct place *place,
                     const struct trace_options *options)
@@ -680,7 +718,8 @@ static int open_one(const struct place *place,
         errno = EBUSY;
         return -1;
     }
-    if (trace_is_recording() && !trace_recording.yields)
+    if (trace_is_recording() && !trace_recording.yields &&
+        !is_parents_part(place))
         errno = EBUSY;
     else
         result = open_at(place, options);
@@ -690,12 +729,27 @@ static int open_one(const struct place *place,
 
 int trace_open(const char *path, const struct trace_options *options)
 {
-    return open_one(&(struct place){path, 0}, options);
+    return open_one(&(struct place){.path = path}, options);
 }
 
 int trace_open_file(int file, const struct trace_options *options)
 {
-    return open_one(&(struct place){NULL, file}, options);
+    return open_one(&(struct place){.file = file}, options);
+}
+
+int trace_open_part(int file, uint64_t offset,
+                    const struct trace_options *options)
+{
+    struct place place = {.offset = offset, .is_part = true};
+    int result;
+
+    place.file = fcntl(file, F_DUPFD_CLOEXEC, PART_DESCRIPTOR);
+    if (place.file < 0)
+        return -1;
+    result = open_one(&place, options);
+    if (result)
+        close(place.file);
+    return result;
 }
 
 struct trace_reader *trace_reader_open_own(void)
@@ -752,7 +806,8 @@ void trace_close_file(void (*closed)(void))
         sched_yield();
     trace_close();
     closed();
-    cut();
+    if (!trace_recording.is_part)
+        cut();
     trace_sigbus_release(trace_recording.header);
     __atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
@@ -789,7 +844,7 @@ static struct trace_header *map_running(const char *path, size_t *size)
     if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
         status.st_uid == geteuid() && status.st_size >= TRACE_HEADER_SIZE) {
         *size = (size_t)status.st_size;
-        header = map(fd, *size, 0);
+        header = map(fd, 0, *size, 0);
     }
     close(fd);
     if (header && !is_running(header, *size)) {
@@ -820,7 +875,7 @@ int trace_join(const char *path)
     header = map_running(path, &size);
     if (!header)
         return -1;
-    begin(header, &(struct place){path, 0}, size, 0);
+    begin(header, &(struct place){.path = path}, size, 0);
     trace_recording.yields = true;
     lock_switching();
     enable(!disabled);

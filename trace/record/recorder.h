@@ -58,11 +58,16 @@ struct trace_recording {
     bool file_limited; /* RLIMIT_FSIZE allows less than TRACE_LIMIT */
     uint32_t followers; /* atomic: enum trace_follower */
     uint32_t strays;    /* atomic: spans ended by another thread */
+    uint32_t writers;   /* atomic: threads that may write to it */
     uint32_t meters;    /* bits, by enum trace_meter */
     pthread_mutex_t live_lock;
     bool stored;                  /* atomic: in a file */
     struct trace_descriptor file; /* the file, if it was given */
-    char path[PATH_MAX];          /* "": none */
+    uint64_t offset;              /* where in it the recording begins */
+    bool is_part;                 /* of the file */
+    void *window;        /* addresses of the last part, to be used again */
+    size_t window_size;  /* 0: there are none */
+    char path[PATH_MAX]; /* "": none */
 };
 
 /* An enter without its exit. */
@@ -204,8 +209,13 @@ void trace_unmap_unused(void);
 int trace_recorder_prepare(void);
 
 /* trace_close_file ends a recording in a file that was given, calls `closed`
- * before another one can begin, and ends the file with its last chunk. */
+ * before another one can begin, and ends the file with its last chunk, unless
+ * it is a part. */
 void trace_close_file(void (*closed)(void));
+
+/* trace_note_writer notes that one more thread may write to the recording, or
+ * one less. */
+void trace_note_writer(int change);
 
 bool trace_stack_grow(struct trace_writer *);
 
@@ -310,6 +320,15 @@ void trace_print_end(struct trace_printed *);
 
 /* trace_print_free frees the thread's buffers for that. */
 void trace_print_free(void);
+
+/* ---- trace/parts/ ---- */
+
+/* trace_take_window returns the addresses of the last part if they have `size`
+ * bytes and nobody writes there; otherwise NULL. */
+void *trace_take_window(size_t size);
+
+/* trace_is_barred returns whether the calling thread must not record. */
+bool trace_is_barred(struct trace_writer *);
 
 /* ---- site.c ---- */
 

@@ -60,6 +60,7 @@ static int reserve_in_file(size_t offset, size_t size)
     fd = given_file();
     if (trace_recording.path[0])
         fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    offset += trace_recording.offset;
     error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
     if (fd >= 0 && trace_recording.path[0])
         close(fd);

@@ -1,0 +1,247 @@
+/* trace_part_test.c: recordings that follow each other in one file, with
+ * threads and children that outlive them. */
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/format.h"
+#include "trace/read/reader.h"
+#include "trace/recording.h"
+
+static int file;
+
+static void begin(void)
+{
+    test_folder();
+    file = open(test_path("parts"), O_RDWR | O_CREAT | O_EXCL, 0600);
+    cr_assert_geq(file, 0);
+}
+
+TestSuite(trace_part, .init = begin, .timeout = 60);
+
+static uint64_t file_size(void)
+{
+    struct stat status;
+
+    fstat(file, &status);
+    return (uint64_t)status.st_size;
+}
+
+static uint64_t open_next(void)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t offset = (file_size() + page - 1) / page * page;
+
+    cr_assert_eq(trace_open_part(file, offset, &(struct trace_options){0}), 0,
+                 "%s", strerror(errno));
+    return offset;
+}
+
+static struct trace_reader *read_part(uint64_t offset)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "parts#%llu", (unsigned long long)offset);
+    return trace_reader_open(test_path(name));
+}
+
+static size_t events_of(uint64_t offset)
+{
+    struct trace_reader *reader = read_part(offset);
+    struct trace_entry entry;
+    size_t count = 0;
+
+    cr_assert(reader, "%s", strerror(errno));
+    while (trace_reader_next(reader, &entry))
+        count += entry.kind == TRACE_ENTRY_EVENT;
+    trace_reader_close(reader);
+    return count;
+}
+
+static void record(int events)
+{
+    for (int i = 0; i < events; i++)
+        trace_event(INFO, "event", ("i", i));
+}
+
+Test(trace_part, follow_each_other)
+{
+    enum { PARTS = 50 };
+    uint64_t offsets[PARTS], size;
+
+    for (int i = 0; i < PARTS; i++) {
+        offsets[i] = open_next();
+        record(i * i);
+        size = trace_close_part();
+        cr_expect_eq(file_size(), offsets[i] + size);
+    }
+    for (int i = 0; i < PARTS; i++)
+        cr_expect_eq(events_of(offsets[i]), (size_t)(i * i));
+}
+
+Test(trace_part, a_short_one_takes_two_pages)
+{
+    open_next();
+    record(3);
+    cr_expect_eq(trace_close_part(), 2 * 4096);
+}
+
+Test(trace_part, need_few_addresses)
+{
+    const struct rlimit limit = {UINT64_C(2) << 30, UINT64_C(2) << 30};
+
+    setrlimit(RLIMIT_AS, &limit);
+    for (int i = 0; i < 200; i++) {
+        open_next();
+        record(3);
+        trace_close_part();
+    }
+}
+
+Test(trace_part, refuse_what_is_no_part)
+{
+    open_next();
+    record(3);
+    trace_close_part();
+    cr_expect_null(trace_reader_open(test_path("parts#4096")));
+    cr_expect_null(trace_reader_open(test_path("parts#99999999")));
+    cr_expect_null(trace_reader_open(test_path("parts#18446744073709551615")));
+    cr_expect_null(trace_reader_open(test_path("parts#")));
+    cr_expect_null(trace_reader_open(test_path("parts#0x")));
+    cr_expect_null(trace_reader_open(test_path("missing#0")));
+}
+
+Test(trace_part, prefers_a_file_of_that_name)
+{
+    uint64_t offset = open_next();
+
+    record(3);
+    trace_close_part();
+    cr_expect_eq(events_of(offset), 3);
+    cr_assert_eq(symlink("/dev/null", test_path("parts#0")), 0);
+    cr_expect_null(read_part(offset));
+}
+
+/* ---- Threads ---- */
+
+struct worker {
+    pthread_t thread;
+    uint32_t id;
+    int number; /* of the step that it has done */
+    int wanted;
+};
+
+static void step(struct worker *worker)
+{
+    int wanted = __atomic_add_fetch(&worker->wanted, 1, __ATOMIC_SEQ_CST);
+
+    while (__atomic_load_n(&worker->number, __ATOMIC_SEQ_CST) < wanted)
+        usleep(100);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+
+    worker->id = (uint32_t)syscall(SYS_gettid);
+    while (worker->number >= 0) {
+        while (__atomic_load_n(&worker->wanted, __ATOMIC_SEQ_CST) ==
+               worker->number)
+            usleep(100);
+        record(1);
+        __atomic_add_fetch(&worker->number, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+Test(trace_part, threads_record_into_the_next_one)
+{
+    static struct worker worker; /* it goes on when the test has ended */
+    uint64_t offsets[20];
+
+    pthread_create(&worker.thread, NULL, work, &worker);
+    for (int i = 0; i < 20; i++) {
+        offsets[i] = open_next();
+        record(2);
+        step(&worker);
+        trace_close_part();
+    }
+    for (int i = 0; i < 20; i++)
+        cr_expect_eq(events_of(offsets[i]), 3);
+}
+
+Test(trace_part, barred_threads_record_nothing)
+{
+    static struct worker worker; /* it goes on when the test has ended */
+    uint64_t first, second;
+
+    first = open_next();
+    pthread_create(&worker.thread, NULL, work, &worker);
+    step(&worker);
+    trace_close_part();
+    cr_assert_eq(trace_bar_threads((uint32_t[]){7, worker.id}, 2), 0);
+    second = open_next();
+    record(2);
+    step(&worker);
+    trace_close_part();
+    cr_expect_eq(events_of(first), 1);
+    cr_expect_eq(events_of(second), 2);
+}
+
+/* ---- Children ---- */
+
+Test(trace_part, a_child_records_into_its_parents)
+{
+    uint64_t offset = open_next();
+    pid_t child = fork();
+
+    record(1);
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    trace_close_part();
+    cr_expect_eq(events_of(offset), 2);
+}
+
+Test(trace_part, a_child_may_begin_one_behind_its_parents)
+{
+    uint64_t offset = open_next(), behind = file_size();
+    pid_t child = fork();
+
+    if (!child) {
+        trace_close_part();
+        if (open_next() != behind)
+            _exit(1);
+        record(5);
+        trace_close_part();
+        _exit(0);
+    }
+    record(1);
+    waitpid(child, NULL, 0);
+    trace_close_part();
+    cr_expect_eq(events_of(offset), 1);
+    cr_expect_eq(events_of(behind), 5);
+}
+
+Test(trace_part, a_killed_process_leaves_one)
+{
+    pid_t child = fork();
+
+    if (!child) {
+        open_next();
+        record(7);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    cr_expect_eq(events_of(0), 7);
+}
