@@ -57,7 +57,7 @@ static int refuse(const char *word)
     else
         test_log_notice("unknown command \"%s\"; testlog --help lists all",
                         word);
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     test_log_name_functions();
     if (argc < 2) {
         usage(stderr);
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
         !strcmp(argv[1], "help")) {

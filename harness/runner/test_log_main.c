@@ -1,8 +1,6 @@
 /* test_log_main.c: runs the tests of a program, from its arguments to its exit
  * code. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,14 +11,9 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
-#include "harness/results/folder/compress.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/history/history.h"
-#include "harness/results/index/index.h"
-#include "harness/results/model/gpu_summary.h"
-#include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/criterion/logger.h"
 #include "harness/runner/options/filters.h"
@@ -35,69 +28,6 @@
 #include "runner.h"
 
 /* ---- The end ---- */
-
-static bool write_failed(const char *name, int status)
-{
-    if (status)
-        test_log_notice("cannot write %s: %s; the results below are complete",
-                        name, strerror(errno));
-    return status != 0;
-}
-
-/* `testlog run` reads this file only if no results came through the pipe. */
-static void write_part(const struct test_log_run *run)
-{
-    bool handed_over = !test_log_handover_run(run);
-    char name[PATH_MAX], rank[32] = "run";
-
-    if (!run->path)
-        return;
-    if (run->parent.launched)
-        snprintf(rank, sizeof(rank), "rank%zu", run->rank.index);
-    snprintf(name, sizeof(name), "tests/%s/%s.json", run->program, rank);
-    if (handed_over)
-        write_failed(name, test_log_write_run_json(run, name));
-    else if (test_log_write_run_json(run, name))
-        test_log_notice("cannot write %s: %s; its results are only in the "
-                        "exit status",
-                        name, strerror(errno));
-}
-
-/* Returns the command that runs the program, to be freed. */
-static char *rerun_of(const struct test_log_run *run)
-{
-    struct trace_text text = {0};
-
-    test_log_add_word(&text, run->executable);
-    return text.data;
-}
-
-static void write_page(const struct test_log_run *run,
-                       const struct test_log_options *options)
-{
-    char *rerun = rerun_of(run);
-
-    test_log_page_write(&(struct test_log_page){
-        .run = run, .rerun = rerun, .fail_log = options->output.fail_log});
-    free(rerun);
-}
-
-static void write_run(const struct test_log_run *run,
-                      const struct test_log_options *options)
-{
-    if (run->foreign)
-        write_part(run);
-    if (run->foreign || !run->path)
-        return;
-    if (!write_failed("run.json", test_log_write_run_json(run, "run.json")) &&
-        !write_failed("results.tsv",
-                      test_log_write_results(run, "results.tsv")) &&
-        !write_failed("summary.tsv",
-                      test_log_write_summary(run, "summary.tsv")) &&
-        !write_failed("junit.xml", test_log_write_junit(run, "junit.xml")))
-        write_failed("trace.json", test_log_write_trace(run, "trace.json"));
-    write_page(run, options);
-}
 
 /* Whether the pattern comes from a variable, which may be for other programs,
  * too. */
@@ -122,25 +52,25 @@ static int no_test_code(const struct test_log_run *run,
                         const struct test_log_options *options)
 {
     if (is_empty(options))
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     return !run->foreign && finds_tests() &&
                    (options->pass_with_no_tests || is_for_others(options))
-               ? TEST_LOG_PASSED
-               : TEST_LOG_NO_TEST;
+               ? TEST_LOG_EXIT_PASSED
+               : TEST_LOG_EXIT_NO_TEST;
 }
 
 static int exit_code(const struct test_log_run *run,
                      const struct test_log_options *options, size_t matched)
 {
     if (run->interrupted)
-        return TEST_LOG_SIGNAL + run->interrupted;
+        return TEST_LOG_EXIT_SIGNAL + run->interrupted;
     if (run->refused)
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     if (!matched)
         return no_test_code(run, options);
     if (test_log_run_sums(run).failed && !criterion_options.always_succeed)
-        return TEST_LOG_FAILED;
-    return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_FAILED;
+    return TEST_LOG_EXIT_PASSED;
 }
 
 static void print_no_match(const struct test_log_options *options)
@@ -162,38 +92,6 @@ static void print_no_match(const struct test_log_options *options)
                         nearest);
     else
         test_log_notice("no test matched; --list lists them all");
-}
-
-static void print_summary(const struct test_log_run *run)
-{
-    char *rerun = rerun_of(run);
-    const char *program = rerun ? rerun : run->executable;
-
-    test_log_print_summary(run, program, program);
-    free(rerun);
-}
-
-static void report(const struct test_log_run *run,
-                   const struct test_log_options *options, size_t matched)
-{
-    if (!matched && !run->foreign)
-        print_no_match(options);
-    if (run->foreign)
-        return; /* testlog run prints all of this */
-    if (matched)
-        test_log_print_empty_shard(run);
-    test_log_print_unmatched(run);
-    if (!test_log_devices_without_cuda(run))
-        test_log_gpu_print(&run->gpu);
-    test_log_devices_print(run);
-    test_log_gpu_summary_print(run);
-    test_log_print_slow(run, &options->output);
-    test_log_print_times(run, &options->output, test_log_runner.history);
-    print_summary(run);
-    test_log_show_page(run, &options->output);
-    test_log_github_summary(run);
-    test_log_github_end(run);
-    test_log_print_closing(run, &options->output);
 }
 
 /* Prints the filters, or that they have no effect in a program without
@@ -233,30 +131,6 @@ static void record_all(struct test_log_options *options)
     options->record = (struct test_log_setting){"trace", "log_expect"};
 }
 
-static char *command_of(char **argv)
-{
-    struct trace_text text = {0};
-
-    test_log_add_words(&text, argv);
-    return text.data;
-}
-
-static void compress(const struct test_log_run *run,
-                     const struct test_log_options *options)
-{
-    if (!run->foreign && !run->interrupted && options->profiler.compress)
-        test_log_compress_with_gzip(run);
-}
-
-/* Otherwise it is compressed later, because that takes time. */
-static bool end_scratch(struct test_log_run *run,
-                        const struct test_log_options *options)
-{
-    if (run->scratch)
-        compress(run, options);
-    return test_log_scratch_end(run);
-}
-
 static int run_watched(struct criterion_test_set *set,
                        struct test_log_options *options,
                        const struct test_log_history *history,
@@ -283,16 +157,9 @@ static int run_watched(struct criterion_test_set *set,
     if (run->count && run->annotated)
         test_log_filters_find_unmatched(&filters, run);
     test_log_functions_find_unmatched(run, options);
-    write_run(run, options);
-    test_log_reports_write(run, &options->output);
-    if (end_scratch(run, options) && !run->foreign)
-        test_log_remember(run, options);
-    test_log_old_runs_prune(run, options->dir, options->keep);
-    test_log_index_write(run);
-    if (matched && !run->foreign)
-        test_log_filters_print_compiled_out(&filters, run);
-    report(run, options, matched);
-    compress(run, options);
+    if (!matched && !run->foreign)
+        print_no_match(options);
+    test_log_run_end(run, options, &filters, history, matched);
     test_log_supervisor_end();
     test_log_jobs_free(runner);
     test_log_filters_free(&filters);
@@ -304,39 +171,11 @@ static int print_nothing_failed(const struct test_log_run *run,
                                 const struct test_log_options *options)
 {
     if (run->foreign)
-        return TEST_LOG_NO_TEST; /* testlog run prints it, for all programs */
+        return TEST_LOG_EXIT_NO_TEST; /* testlog run prints it, for all programs
+                                       */
     test_log_notice(TEST_LOG_NONE_FAILED);
     test_log_print_closing(run, &options->output);
-    return TEST_LOG_PASSED;
-}
-
-static int number_of(const char *text)
-{
-    return text ? atoi(text) : 0;
-}
-
-static struct test_log_parent find_parent(
-    const struct test_log_session *session)
-{
-    struct test_log_parent parent = {
-        .folder = test_log_variable("TESTLOG_RUN"),
-        .token = session->token,
-        .output = number_of(session->output),
-        .nested = session->nested,
-        .beside = test_log_others_given().count > 1,
-    };
-
-    parent.part = parent.folder || session->part;
-    parent.shown = parent.folder ? session->run : NULL;
-    if (test_log_session_from_parent(session)) {
-        parent.program = session->program;
-        parent.results = number_of(session->results);
-    }
-    if (parent.folder && session->test) { /* a launcher is between us */
-        parent.program = session->program;
-        parent.launched = true;
-    }
-    return parent;
+    return TEST_LOG_EXIT_PASSED;
 }
 
 static int run_tests(struct criterion_test_set *set,
@@ -345,19 +184,19 @@ static int run_tests(struct criterion_test_set *set,
     const struct test_log_session *session = test_log_session();
     const char *program = argv[0];
     struct test_log_run run = {.start = trace_anchor_now(),
-                               .parent = find_parent(session)};
+                               .parent = test_log_parent_of(session)};
     struct test_log_history history;
     int code;
 
     run.foreign = run.parent.folder;
     if (!run.foreign && !test_log_scratch_check(options->scratch))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (run.foreign && session->start) /* all programs count from there */
         run.start = test_log_anchor_of(session->start);
     test_log_handover_begin(run.parent.results);
 
     setlocale(LC_NUMERIC, "C"); /* numbers in files have a decimal point */
-    run.command = command_of(argv);
+    run.command = test_log_command_of(argv);
     run.executable = program;
     run.annotated = test_log_annotated() || options->all_tests;
     run.static_max = trace_static_max();
@@ -392,16 +231,16 @@ static int suggest(struct criterion_test_set *set,
     test_log_plan_select(set, options);
     if (test_log_plan_nearest())
         test_log_notice("did you mean %s?", test_log_plan_nearest());
-    return TEST_LOG_NO_TEST;
+    return TEST_LOG_EXIT_NO_TEST;
 }
 
 static int list_sites(void)
 {
     if (!test_log_list_sites(stdout))
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     test_log_notice("--list-sites: cannot write to standard output: %s",
                     strerror(errno));
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 static int list_json(struct criterion_test_set *set,
@@ -416,7 +255,7 @@ static int list_json(struct criterion_test_set *set,
         test_log_notice("--list: cannot write to standard output: %s",
                         strerror(errno));
     test_log_plan_free();
-    return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+    return failed ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
 }
 
 /* Criterion lists tests, but ignores filters and shards. */
@@ -425,10 +264,10 @@ static int inform(struct criterion_test_set *set,
 {
     const char *name = test_log_rerun_name(program);
     struct test_log_history history;
-    int code = TEST_LOG_PASSED;
+    int code = TEST_LOG_EXIT_PASSED;
 
     if (!options->list)
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     test_log_history_open(&history, options->dir, NULL,
                           test_log_flavour_given(options));
     test_log_history_read(&history, name);
@@ -439,15 +278,6 @@ static int inform(struct criterion_test_set *set,
         test_log_shard_list(set, options, name);
     test_log_history_free(&history);
     return code;
-}
-
-static void open_out(void)
-{
-    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-
-    test_log_out = fd < 0 ? stderr : fdopen(fd, "w");
-    if (!test_log_out)
-        test_log_out = stderr;
 }
 
 /* At the first failure, Criterion would kill the runner and lose its results.
@@ -483,17 +313,17 @@ int test_log_main(int argc, char **argv)
     struct test_log_options options = {
         .all_tests = &test_log_all || test_log_session()->preload};
     struct criterion_test_set *set;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     test_log_stdio_hold();
-    open_out();
+    test_log_open_out();
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
     if (test_log_shard_read_durations(&options) ||
         !test_log_preflight_criterion() ||
         test_log_start_valgrind(&options, argc, argv)) {
         test_log_options_free(&options);
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     if (options.list_sites) {
         code = list_sites();

@@ -213,19 +213,19 @@ static void put_back(const char *top)
 static int bisect(const struct plan *plan, const char *top)
 {
     char text[256];
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (chdir(top) || GIT(text, sizeof(text), "bisect", "start")) {
         test_log_notice("bisect: git bisect start failed");
         return code;
     }
     if (differ(plan)) {
-        code = TEST_LOG_FAILED;
+        code = TEST_LOG_EXIT_FAILED;
         if (!chdir(top) &&
             !GIT(text, sizeof(text), "bisect", "bad", plan->bad) &&
             !GIT(NULL, 0, "bisect", "good", plan->good) && !search(plan)) {
             print_found(plan);
-            code = TEST_LOG_PASSED;
+            code = TEST_LOG_EXIT_PASSED;
         } else if (!runners_tool_signal()) {
             test_log_notice("bisect: no commit was found; the runs are in %s",
                             plan->folder);
@@ -313,7 +313,7 @@ static bool make_folder(struct plan *plan)
 static int start(struct plan *plan, char **words)
 {
     char top[PATH_MAX], *command;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (!words[0] || !words[1] || !words[2]) {
         test_log_notice("bisect: write a good commit, a bad one and a command: "
@@ -353,12 +353,12 @@ int runners_bisect(int argc, char **argv)
     while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("bisect", flag, argv, options);
         if (!read_when(&plan.bisect, optarg))
-            return TEST_LOG_USAGE;
+            return TEST_LOG_EXIT_USAGE;
     }
     return start(&plan, argv + optind);
 }

@@ -84,7 +84,7 @@ static int clean(const char *folder, size_t keep, bool dry)
     cleaning.dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (cleaning.dir < 0) {
         runners_refuse_dir("clean", folder);
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     test_log_old_runs_each(cleaning.dir, keep, clean_run, &cleaning);
     close(cleaning.dir);
@@ -93,8 +93,8 @@ static int clean(const char *folder, size_t keep, bool dry)
     printf("%zu %s %s", cleaning.count, cleaning.count == 1 ? "run" : "runs",
            dry ? "would be removed" : "removed");
     put_size(cleaning.size);
-    return runners_written("clean",
-                           cleaning.failed ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+    return runners_written("clean", cleaning.failed ? TEST_LOG_EXIT_FAILED
+                                                    : TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Arguments ---- */
@@ -117,7 +117,7 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv,
     int flag;
 
     opterr = 0;
-    *code = TEST_LOG_PASSED;
+    *code = TEST_LOG_EXIT_PASSED;
     while ((flag = getopt_long(argc, argv, ":nh", longs, NULL)) >= 0) {
         if (flag == 'k') {
             arguments->keep = optarg;
@@ -144,8 +144,8 @@ int runners_clean(int argc, char **argv)
     if (!read_arguments(&arguments, argc, argv, &code))
         return code;
     if (runners_settings(&options, "clean", arguments.folder))
-        return TEST_LOG_USAGE;
-    code = TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
+    code = TEST_LOG_EXIT_USAGE;
     if (!arguments.keep ||
         !test_log_read_count("--keep", arguments.keep, "number of runs",
                              &options.keep))

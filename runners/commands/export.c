@@ -431,17 +431,17 @@ static int export_to(struct wanted *wanted, write_format *format,
     if (!output) {
         wanted->stream = stdout;
         if (!format(wanted) && !fflush(stdout) && !ferror(stdout))
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
     } else if (!trace_file_open(&file, output)) {
         wanted->stream = file.stream;
         if (format(wanted))
             trace_file_abandon(&file);
         else if (!trace_file_commit(&file))
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
     }
     test_log_notice("export: cannot write to %s: %s",
                     output ? output : "standard output", strerror(errno));
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 /* The source of --folded and --speedscope: samples if there are any, unless the
@@ -488,7 +488,7 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
     while ((flag = getopt_long(argc, argv, ":o:h", options, &number)) >= 0) {
         if (flag == 'h') {
             usage();
-            *code = TEST_LOG_PASSED;
+            *code = TEST_LOG_EXIT_PASSED;
             return false;
         }
         if (flag == '?' || flag == ':') {
@@ -500,7 +500,7 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
         else if (read_source(asked, options[number].name))
             asked->format = formats[number];
         else
-            return *code = TEST_LOG_USAGE, false;
+            return *code = TEST_LOG_EXIT_USAGE, false;
     }
     return true;
 }
@@ -519,7 +519,7 @@ int runners_export(int argc, char **argv)
     argv += optind;
     where = runners_run_of(&argv);
     if (!where)
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);

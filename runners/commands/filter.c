@@ -298,7 +298,7 @@ static void add_sites(struct list *list, char *rest)
 static int refuse(const char *program, const char *why)
 {
     test_log_notice("filter: %s: %s", program, why);
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }
 
 /* Fills the list; returns what is wrong with the program, or NULL. */
@@ -341,7 +341,7 @@ static int put_program(struct log_filter *filter, const char *program,
     judge(filter, list);
     printf("\n%s\n", program);
     put_sites(list);
-    return TEST_LOG_PASSED;
+    return TEST_LOG_EXIT_PASSED;
 }
 
 /* ---- The filter ---- */
@@ -406,13 +406,13 @@ static void put_unmatched(const struct log_filter *filter,
 static int put_programs(struct log_filter *filter, int count, char **programs)
 {
     struct list *lists = calloc((size_t)count + 1, sizeof(*lists));
-    int code = TEST_LOG_PASSED;
+    int code = TEST_LOG_EXIT_PASSED;
 
     if (!lists)
         return refuse(programs[0], strerror(ENOMEM));
     for (int i = 0; i < count; i++)
         if (put_program(filter, programs[i], &lists[i]))
-            code = TEST_LOG_USAGE;
+            code = TEST_LOG_EXIT_USAGE;
     put_unmatched(filter, lists, count);
     for (int i = 0; i < count; i++)
         free_list(&lists[i]);
@@ -425,17 +425,17 @@ static int show(const char *text, int count, char **programs)
     struct trace_text complaints = {0};
     struct log_filter *filter =
         log_filter_parse(text, "info", "FILTER", &complaints);
-    int code = TEST_LOG_PASSED;
+    int code = TEST_LOG_EXIT_PASSED;
 
     if (!filter)
         return refuse(text, strerror(ENOMEM));
     if (complaints.size)
-        code = TEST_LOG_USAGE;
+        code = TEST_LOG_EXIT_USAGE;
     log_filter_advise(filter, "FILTER", &complaints);
     test_log_complain(&complaints);
     explain(filter);
     if (count && put_programs(filter, count, programs))
-        code = TEST_LOG_USAGE;
+        code = TEST_LOG_EXIT_USAGE;
     trace_text_free(&complaints);
     log_filter_free(filter);
     return code;
@@ -450,7 +450,7 @@ int runners_filter(int argc, char **argv)
          i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (!argv[i][2]) { /* no flags follow */
             i++;

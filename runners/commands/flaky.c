@@ -324,7 +324,8 @@ static int rank(const char *dir, const struct since *since, bool json)
         put_text(&found);
     free_found(&found);
     test_log_history_free(&history);
-    return right ? runners_written("flaky", TEST_LOG_PASSED) : TEST_LOG_USAGE;
+    return right ? runners_written("flaky", TEST_LOG_EXIT_PASSED)
+                 : TEST_LOG_EXIT_USAGE;
 }
 
 /* ---- Arguments ---- */
@@ -340,13 +341,13 @@ static bool read_flags(int argc, char **argv, struct since *since, bool *json,
     int flag;
 
     opterr = 0;
-    *code = TEST_LOG_USAGE;
+    *code = TEST_LOG_EXIT_USAGE;
     while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
         if (flag == 'j') {
             *json = true;
         } else if (flag == 'h') {
             usage();
-            *code = TEST_LOG_PASSED;
+            *code = TEST_LOG_EXIT_PASSED;
             return false;
         } else if (flag != 's') {
             *code = runners_refuse_flag("flaky", flag, argv, longs);
@@ -368,7 +369,7 @@ int runners_flaky(int argc, char **argv)
     if (!read_flags(argc, argv, &since, &json, &code))
         return code;
     if (runners_settings(&options, "flaky", argv + optind))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     code = rank(options.dir, &since, json);
     test_log_options_free(&options);
     return code;

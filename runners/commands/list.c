@@ -252,7 +252,8 @@ static int list(const char *folder, const char *shown, bool json)
     test_log_free_names(names, names ? count : 0);
     if (dir >= 0)
         close(dir);
-    return names ? runners_written("list", TEST_LOG_PASSED) : TEST_LOG_USAGE;
+    return names ? runners_written("list", TEST_LOG_EXIT_PASSED)
+                 : TEST_LOG_EXIT_USAGE;
 }
 
 /* Lists the runs in a folder, or the run in a pack. */
@@ -263,7 +264,7 @@ static int list_any(const char *folder, bool json)
     if (snprintf(path, sizeof(path), "%s", folder) >= PATH_MAX)
         return list(folder, folder, json);
     if (!runners_open_packed(path))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (runners_pack_of(path))
         *strrchr(path, '/') = '\0';
     return list(path, folder, json);
@@ -282,7 +283,7 @@ static bool read_flags(int argc, char **argv, bool *json, int *code)
             *json = true;
             continue;
         }
-        *code = TEST_LOG_PASSED;
+        *code = TEST_LOG_EXIT_PASSED;
         if (flag == 'h')
             usage();
         else
@@ -301,7 +302,7 @@ int runners_list(int argc, char **argv)
     if (!read_flags(argc, argv, &json, &code))
         return code;
     if (runners_settings(&options, "list", argv + optind))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     code = list_any(options.dir, json);
     test_log_options_free(&options);
     return code;

@@ -111,7 +111,7 @@ static int show(const char *where, char **patterns,
     runners_recordings_free(&found);
     if (!any)
         return runners_recordings_refuse("log", where, patterns);
-    return runners_written("log", TEST_LOG_PASSED);
+    return runners_written("log", TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Arguments ---- */
@@ -185,11 +185,11 @@ static bool read_arguments(struct log_settings *settings, int argc, char **argv,
     int flag;
 
     opterr = 0;
-    *code = TEST_LOG_USAGE;
+    *code = TEST_LOG_EXIT_USAGE;
     while ((flag = getopt_long(argc, argv, ":fh", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            *code = TEST_LOG_PASSED;
+            *code = TEST_LOG_EXIT_PASSED;
             return false;
         }
         if (flag == '?' || flag == ':')
@@ -216,7 +216,7 @@ int runners_log(int argc, char **argv)
 
         const char *where = runners_run_of(&argv);
 
-        code = where ? show(where, argv, &settings) : TEST_LOG_USAGE;
+        code = where ? show(where, argv, &settings) : TEST_LOG_EXIT_USAGE;
     }
     log_filter_free(settings.filter);
     return code;

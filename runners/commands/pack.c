@@ -208,7 +208,7 @@ static int refuse(const char *output, const struct trace_text *why)
 {
     test_log_notice("pack: cannot write %s: %s", test_log_report_name(output),
                     why->data ? why->data : "out of memory");
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 static int write_file(int folder, const char *run,
@@ -241,7 +241,7 @@ static int write_pack(int folder, const char *run,
                       const struct contents *contents, const char *output)
 {
     struct trace_text why = {0};
-    int status, code = TEST_LOG_PASSED;
+    int status, code = TEST_LOG_EXIT_PASSED;
 
     if (test_log_report_is_stdout(output))
         status = runners_archive_write(stdout, folder, run, contents->names,
@@ -267,7 +267,7 @@ static int pack_folder(int folder, const char *path, const char *output)
     const char *run = trace_base_name(path);
     struct contents contents = {.count = 0};
     char name[PATH_MAX + sizeof(RUNNERS_PACK_SUFFIX)];
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     snprintf(name, sizeof(name), "%s" RUNNERS_PACK_SUFFIX, run);
     if (!is_run(folder)) {
@@ -281,7 +281,7 @@ static int pack_folder(int folder, const char *path, const char *output)
                         path);
     } else if (find_contents(&contents, folder)) {
         test_log_notice("pack: cannot read %s: %s", path, strerror(errno));
-        code = TEST_LOG_FAILED;
+        code = TEST_LOG_EXIT_FAILED;
     } else {
         code = write_pack(folder, run, &contents, output ? output : name);
     }
@@ -300,7 +300,7 @@ static int pack(const char *where, const char *output)
         test_log_notice("pack: cannot read %s: %s; run a test program first, "
                         "or name a run's folder",
                         where, strerror(errno));
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     code = pack_folder(folder, path, output);
     if (folder >= 0)
@@ -317,17 +317,17 @@ static int move_unpacked(const char *pack, int aside, const char *dir)
     char run[NAME_MAX + 1], path[PATH_MAX];
 
     if (!runners_unpack("pack: ", pack, aside, run))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (snprintf(path, sizeof(path), "%s/%s", dir, run) < PATH_MAX &&
         !test_log_make_folders(dir) && !renameat(aside, run, AT_FDCWD, path)) {
         fprintf(stderr, "pack: %s\n", path);
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     }
     if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
         test_log_notice("pack: %s exists; name another folder with -o", path);
     else
         test_log_notice("pack: cannot unpack to %s: %s", path, strerror(errno));
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 /* Cuts a path to the nearest folder that exists. */
@@ -362,7 +362,7 @@ static int make_aside(const char *dir, char path[PATH_MAX])
 static int extract_to(const char *pack, const char *dir)
 {
     char path[PATH_MAX];
-    int aside = -1, code = TEST_LOG_FAILED;
+    int aside = -1, code = TEST_LOG_EXIT_FAILED;
 
     if (make_aside(dir, path) ||
         (aside = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
@@ -383,10 +383,10 @@ static int extract(char **words, const char *dir)
 
     if (!words[0] || words[1]) {
         test_log_notice("pack: --extract needs one pack");
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     if (runners_settings(&options, "pack", no_folder))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     code = extract_to(words[0], dir ? dir : options.dir);
     test_log_options_free(&options);
     return code;
@@ -399,14 +399,14 @@ static int pack_named(char **words, const char *output)
     const char *first = *words, *where = runners_run_of(&words);
 
     if (!where)
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (!*words)
         return pack(where, output);
     test_log_notice(*words == first
                         ? "pack: there is no run %s; testlog list lists them"
                         : "pack: one run is enough; leave out %s",
                     *words);
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }
 
 int runners_pack(int argc, char **argv)
@@ -424,7 +424,7 @@ int runners_pack(int argc, char **argv)
     while ((flag = getopt_long(argc, argv, ":o:xh", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("pack", flag, argv, options);

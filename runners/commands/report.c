@@ -140,11 +140,11 @@ static int write_page(put_page *put, const void *page,
     if (output && !write_to(put, page, output)) {
         if (!test_log_report_is_stdout(output))
             show(settings, output);
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     }
     test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
                     strerror(errno));
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 static void put_report(const void *page, FILE *stream)
@@ -218,7 +218,7 @@ static int compare(const char *where, char **patterns,
                                        .sides = {{&old, 1}, {&new, 1}},
                                        .patterns = *patterns ? patterns : NULL};
     struct against against;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (!find_run(settings->against, path))
         return code;
@@ -257,7 +257,7 @@ int runners_report(int argc, char **argv)
     while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("report", flag, argv, options);
@@ -266,7 +266,7 @@ int runners_report(int argc, char **argv)
     argv += optind;
     where = runners_run_of(&argv);
     if (!where)
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     return settings.against ? compare(where, argv, &settings)
                             : report(where, argv, &settings);
 }

@@ -115,7 +115,7 @@ static int code_of(const struct compared *compared,
     char text[64];
 
     if (!measured && (settings->fails || settings->fails_noisy))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     snprintf(text, sizeof(text), "exceed --fail-over=%g%%",
              100 * settings->over);
     if (settings->fails && has_counts(compared, VERDICT_SLOWER, text))
@@ -123,14 +123,14 @@ static int code_of(const struct compared *compared,
     if (settings->fails_noisy &&
         has_counts(compared, VERDICT_TOO_NOISY, "are too noisy to tell"))
         failed = true;
-    return failed ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+    return failed ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
 }
 
 static int compare(const struct recorded_runs *runs,
                    const struct settings *settings)
 {
     struct compared compared;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (!runners_compared_read(&compared, runs, settings->over)) {
         bool measured = is_measured(&compared, runs);
@@ -255,7 +255,7 @@ static int compare_named(char **words, const struct settings *settings)
                                  .any_flavour = settings->any_flavour};
     char *no_folder[] = {NULL};
     struct test_log_options options;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (words[0] && words[1] && words[2]) {
         test_log_notice("diff: two runs are enough; leave out %s, or write "
@@ -318,7 +318,7 @@ int runners_diff(int argc, char **argv)
     while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("diff", flag, argv, options);
@@ -330,7 +330,7 @@ int runners_diff(int argc, char **argv)
             settings.fails_noisy = true;
         else if (flag == 'b' ? read_measure(&settings, optarg)
                              : read_percent(&settings, optarg))
-            return TEST_LOG_USAGE;
+            return TEST_LOG_EXIT_USAGE;
     }
     if (settings.over < 0)
         settings.over = runners_over_least(settings.by);

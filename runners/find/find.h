@@ -79,7 +79,7 @@ int runners_refuse_flag(const char *command, int c, char **argv,
                         const struct option *longs);
 
 /* runners_flush flushes stdout. runners_written does so and returns `code`; if
- * not all could be written, it prints why and returns TEST_LOG_FAILED. */
+ * not all could be written, it prints why and returns TEST_LOG_EXIT_FAILED. */
 void runners_flush(void);
 int runners_written(const char *command, int code);
 

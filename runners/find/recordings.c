@@ -263,7 +263,7 @@ int runners_recordings_refuse(const char *command, const char *where,
         test_log_notice("%s: %s is not a run; name a run's folder, a test's "
                         "folder or a recording",
                         command, where);
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }
 
 /* Tells whether a word is the long flag that getopt_long refused because it
@@ -303,7 +303,7 @@ int runners_refuse_flag(const char *command, int c, char **argv,
         trace_text_printf(&text, "; testlog %s --help lists all", command);
     test_log_notice("%s", text.data ? text.data : "");
     trace_text_free(&text);
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }
 
 static int write_error; /* errno of the first failure */
@@ -321,5 +321,5 @@ int runners_written(const char *command, int code)
         return code;
     fprintf(stderr, "testlog: %s: cannot write to standard output: %s\n",
             command, write_error ? strerror(write_error) : "a part is missing");
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }

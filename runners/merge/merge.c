@@ -182,8 +182,9 @@ static int code_of(const struct merge *merge)
     struct test_log_sums sums = test_log_run_sums(&merge->run);
 
     if (sums.failed)
-        return TEST_LOG_FAILED;
-    return sums.passed + sums.skipped ? TEST_LOG_PASSED : TEST_LOG_NO_TEST;
+        return TEST_LOG_EXIT_FAILED;
+    return sums.passed + sums.skipped ? TEST_LOG_EXIT_PASSED
+                                      : TEST_LOG_EXIT_NO_TEST;
 }
 
 static int make_run(struct merge *merge, const char *output,
@@ -194,18 +195,19 @@ static int make_run(struct merge *merge, const char *output,
     merge->run.open = runners_open_in;
     if (test_log_run_open_at(&merge->run, output, NULL)) {
         test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     if (fill(merge, printed)) {
         test_log_notice("merge: cannot write to %s: %s; removing it", output,
                         strerror(errno));
         nftw(output, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     }
     status = merge_durations_write(merge);
     remember(&merge->run);
     print(merge, printed);
-    return runners_written("merge", status ? TEST_LOG_FAILED : code_of(merge));
+    return runners_written("merge",
+                           status ? TEST_LOG_EXIT_FAILED : code_of(merge));
 }
 
 static int merge_all(struct merge *merge, char **words, size_t count,
@@ -218,10 +220,10 @@ static int merge_all(struct merge *merge, char **words, size_t count,
     if (merge_sources_read(merge, words, count) ||
         check_output(merge, output) || merge_durations_read(merge) ||
         merge_clocks_align(merge))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (merge_tests_read(merge)) {
         test_log_notice("merge: out of memory");
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     }
     return make_run(merge, output, &printed);
 }
@@ -257,7 +259,7 @@ static bool read_flags(struct merge *merge, int argc, char **argv,
 
     opterr = 0;
     while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
-        *code = TEST_LOG_PASSED;
+        *code = TEST_LOG_EXIT_PASSED;
         if (flag == 'h') {
             usage();
             return false;
@@ -271,7 +273,7 @@ static bool read_flags(struct merge *merge, int argc, char **argv,
         } else if (flag == 'm') {
             merge->allow_missing = true;
         } else if (!read_value(merge, flag)) {
-            *code = TEST_LOG_USAGE;
+            *code = TEST_LOG_EXIT_USAGE;
             return false;
         }
     }
@@ -292,14 +294,14 @@ int runners_merge_runs(int argc, char **argv)
 {
     struct merge merge = {.align = NULL};
     const char *output = NULL;
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     merge.run.command = command_of(argv);
     if (!read_flags(&merge, argc, argv, &output, &code)) {
         free(merge.run.command);
         return code;
     }
-    code = TEST_LOG_USAGE;
+    code = TEST_LOG_EXIT_USAGE;
     if (optind >= argc)
         test_log_notice("merge: name the runs to merge; testlog list lists "
                         "them");

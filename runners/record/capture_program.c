@@ -169,7 +169,7 @@ static int fail(const struct capture *capture, enum capture_answer answer,
     else
         test_log_notice("capture: process %ld did not %s", (long)program->pid,
                         doing);
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 /* How long we wait for the first call of a call site. */
@@ -203,7 +203,7 @@ static int say_no_call(const struct capture *capture, uint64_t time)
                     "nothing was recorded",
                     (long)capture->program.pid,
                     (unsigned long long)(time / ms));
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 /* Returns whether the program records; otherwise *code is the exit code. */
@@ -292,7 +292,7 @@ static int write_run(struct capture *capture, uint64_t began, bool over)
         test_log_index_write(run);
     }
     puts(run->path);
-    return runners_written("capture", TEST_LOG_PASSED);
+    return runners_written("capture", TEST_LOG_EXIT_PASSED);
 }
 
 static void print_unmatched(const struct log_filter *filter)
@@ -306,7 +306,7 @@ static void print_unmatched(const struct log_filter *filter)
 
 static int record(struct capture *capture, struct log_filter *filter)
 {
-    int code = TEST_LOG_FAILED;
+    int code = TEST_LOG_EXIT_FAILED;
     uint64_t began;
 
     if (open_run(capture) || make_recording(capture)) {
@@ -497,7 +497,7 @@ static int read_flags(struct arguments *arguments, int argc, char **argv,
             usage();
         if (flag == 'h' || flag == '?' || flag == ':') {
             *code = flag == 'h'
-                        ? TEST_LOG_PASSED
+                        ? TEST_LOG_EXIT_PASSED
                         : runners_refuse_flag("capture", flag, argv, longs);
             return -1;
         }
@@ -512,11 +512,11 @@ static int read_flags(struct arguments *arguments, int argc, char **argv,
 
 static int run(struct capture *capture, int count, char **same)
 {
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     if (test_log_options_read(&capture->options, count, same, &code))
         return code;
-    code = check(capture) ? capture_program(capture) : TEST_LOG_USAGE;
+    code = check(capture) ? capture_program(capture) : TEST_LOG_EXIT_USAGE;
     capture_free(&capture->program);
     if (capture->file >= 0)
         close(capture->file);
@@ -530,7 +530,7 @@ int runners_capture(int argc, char **argv)
     struct capture capture = {
         .file = -1, .program = {.socket = -1, .message = {.file = -1}}};
     char **same = calloc((size_t)argc + 1, sizeof(*same));
-    int code = TEST_LOG_FAILED, count;
+    int code = TEST_LOG_EXIT_FAILED, count;
 
     if (!same)
         return code;
@@ -538,7 +538,7 @@ int runners_capture(int argc, char **argv)
     if (count > 0 && optind < argc) {
         test_log_notice("capture: what is \"%s\"? see testlog capture --help",
                         argv[optind]);
-        code = TEST_LOG_USAGE;
+        code = TEST_LOG_EXIT_USAGE;
     } else if (count > 0) {
         code = run(&capture, count, same);
     }

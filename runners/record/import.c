@@ -167,7 +167,7 @@ static int import(const struct test_log_options *options,
         test_log_notice("import: %s: %s", path, fault);
     runners_import_free(&imported);
     free(fault);
-    return fault ? TEST_LOG_FAILED : TEST_LOG_PASSED;
+    return fault ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
 }
 
 /* ---- Arguments ---- */
@@ -193,13 +193,13 @@ int runners_import(int argc, char **argv)
     char *dir = NULL, *same[] = {argv[0], NULL, NULL};
     const struct tool *tool;
     const char *path;
-    int flag, code = TEST_LOG_USAGE;
+    int flag, code = TEST_LOG_EXIT_USAGE;
 
     opterr = 0;
     while ((flag = getopt_long(argc, argv, ":o:h", longs, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("import", flag, argv, longs);

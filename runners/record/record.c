@@ -86,7 +86,7 @@ static struct recorded_end end_of(int status, const char *program)
         end.outcome = TEST_LOG_OUTCOME_CRASHED;
         snprintf(end.reason, sizeof(end.reason), "the program died of %s",
                  test_log_signal(WTERMSIG(status)));
-        end.code = TEST_LOG_SIGNAL + WTERMSIG(status);
+        end.code = TEST_LOG_EXIT_SIGNAL + WTERMSIG(status);
     } else if (WEXITSTATUS(status)) {
         end.code = WEXITSTATUS(status);
         snprintf(end.reason, sizeof(end.reason), "the program exited with %d",
@@ -321,7 +321,7 @@ static int translate(int argc, char **argv, char **same, int *code)
             usage();
         if (flag == 'h' || flag == '?' || flag == ':') {
             *code = flag == 'h'
-                        ? TEST_LOG_PASSED
+                        ? TEST_LOG_EXIT_PASSED
                         : runners_refuse_flag("record", flag, argv, longs);
             return -1;
         }
@@ -341,10 +341,10 @@ int runners_record(int argc, char **argv)
 {
     char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
     struct test_log_options options = {.all_tests = false};
-    int code = TEST_LOG_USAGE, count;
+    int code = TEST_LOG_EXIT_USAGE, count;
 
     if (!same)
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     count = translate(argc, argv, same, &code);
     program = argv + optind;
     if (count > 0 && !*program) {
@@ -356,7 +356,7 @@ int runners_record(int argc, char **argv)
             test_log_scratch_check(options.scratch) &&
                     (!uftrace || runners_needs("record", "uftrace", "uftrace"))
                 ? record(&options, program)
-                : TEST_LOG_USAGE;
+                : TEST_LOG_EXIT_USAGE;
         test_log_options_free(&options);
     }
     for (int i = 1; same[i]; i++)

@@ -47,32 +47,32 @@ int runners_verdict(struct test_log_run *run, const char *folder, int status,
     char reason[128];
 
     if (code == 3)
-        return TEST_LOG_USAGE; /* Criterion's code for a bad pattern */
-    if (code == TEST_LOG_USAGE || code == TEST_LOG_NO_TEST)
+        return TEST_LOG_EXIT_USAGE; /* Criterion's code for a bad pattern */
+    if (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST)
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;
-    if (told && code > TEST_LOG_SIGNAL && runners_interrupted())
-        return TEST_LOG_PASSED; /* its results tell the rest */
+    if (told && code > TEST_LOG_EXIT_SIGNAL && runners_interrupted())
+        return TEST_LOG_EXIT_PASSED; /* its results tell the rest */
     if (code == 0 && !told) {
         add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
-        return TEST_LOG_PASSED;
+        return TEST_LOG_EXIT_PASSED;
     }
     explain(reason, sizeof(reason), status, told);
     add_program(run, folder,
                 code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
                                    : TEST_LOG_OUTCOME_CRASHED,
                 reason);
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }
 
 int runners_worse(int all, int one)
 {
-    if (all == TEST_LOG_USAGE || one == TEST_LOG_USAGE)
-        return TEST_LOG_USAGE;
-    if (all == TEST_LOG_NO_TEST)
+    if (all == TEST_LOG_EXIT_USAGE || one == TEST_LOG_EXIT_USAGE)
+        return TEST_LOG_EXIT_USAGE;
+    if (all == TEST_LOG_EXIT_NO_TEST)
         return one;
-    if (one == TEST_LOG_NO_TEST)
+    if (one == TEST_LOG_EXIT_NO_TEST)
         return all;
     return all > one ? all : one;
 }
@@ -82,9 +82,9 @@ int runners_code(int status)
     int code = exit_status(status);
 
     if (code == 3)
-        return TEST_LOG_USAGE;
-    if (code == TEST_LOG_PASSED || code == TEST_LOG_USAGE ||
-        code == TEST_LOG_NO_TEST)
+        return TEST_LOG_EXIT_USAGE;
+    if (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_USAGE ||
+        code == TEST_LOG_EXIT_NO_TEST)
         return code;
-    return TEST_LOG_FAILED;
+    return TEST_LOG_EXIT_FAILED;
 }

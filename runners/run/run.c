@@ -53,7 +53,7 @@ static void suggest(const struct programs *programs)
 /* Runs each program on its own, if there is nothing to merge. */
 static int run_apart(const struct programs *programs)
 {
-    int code = TEST_LOG_NO_TEST;
+    int code = TEST_LOG_EXIT_NO_TEST;
 
     for (size_t i = 0; i < programs->count && !runners_interrupted(); i++) {
         const struct program *program = &programs->all[i];
@@ -68,7 +68,7 @@ static int run_apart(const struct programs *programs)
         code =
             runners_worse(code, runners_code(run_program(programs, program)));
     }
-    return runners_interrupted() ? TEST_LOG_SIGNAL + runners_interrupted()
+    return runners_interrupted() ? TEST_LOG_EXIT_SIGNAL + runners_interrupted()
                                  : code;
 }
 
@@ -245,9 +245,9 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         test_log_gpu_print(&run->gpu);
     test_log_devices_print(run);
     test_log_gpu_summary_print(run);
-    if (code == TEST_LOG_NO_TEST)
+    if (code == TEST_LOG_EXIT_NO_TEST)
         say_no_match(programs, options);
-    if (code == TEST_LOG_PASSED)
+    if (code == TEST_LOG_EXIT_PASSED)
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
@@ -314,8 +314,8 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
     finish(&run, programs, options, last, code);
-    if (code == TEST_LOG_NO_TEST && options->pass_with_no_tests)
-        code = TEST_LOG_PASSED;
+    if (code == TEST_LOG_EXIT_NO_TEST && options->pass_with_no_tests)
+        code = TEST_LOG_EXIT_PASSED;
     runners_compress(&run, &options->profiler, runners_interrupted);
     test_log_filters_free(&filters);
     test_log_run_free(&run);
@@ -349,7 +349,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
 {
     struct test_log_run none = {0};
     struct test_log_history last;
-    int code = TEST_LOG_PASSED;
+    int code = TEST_LOG_EXIT_PASSED;
 
     leave_others();
     runners_take_signals();
@@ -362,7 +362,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
     if (runners_durations_begin(programs, options, &last) ||
         (!options->informs && (!test_log_scratch_check(options->scratch) ||
                                runners_launch_expand(programs, options)))) {
-        code = TEST_LOG_USAGE;
+        code = TEST_LOG_EXIT_USAGE;
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);
         test_log_print_closing(&none, &options->output);
@@ -661,7 +661,7 @@ static int check_flags(const struct programs *programs, char *name,
     free(flags);
     if (!status && test_log_shard_read_durations(options)) {
         test_log_options_free(options);
-        *code = TEST_LOG_USAGE;
+        *code = TEST_LOG_EXIT_USAGE;
         status = -1;
     }
     return status;
@@ -671,7 +671,7 @@ int runners_run(int argc, char **argv)
 {
     struct programs programs = {0};
     struct test_log_options options = {.all_tests = false};
-    int code = TEST_LOG_USAGE;
+    int code = TEST_LOG_EXIT_USAGE;
 
     runners_jobserver_find();
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {

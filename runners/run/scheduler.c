@@ -218,7 +218,7 @@ static void start(struct schedule *schedule, struct program *program,
 
 static bool has_stopped(const struct schedule *schedule)
 {
-    bool failed = schedule->code == TEST_LOG_FAILED ||
+    bool failed = schedule->code == TEST_LOG_EXIT_FAILED ||
                   test_log_run_sums(schedule->run).failed;
 
     return runners_interrupted() || (schedule->options->fail_fast && failed);
@@ -312,16 +312,16 @@ static void end(struct schedule *schedule, struct program *program)
     program->from = run->count;
     told = merge(schedule, program, folder);
     if (program->test && told && has_failed(run, program->from))
-        code = TEST_LOG_FAILED; /* a launcher may exit with any code */
+        code = TEST_LOG_EXIT_FAILED; /* a launcher may exit with any code */
     else
         code = runners_verdict(run, folder, child->status, told);
     end_output(schedule, program, folder,
-               told == TOLD_ALL && code == TEST_LOG_PASSED);
-    if (!told && (code == TEST_LOG_PASSED || code == TEST_LOG_FAILED))
+               told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
+    if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))
         runners_preload_note(program);
     program->count = run->count - program->from;
     program->empty =
-        told == TOLD_ALL && code == TEST_LOG_PASSED && !program->count;
+        told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED && !program->count;
     runners_handover_end(&child->handover);
     schedule->code = runners_worse(schedule->code, code);
 }
@@ -447,7 +447,7 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
         .limit = options->jobs ? options->jobs : TESTS_EACH * processors(),
         .tokens = runners_jobserver_fd() != 0,
         .first = true,
-        .code = TEST_LOG_NO_TEST};
+        .code = TEST_LOG_EXIT_NO_TEST};
 
     schedule.in_turn = options->output.live || schedule.limit == 1 ||
                        count == 1 || programs->launcher_count;
@@ -461,6 +461,6 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
     run->interrupted = runners_interrupted();
     say_empty(programs, options);
     say_not_run(run, runners_programs_in(programs, PROGRAM_WAITING));
-    return run->interrupted ? TEST_LOG_SIGNAL + run->interrupted
+    return run->interrupted ? TEST_LOG_EXIT_SIGNAL + run->interrupted
                             : schedule.code;
 }

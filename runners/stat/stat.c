@@ -157,13 +157,13 @@ static int show(const char *where, char **patterns,
 {
     struct sums sums = {.table = settings->table, .range = settings->range};
     struct recordings found = {0};
-    int code = TEST_LOG_FAILED;
+    int code = TEST_LOG_EXIT_FAILED;
 
     if (runners_recordings_find(&found, where, patterns) || !found.count)
         return runners_recordings_refuse("stat", where, patterns);
     if (!add_all(&sums, &found, where)) {
         put(&sums, settings, where);
-        code = runners_written("stat", TEST_LOG_PASSED);
+        code = runners_written("stat", TEST_LOG_EXIT_PASSED);
     }
     runners_sums_free(&sums);
     runners_recordings_free(&found);
@@ -213,7 +213,8 @@ static int show_paths(const char *where, char **patterns,
     runners_critical_end(&paths.table, runners_name_of(where));
     runners_noted_free(&paths.noted);
     runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
+                                          : TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Samples ---- */
@@ -267,7 +268,8 @@ static int show_samples(const char *where, char **patterns,
     runners_samples_free(&sampled.sums);
     runners_noted_free(&sampled.noted);
     runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
+                                          : TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Lines ---- */
@@ -311,7 +313,7 @@ static int show_lines(const char *where, char **patterns,
                         "%zu; name one",
                         found.count);
         runners_recordings_free(&found);
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     }
     status = take_all(&found, add_lines, &lined);
     if (!status && !settings->line_order)
@@ -327,7 +329,8 @@ static int show_lines(const char *where, char **patterns,
     runners_lines_free(&lined.sums);
     runners_noted_free(&lined.noted);
     runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_FAILED : TEST_LOG_PASSED);
+    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
+                                          : TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Arguments ---- */
@@ -429,21 +432,21 @@ int runners_stat(int argc, char **argv)
     while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
         if (flag == 'h') {
             usage();
-            return TEST_LOG_PASSED;
+            return TEST_LOG_EXIT_PASSED;
         }
         if (flag == '?' || flag == ':')
             return runners_refuse_flag("stat", flag, argv, options);
         if (take(&settings, flag, optarg))
-            return TEST_LOG_USAGE;
+            return TEST_LOG_EXIT_USAGE;
     }
     if (refuse_together(&settings))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (settings.tree)
         settings.table = STAT_TREE;
     argv += optind;
     where = runners_run_of(&argv);
     if (!where)
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     if (settings.lines)
         return show_lines(where, argv, &settings);
     if (settings.functions || settings.sampled_lines)

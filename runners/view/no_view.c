@@ -9,5 +9,5 @@ int runners_view(int argc, char **argv)
     (void)argv;
     test_log_notice("view: testlog was built without libmicrohttpd: install "
                     "libmicrohttpd-dev and build it again");
-    return TEST_LOG_USAGE;
+    return TEST_LOG_EXIT_USAGE;
 }

@@ -134,15 +134,15 @@ static int run_server(struct view *view, const char *run, bool open)
     if (view_key(view->session) || (!view->socket && view_key(view->token)) ||
         signals < 0) {
         test_log_notice("view: %s", strerror(errno));
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     }
     listener = view_listen(view);
     if (listener < 0)
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     snprintf(view->cookie, sizeof(view->cookie), "testlog-%u", view->port);
     if (!view_begin_http(view, listener)) {
         test_log_notice("view: the server did not start: %s", strerror(errno));
-        return TEST_LOG_FAILED;
+        return TEST_LOG_EXIT_FAILED;
     }
     view_begin_notifier(view);
     print_address(view, run, open);
@@ -152,7 +152,7 @@ static int run_server(struct view *view, const char *run, bool open)
         close(view->notifier);
     view_unlisten(view);
     close(signals);
-    return runners_written("view", TEST_LOG_PASSED);
+    return runners_written("view", TEST_LOG_EXIT_PASSED);
 }
 
 /* ---- Arguments ---- */
@@ -203,7 +203,7 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv,
             break;
         case 'h':
             usage();
-            *code = TEST_LOG_PASSED;
+            *code = TEST_LOG_EXIT_PASSED;
             return false;
         default:
             *code = runners_refuse_flag("view", flag, argv, longs);
@@ -212,7 +212,7 @@ static bool read_arguments(struct arguments *arguments, int argc, char **argv,
     if (!arguments->port || !arguments->socket)
         return true;
     test_log_notice("view: --port and --socket exclude each other");
-    *code = TEST_LOG_USAGE;
+    *code = TEST_LOG_EXIT_USAGE;
     return false;
 }
 
@@ -254,11 +254,11 @@ int runners_view(int argc, char **argv)
         return code;
     if ((arguments.port && !read_port(arguments.port, &view.port)) ||
         runners_settings(&options, "view", argv + optind))
-        return TEST_LOG_USAGE;
+        return TEST_LOG_EXIT_USAGE;
     view.socket = arguments.socket;
     code = open_folder(&view, options.dir, &run)
                ? run_server(&view, run, arguments.open)
-               : TEST_LOG_USAGE;
+               : TEST_LOG_EXIT_USAGE;
     if (view.dir >= 0)
         close(view.dir);
     test_log_options_free(&options);

@@ -219,7 +219,7 @@ static void put_usage(struct trace_text *text, const char *name,
     put_name_of(text, name);
     trace_text_char(text, '{');
 #define TEST_LOG_X(field, member) put_number(text, member, result->usage.field);
-    TEST_LOG_USAGE(TEST_LOG_X)
+    TEST_LOG_EXIT_USAGE(TEST_LOG_X)
 #undef TEST_LOG_X
     if (result->usage.instructions) {
         put_number(text, "instructions", result->usage.instructions);

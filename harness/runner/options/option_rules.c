@@ -26,14 +26,14 @@ bool test_log_option_refuse(struct reader *reader, const char *format, ...)
     va_end(args);
     test_log_notice("%s", text ? text : "out of memory");
     free(text);
-    reader->code = TEST_LOG_USAGE;
+    reader->code = TEST_LOG_EXIT_USAGE;
     return false;
 }
 
 bool test_log_option_judge(struct reader *reader, int failed)
 {
     if (failed)
-        reader->code = TEST_LOG_USAGE;
+        reader->code = TEST_LOG_EXIT_USAGE;
     return !failed;
 }
 

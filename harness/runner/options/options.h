@@ -21,11 +21,12 @@ void test_log_print_profiler_options(void);
 /* ---- options.c ---- */
 
 enum test_log_exit {
-    TEST_LOG_PASSED = 0,
-    TEST_LOG_FAILED = 1,
-    TEST_LOG_USAGE = 2,
-    TEST_LOG_NO_TEST = 4,
-    TEST_LOG_SIGNAL = 128, /* plus the number of the one that ended the run */
+    TEST_LOG_EXIT_PASSED = 0,
+    TEST_LOG_EXIT_FAILED = 1,
+    TEST_LOG_EXIT_USAGE = 2,
+    TEST_LOG_EXIT_NO_TEST = 4,
+    TEST_LOG_EXIT_SIGNAL =
+        128, /* plus the number of the one that ended the run */
 };
 
 /* A setting and where it came from: "--log", "LOG", "default". */

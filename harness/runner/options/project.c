@@ -11,7 +11,7 @@
 
 static bool wrong(struct reader *reader)
 {
-    reader->code = TEST_LOG_USAGE;
+    reader->code = TEST_LOG_EXIT_USAGE;
     return false;
 }
 

@@ -158,9 +158,9 @@ Test(harness_options, makes_filters_of_the_host_s_level)
 Test(harness_options, refuses_a_filter_beside_the_host_s_level)
 {
     setenv("TRACE_OPTIONS", "host_tracer_level=1", 1);
-    cr_expect_eq(parse("--trace-filter=trace"), 100 + TEST_LOG_USAGE);
+    cr_expect_eq(parse("--trace-filter=trace"), 100 + TEST_LOG_EXIT_USAGE);
     setenv("TRACE_FILTER", "warn", 1);
-    cr_expect_eq(parse(""), 100 + TEST_LOG_USAGE);
+    cr_expect_eq(parse(""), 100 + TEST_LOG_EXIT_USAGE);
     fflush(stderr);
     cr_expect_stderr_eq_str(
         "testlog: host_tracer_level and --trace-filter both decide what is "
