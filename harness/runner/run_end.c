@@ -71,8 +71,8 @@ static void write_page(const struct test_log_run *run,
     free(rerun);
 }
 
-static void write_run(const struct test_log_run *run,
-                      const struct test_log_options *options)
+void test_log_run_write(const struct test_log_run *run,
+                        const struct test_log_options *options)
 {
     if (run->foreign)
         write_part(run);
@@ -142,7 +142,7 @@ void test_log_run_end(struct test_log_run *run,
                       const struct test_log_filters *filters,
                       const struct test_log_history *history, bool any)
 {
-    write_run(run, options);
+    test_log_run_write(run, options);
     test_log_reports_write(run, &options->output);
     if (end_scratch(run, options) && !run->foreign)
         test_log_remember(run, options);

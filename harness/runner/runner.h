@@ -22,10 +22,13 @@ struct test_log_parent test_log_parent_of(const struct test_log_session *);
 char *test_log_command_of(char **argv);
 void test_log_open_out(void);
 
-/* test_log_run_end writes the files of a run, adds it to the history, removes
- * old runs and prints the summary; `any`: a test matched the filters. */
+/* test_log_run_write writes the files of a run. test_log_run_end does so, adds
+ * the run to the history, removes old runs and prints the summary; `any`: a
+ * test matched the filters. */
 struct test_log_filters;
 struct test_log_history;
+void test_log_run_write(const struct test_log_run *,
+                        const struct test_log_options *);
 void test_log_run_end(struct test_log_run *, const struct test_log_options *,
                       const struct test_log_filters *,
                       const struct test_log_history *, bool any);

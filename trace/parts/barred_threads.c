@@ -8,7 +8,7 @@
 static uint32_t *barred;    /* under the lock of room.c */
 static size_t barred_count; /* atomic */
 
-bool trace_is_barred(struct trace_writer *writer)
+static bool is_barred(struct trace_writer *writer)
 {
     bool found = false;
     uint32_t thread;
@@ -31,6 +31,7 @@ int trace_bar_threads(const uint32_t *threads, size_t count)
         return -1;
     if (count)
         memcpy(copy, threads, count * sizeof(*copy));
+    trace_thread_barred = is_barred;
     trace_room_lock();
     last = barred;
     barred = copy;

@@ -9,14 +9,6 @@
 #include "trace/format.h"
 #include "trace/record/write.h"
 
-void *trace_take_window(size_t size)
-{
-    return trace_recording.window_size == size &&
-                   !__atomic_load_n(&trace_recording.writers, __ATOMIC_RELAXED)
-               ? trace_recording.window
-               : NULL;
-}
-
 /* Where the pieces end that threads have. */
 static uint64_t pieces_end(const struct trace_header *header)
 {

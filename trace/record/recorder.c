@@ -29,6 +29,7 @@ _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;
 const struct trace_sender *trace_sender;
+bool (*trace_thread_barred)(struct trace_writer *);
 TRACE_UNTRACKED const struct trace_call_hooks *trace_call_hooks;
 
 static pthread_key_t thread_end;
@@ -250,7 +251,7 @@ bool trace_writer_begin(struct trace_writer *writer)
         inherit(writer);
     if (writer->generation == generation)
         return true;
-    if (trace_is_barred(writer))
+    if (trace_thread_barred && trace_thread_barred(writer))
         return false;
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;
@@ -315,6 +316,15 @@ struct place {
     bool is_part;     /* others may follow */
 };
 
+/* Returns the addresses of the last part if nobody writes there. */
+static void *take_window(size_t size)
+{
+    return trace_recording.window_size == size &&
+                   !__atomic_load_n(&trace_recording.writers, __ATOMIC_RELAXED)
+               ? trace_recording.window
+               : NULL;
+}
+
 /* Maps a file from `offset` on, followed by the memory that live threads use
  * once it is full. Anonymous memory, which may be limited, is used only there,
  * or without a file. */
@@ -324,7 +334,7 @@ static struct trace_header *map(int fd, uint64_t offset, size_t file_size,
     const int access = PROT_READ | PROT_WRITE;
     const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     size_t size = file_size + overflow;
-    void *at = fd >= 0 ? trace_take_window(size) : NULL;
+    void *at = fd >= 0 ? take_window(size) : NULL;
     unsigned char *base =
         mmap(at, size, access,
              (fd >= 0 ? MAP_SHARED : anonymous) | (at ? MAP_FIXED : 0), fd,

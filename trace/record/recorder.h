@@ -323,12 +323,9 @@ void trace_print_free(void);
 
 /* ---- trace/parts/ ---- */
 
-/* trace_take_window returns the addresses of the last part if they have `size`
- * bytes and nobody writes there; otherwise NULL. */
-void *trace_take_window(size_t size);
-
-/* trace_is_barred returns whether the calling thread must not record. */
-bool trace_is_barred(struct trace_writer *);
+/* trace_thread_barred returns whether the calling thread must not record; NULL:
+ * all threads may. */
+extern bool (*trace_thread_barred)(struct trace_writer *);
 
 /* ---- site.c ---- */
 

@@ -36,6 +36,10 @@ int test_log_local_path(const struct test_log_run *run, const char *name,
 static int name_of(const struct test_log_result *result, const char *file,
                    char *name)
 {
+    if (!result->folder && result->recording && !strcmp(file, "recording"))
+        return snprintf(name, PATH_MAX, "%s", result->recording) < PATH_MAX
+                   ? 0
+                   : -1;
     errno = result->folder ? ENAMETOOLONG : ENOENT;
     return result->folder && snprintf(name, PATH_MAX, "%s/%s", result->folder,
                                       file) < PATH_MAX

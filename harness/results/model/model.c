@@ -78,6 +78,7 @@ static void free_result(struct test_log_result *result)
     free(result->assertions);
     free(result->flavour);
     free(result->folder);
+    free(result->recording);
     free(result->survivors);
     free(result->filter);
     log_device_summary_free(result->gpu_summary);
@@ -88,6 +89,11 @@ void test_log_run_replace(struct test_log_run *run, size_t number)
 {
     free_result(&run->results[number]);
     run->results[number] = run->results[--run->count];
+}
+
+void test_log_run_drop(struct test_log_run *run)
+{
+    free_result(&run->results[--run->count]);
 }
 
 void test_log_run_free(struct test_log_run *run)

@@ -68,6 +68,7 @@ struct test_log_result {
     struct log_device_summary *gpu_summary; /* NULL: no activity */
     char *filter;                           /* which of its lines are shown */
     char *folder; /* of its files, below the run's folder; NULL: it has none */
+    char *recording;              /* of a test without one; NULL: none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
     size_t part;                   /* of a merged run, from 1 on; 0: none */
@@ -283,9 +284,10 @@ uint64_t test_log_run_time(const struct test_log_run *);
 
 /* test_log_run_add returns a new zeroed result, NULL without memory; it moves
  * earlier results. test_log_run_replace moves the last result into the place of
- * another. */
+ * another; test_log_run_drop removes it. */
 struct test_log_result *test_log_run_add(struct test_log_run *);
 void test_log_run_replace(struct test_log_run *, size_t number);
+void test_log_run_drop(struct test_log_run *);
 void test_log_run_free(struct test_log_run *);
 
 /* ---- environment.c ---- */

@@ -34,6 +34,7 @@
     X(some_number, "worker_ns", occupied)                                      \
     W(usage, "usage")                                                          \
     X(folder, "folder", folder)                                                \
+    X(some_text, "recording", recording)                                       \
     D(tries, "tries")                                                          \
     D(flaky, "flaky")                                                          \
     X(some_number, "part", part)                                               \

@@ -1,0 +1,233 @@
+/* core.c: begins and ends tests that run in one process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <testlog/core.h>
+#include "harness/core/core_run.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
+#include "trace/read/reader.h"
+#include "trace/recording.h"
+
+static const enum test_log_outcome outcomes[] = {
+    [TEST_LOG_PASSED] = TEST_LOG_OUTCOME_PASSED,
+    [TEST_LOG_FAILED] = TEST_LOG_OUTCOME_FAILED,
+    [TEST_LOG_SKIPPED] = TEST_LOG_OUTCOME_SKIPPED,
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct test_log_noted running; /* process 0: none */
+
+/* A forked child has none of its own yet. */
+static bool is_open(void)
+{
+    return running.process == getpid();
+}
+
+static void forget(void)
+{
+    free(running.suite);
+    free(running.test);
+    free(running.reason);
+    free(running.folder);
+    running = (struct test_log_noted){0};
+}
+
+/* ---- Recording ---- */
+
+static void print_missing(int error)
+{
+    static bool printed;
+
+    if (!printed)
+        test_log_notice("%s/%s has no recording: %s (others may lack one, "
+                        "too); results are not affected",
+                        running.suite, running.test, strerror(error));
+    printed = true;
+}
+
+/* Takes the space behind what is in the recording. */
+static int open_part(int file, const struct trace_options *options)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct stat status;
+
+    if (fstat(file, &status))
+        return -1;
+    running.recorded = ((uint64_t)status.st_size + page - 1) / page * page;
+    return trace_open_part(file, running.recorded, options);
+}
+
+static void record(void)
+{
+    const struct test_log_core *core = test_log_core();
+    char name[512];
+    const char *const meta[] = {"test",
+                                name,
+                                "log",
+                                core->options.show.value,
+                                "log_origin",
+                                core->options.show.origin,
+                                "filter",
+                                core->options.record.value,
+                                "filter_origin",
+                                core->options.record.origin,
+                                NULL};
+    const struct trace_options options = {
+        .limit = core->options.limit,
+        .origin = core->run.start,
+        .meta = meta,
+    };
+    int file = test_log_core_file(TEST_LOG_CORE_RECORDING);
+    int journal = test_log_core_file(TEST_LOG_CORE_JOURNAL);
+
+    if (trace_is_open() && running.process == core->owner)
+        return; /* the program records by itself: trace_start */
+    snprintf(name, sizeof(name), "%s/%s", running.suite, running.test);
+    test_log_journal_lock(journal);
+    running.has_recording = file >= 0 && !open_part(file, &options);
+    test_log_journal_unlock(journal);
+    if (running.has_recording)
+        return;
+    if (core->run.path)
+        print_missing(errno);
+    if (core->options.output.live)
+        trace_open(NULL, &options);
+}
+
+/* ---- Beginning ---- */
+
+static char *name_of(const char *text)
+{
+    struct trace_text name = {0};
+
+    test_log_sanitize_line(&name, text);
+    return name.data ? name.data : strdup("?");
+}
+
+static void begin(const char *suite, const char *test)
+{
+    const struct test_log_core *core = test_log_core();
+    int output = core->options.output.live
+                     ? -1
+                     : test_log_core_file(TEST_LOG_CORE_OUTPUT);
+
+    running = (struct test_log_noted){
+        .process = getpid(),
+        .suite = name_of(suite && *suite ? suite : core->run.program),
+        .test = name_of(test),
+        .printed = output < 0 ? 0 : test_log_output_size(output),
+    };
+    test_log_threads_begin();
+    record();
+    running.began = test_log_core_now();
+    test_log_journal_begin(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running);
+    if (output >= 0)
+        test_log_output_begin(output);
+}
+
+/* ---- Ending ---- */
+
+/* Prints the block of a test that did not pass, and sends its result. */
+static void report(void)
+{
+    struct test_log_core *core = test_log_core();
+    const struct test_log_output *output = &core->options.output;
+    struct test_log_result *result = test_log_core_result(
+        &core->run, &running, test_log_flavour_given(&core->options));
+    bool shown;
+
+    if (!result)
+        return;
+    shown = test_log_outcome_bad(result->outcome) || output->show_output;
+    if (shown)
+        test_log_core_extract(&core->run, result, &running);
+    if (shown && result->folder) {
+        running.folder = strdup(result->folder);
+        test_log_render(&core->run, result, &output->style, false);
+    }
+    if (shown && !output->quiet)
+        test_log_print_block(&core->run, result, output);
+    test_log_jsonl_result(result);
+    test_log_run_drop(&core->run);
+}
+
+static void end(enum test_log_outcome outcome, const char *reason)
+{
+    int output = test_log_core_file(TEST_LOG_CORE_OUTPUT);
+
+    running.ended = test_log_core_now();
+    running.outcome = outcome;
+    running.reason = reason && *reason ? strdup(reason) : NULL;
+    running.threads = test_log_threads_end();
+    trace_unwind(0);
+    if (running.has_recording)
+        trace_close_part();
+    else if (test_log_core()->options.output.live)
+        trace_close();
+    test_log_output_end();
+    running.printed_to = output < 0 ? 0 : test_log_output_size(output);
+    report();
+    test_log_journal_end(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running);
+    forget();
+}
+
+/* ---- Functions of the program ---- */
+
+void test_log_core_end_open(void)
+{
+    pthread_mutex_lock(&lock);
+    if (is_open())
+        end(TEST_LOG_OUTCOME_FAILED, "not ended");
+    pthread_mutex_unlock(&lock);
+}
+
+int test_log_prepare(void)
+{
+    int status;
+
+    pthread_mutex_lock(&lock);
+    status = test_log_core_open();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int test_log_begin(const char *suite, const char *test)
+{
+    int status;
+
+    if (!test || !*test) {
+        errno = EINVAL;
+        return -1;
+    }
+    pthread_mutex_lock(&lock);
+    status = test_log_core_open();
+    if (!status && is_open())
+        end(TEST_LOG_OUTCOME_FAILED, "not ended");
+    if (!status) {
+        forget();
+        begin(suite, test);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int test_log_end(enum test_log_verdict verdict, const char *reason)
+{
+    bool valid;
+
+    pthread_mutex_lock(&lock);
+    valid = is_open() && (unsigned)verdict <= TEST_LOG_SKIPPED;
+    if (valid)
+        end(outcomes[verdict], reason);
+    else
+        errno = EINVAL;
+    pthread_mutex_unlock(&lock);
+    return valid ? 0 : -1;
+}

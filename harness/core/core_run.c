@@ -1,0 +1,242 @@
+/* core_run.c: makes the run of a program's tests, and ends it when the process
+ * exits. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/core/core_run.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/plan/plan.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
+#include "trace/record/fatal_signal.h"
+
+enum { DESCRIPTORS = 100 }; /* programs may rely on low ones */
+
+static const char *const names[TEST_LOG_CORE_FILES] = {
+    [TEST_LOG_CORE_JOURNAL] = TEST_LOG_JOURNAL,
+    [TEST_LOG_CORE_RECORDING] = TEST_LOG_RECORDING,
+    [TEST_LOG_CORE_OUTPUT] = TEST_LOG_OUTPUT,
+};
+
+static struct test_log_core core;
+
+struct test_log_core *test_log_core(void)
+{
+    return &core;
+}
+
+uint64_t test_log_core_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Files ---- */
+
+static int open_file(enum test_log_core_file which)
+{
+    bool appends = which != TEST_LOG_CORE_RECORDING;
+    char path[PATH_MAX];
+    int fd, high;
+
+    if (!core.folder || snprintf(path, sizeof(path), "%s/%s", core.folder,
+                                 names[which]) >= PATH_MAX)
+        return -1;
+    fd = open(path,
+              O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
+                  (appends ? O_APPEND : 0),
+              0666);
+    high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
+    if (fd >= 0)
+        close(fd);
+    if (high < 0)
+        return -1;
+    core.files[which] = trace_descriptor_of(high);
+    if (which == TEST_LOG_CORE_JOURNAL && getpid() == core.owner)
+        test_log_journal_own(high);
+    return high;
+}
+
+int test_log_core_file(enum test_log_core_file which)
+{
+    return trace_descriptor_is_ours(&core.files[which]) ? core.files[which].fd
+                                                        : open_file(which);
+}
+
+static void find_folder(void)
+{
+    char part[PATH_MAX], path[PATH_MAX];
+
+    if (core.run.path &&
+        snprintf(part, sizeof(part), "tests/%s", core.run.program) < PATH_MAX &&
+        !test_log_local_path(&core.run, part, path))
+        core.folder = realpath(path, NULL);
+}
+
+/* What another process needs to end the run. */
+static void note_facts(void)
+{
+    int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
+    char start[TEST_LOG_ANCHOR_SIZE];
+    const struct {
+        const char *name, *value;
+    } facts[] = {
+        {"start", start},
+        {"command", core.run.command},
+        {"executable", core.run.executable},
+        {"flavour", test_log_flavour_given(&core.options)},
+        {"log", core.options.show.value},
+        {"log_origin", core.options.show.origin},
+        {"trace", core.options.record.value},
+        {"trace_origin", core.options.record.origin},
+    };
+
+    test_log_anchor_text(&core.run.start, start);
+    for (size_t i = 0; fd >= 0 && i < sizeof(facts) / sizeof(*facts); i++)
+        if (facts[i].value)
+            test_log_journal_fact(fd, facts[i].name, facts[i].value);
+}
+
+/* ---- The end of the process ---- */
+
+/* The journal has what forked children have reported, too. */
+static void read_results(void)
+{
+    struct test_log_journal journal;
+    int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
+
+    if (fd < 0 || test_log_journal_read(&journal, fd))
+        return;
+    test_log_core_results(&core.run, &journal, &core.options.output.style);
+    test_log_journal_free(&journal);
+}
+
+static void end_run(void)
+{
+    struct test_log_history history;
+    const char *name = test_log_rerun_name(core.run.executable);
+
+    read_results();
+    test_log_history_open(&history, core.run.foreign ? NULL : core.options.dir,
+                          test_log_session()->history,
+                          test_log_flavour_given(&core.options));
+    test_log_history_read(&history, name);
+    test_log_jsonl_close(&core.run);
+    test_log_filters_find_unmatched(&core.filters, &core.run);
+    test_log_run_end(&core.run, &core.options, &core.filters, &history, true);
+    test_log_history_free(&history);
+}
+
+static void at_exit(void)
+{
+    test_log_core_end_open();
+    if (getpid() == core.owner)
+        end_run();
+}
+
+/* ---- The beginning ---- */
+
+/* The arguments of a foreign program are not ours. */
+static void read_options(char *program)
+{
+    char *argv[] = {program, NULL};
+    int code;
+
+    if (test_log_options_read(&core.options, 1, argv, &code))
+        exit(code);
+}
+
+static int subscribe(void)
+{
+    struct log_options options = {
+        .show = core.options.show.value,
+        .record = core.options.record.value,
+        .live = core.options.output.live,
+        .style = core.options.output.style,
+    };
+
+    if (options.live)
+        options.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, DESCRIPTORS);
+    return log_subscribe(&options);
+}
+
+static char *own_path(void)
+{
+    static char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (size <= 0)
+        return program_invocation_name;
+    path[size] = '\0';
+    return path;
+}
+
+/* The run of the last program in the folder may wait for its judgement. */
+static void judge_last(void)
+{
+    char path[PATH_MAX];
+
+    if (!core.run.foreign &&
+        snprintf(path, sizeof(path), "%s/latest", core.options.dir) < PATH_MAX)
+        test_log_judge(path);
+}
+
+static void open_run(char *program)
+{
+    const struct test_log_session *session = test_log_session();
+
+    core.run.start = trace_anchor_now();
+    core.run.parent = test_log_parent_of(session);
+    core.run.foreign = core.run.parent.folder;
+    if (core.run.foreign && session->start)
+        core.run.start = test_log_anchor_of(session->start);
+    test_log_handover_begin(core.run.parent.results);
+    judge_last();
+    core.run.executable = program;
+    core.run.command = test_log_command_of((char *[]){program, NULL});
+    core.run.annotated = true;
+    core.run.static_max = trace_static_max();
+    core.run.dir_given = core.options.dir_given;
+    core.run.scratch_word = "off"; /* it would move while children record */
+    test_log_filters_check(&core.filters, &core.options, !core.run.foreign);
+    test_log_copy_settings(&core.run, &core.options);
+    test_log_run_open(&core.run, core.options.dir, program);
+    core.run.output = &core.options.output;
+    find_folder();
+    test_log_jsonl_open(&core.run, &core.options.output);
+    note_facts();
+}
+
+int test_log_core_open(void)
+{
+    static const struct trace_crash_hooks none;
+    char *program;
+
+    if (core.owner)
+        return 0;
+    core.owner = getpid();
+    program = own_path();
+    test_log_open_out();
+    read_options(program);
+    open_run(program);
+    if (subscribe() || atexit(at_exit)) {
+        core.owner = 0;
+        return -1;
+    }
+    trace_crash_prepare();
+    trace_crash_watch(&none);
+    if (!core.run.foreign)
+        test_log_filters_print(&core.options);
+    return 0;
+}

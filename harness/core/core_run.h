@@ -1,0 +1,49 @@
+/* core_run.h: the run that a program's tests are in. Private. */
+#ifndef TESTLOG_CORE_RUN_H
+#define TESTLOG_CORE_RUN_H
+
+#include "harness/core/in_process.h"
+#include "harness/runner/options/filters.h"
+#include "harness/runner/options/options.h"
+
+enum test_log_core_file {
+    TEST_LOG_CORE_JOURNAL,
+    TEST_LOG_CORE_RECORDING,
+    TEST_LOG_CORE_OUTPUT,
+    TEST_LOG_CORE_FILES
+};
+
+struct test_log_core {
+    pid_t owner; /* the process that made the run and ends it; 0: none yet */
+    struct test_log_options options;
+    struct test_log_filters filters;
+    struct test_log_run run;
+    char *folder; /* absolute path of the program's; NULL: none */
+    struct trace_descriptor files[TEST_LOG_CORE_FILES];
+};
+
+/* test_log_core returns the process's. */
+struct test_log_core *test_log_core(void);
+
+/* test_log_core_open makes the run, once. -1 with errno. */
+int test_log_core_open(void);
+
+/* test_log_core_file returns a descriptor of a file, -1 if there is none; the
+ * program may have closed the last one. */
+int test_log_core_file(enum test_log_core_file);
+
+/* test_log_core_now returns ns of CLOCK_MONOTONIC. */
+uint64_t test_log_core_now(void);
+
+/* ---- core.c ---- */
+
+/* test_log_core_end_open ends the test that this process has left open. */
+void test_log_core_end_open(void);
+
+/* ---- judge_run.c ---- */
+
+/* test_log_judge writes the files of a run whose only program has died without
+ * them. It does nothing if there is no such program. */
+void test_log_judge(const char *path);
+
+#endif

@@ -1,0 +1,102 @@
+/* in_process.h: what the files of harness/core/ share. Private.
+ *
+ * A program's folder in the run has three files that all of its tests share:
+ * `recording`, in which each test has a part; `output.txt`; and `journal.tsv`,
+ * which says where the tests are in these, and how they ended. The journal is
+ * written while tests run, so that it is there if the process dies. The run is
+ * made from it.
+ */
+#ifndef TESTLOG_IN_PROCESS_H
+#define TESTLOG_IN_PROCESS_H
+
+#include <sys/types.h>
+
+#include "harness/results/model/model.h"
+#include "trace/base/descriptor.h"
+
+#define TEST_LOG_JOURNAL   "journal.tsv"
+#define TEST_LOG_RECORDING "recording"
+#define TEST_LOG_OUTPUT    "output.txt"
+
+/* ---- journal.c ---- */
+
+/* A test as the journal has it. */
+struct test_log_noted {
+    char *suite, *test;
+    char *reason;                  /* NULL: none */
+    char *folder;                  /* of a test that did not pass; NULL: none */
+    enum test_log_outcome outcome; /* NONE: it has not ended */
+    pid_t process;
+    uint64_t began, ended;        /* ns, CLOCK_MONOTONIC */
+    uint64_t recorded;            /* where in the recording its part begins */
+    uint64_t printed, printed_to; /* its range of the output */
+    bool has_recording;
+    unsigned threads; /* that outlived it */
+};
+
+struct test_log_journal {
+    char *facts; /* "name\0value\0...", ended by an empty name */
+    struct test_log_noted *tests;
+    size_t count, capacity;
+};
+
+/* test_log_journal_fact writes a fact about the run, test_log_journal_begin and
+ * test_log_journal_end a test's beginning and end, each with one write(2). -1
+ * with errno. */
+int test_log_journal_fact(int fd, const char *name, const char *value);
+int test_log_journal_begin(int fd, const struct test_log_noted *);
+int test_log_journal_end(int fd, const struct test_log_noted *);
+
+/* test_log_journal_read reads all of a journal; what is cut off or malformed is
+ * left out. -1 with errno. test_log_journal_value returns a fact, NULL if it is
+ * missing. */
+int test_log_journal_read(struct test_log_journal *, int fd);
+const char *test_log_journal_value(const struct test_log_journal *,
+                                   const char *name);
+void test_log_journal_free(struct test_log_journal *);
+
+/* test_log_journal_own marks the journal as that of this process until it ends;
+ * test_log_journal_is_owned tells whether another process has done so.
+ * test_log_journal_lock lets one process at a time take space in the recording.
+ */
+int test_log_journal_own(int fd);
+bool test_log_journal_is_owned(int fd);
+void test_log_journal_lock(int fd);
+void test_log_journal_unlock(int fd);
+
+/* ---- test_output.c ---- */
+
+/* test_log_output_begin redirects stdout and stderr to a file, until
+ * test_log_output_end. test_log_output_size returns the bytes of the file. */
+void test_log_output_begin(int file);
+void test_log_output_end(void);
+uint64_t test_log_output_size(int file);
+
+/* ---- results.c ---- */
+
+/* test_log_core_result adds a noted test to the run as a result; NULL without
+ * memory. */
+struct test_log_result *test_log_core_result(struct test_log_run *,
+                                             const struct test_log_noted *,
+                                             const char *flavour);
+
+/* test_log_core_extract gives a test that did not pass a folder with its part
+ * of the recording and of the output. */
+void test_log_core_extract(const struct test_log_run *,
+                           struct test_log_result *,
+                           const struct test_log_noted *);
+
+/* test_log_core_results adds all tests of a journal to the run, once the
+ * processes are gone whose tests have not ended: these have crashed. */
+void test_log_core_results(struct test_log_run *, struct test_log_journal *,
+                           const struct log_style *);
+
+/* ---- outlived_threads.c ---- */
+
+/* test_log_threads_begin notes the threads that a test finds.
+ * test_log_threads_end returns how many others there are at its end, and keeps
+ * them from recording. */
+void test_log_threads_begin(void);
+unsigned test_log_threads_end(void);
+
+#endif

@@ -1,0 +1,313 @@
+/* journal.c: writes and reads journal.tsv. Each line has a word and its
+ * columns:
+ *
+ *  fact NAME VALUE
+ *  begin PROCESS TIME RECORDED PRINTED SUITE TEST
+ *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON]
+ *
+ * RECORDED and FOLDER are "-" if the test has none. Texts have \n, \t and \\ in
+ * place of a newline, a tab and a backslash.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/core/in_process.h"
+#include "harness/results/folder/run_folder.h"
+#include "trace/base/containers.h"
+
+enum { COLUMNS = 8 };
+
+static const struct {
+    char letter, meant;
+} escapes[] = {{'n', '\n'}, {'t', '\t'}, {'\\', '\\'}};
+
+enum { ESCAPES = sizeof(escapes) / sizeof(*escapes) };
+
+/* ---- Writing ---- */
+
+static void put_text(struct trace_text *line, const char *text)
+{
+    for (; *text; text++) {
+        int i = 0;
+
+        while (i < ESCAPES && escapes[i].meant != *text)
+            i++;
+        if (i < ESCAPES)
+            trace_text_char(line, '\\');
+        trace_text_char(line, i < ESCAPES ? escapes[i].letter : *text);
+    }
+}
+
+/* Ends and writes a line, and frees it. */
+static int write_line(int fd, struct trace_text *line)
+{
+    int status = -1;
+
+    trace_text_char(line, '\n');
+    if (line->failed)
+        errno = ENOMEM;
+    else
+        status = test_log_write_all(fd, line->data, line->size);
+    trace_text_free(line);
+    return status;
+}
+
+int test_log_journal_fact(int fd, const char *name, const char *value)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "fact\t%s\t", name);
+    put_text(&line, value);
+    return write_line(fd, &line);
+}
+
+int test_log_journal_begin(int fd, const struct test_log_noted *test)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "begin\t%ld\t%" PRIu64 "\t", (long)test->process,
+                      test->began);
+    if (test->has_recording)
+        trace_text_printf(&line, "%" PRIu64, test->recorded);
+    else
+        trace_text_char(&line, '-');
+    trace_text_printf(&line, "\t%" PRIu64 "\t", test->printed);
+    put_text(&line, test->suite);
+    trace_text_char(&line, '\t');
+    put_text(&line, test->test);
+    return write_line(fd, &line);
+}
+
+int test_log_journal_end(int fd, const struct test_log_noted *test)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "end\t%ld\t%" PRIu64 "\t%s\t%" PRIu64 "\t%u\t",
+                      (long)test->process, test->ended,
+                      test_log_outcome_word(test->outcome), test->printed_to,
+                      test->threads);
+    put_text(&line, test->folder ? test->folder : "-");
+    if (test->reason) {
+        trace_text_char(&line, '\t');
+        put_text(&line, test->reason);
+    }
+    return write_line(fd, &line);
+}
+
+/* ---- Reading ---- */
+
+/* Replaces escapes, in place. */
+static char *plain(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++) {
+        int i = ESCAPES;
+
+        if (*from == '\\')
+            for (i = 0; i < ESCAPES && escapes[i].letter != from[1]; i++)
+                ;
+        *to++ = i < ESCAPES ? escapes[i].meant : *from;
+        from += i < ESCAPES;
+    }
+    *to = '\0';
+    return text;
+}
+
+static size_t cut(char *line, char *columns[COLUMNS])
+{
+    size_t count = 0;
+
+    for (; line && count < COLUMNS; count++) {
+        columns[count] = line;
+        line = count + 1 < COLUMNS ? strchr(line, '\t') : NULL;
+        if (line)
+            *line++ = '\0';
+    }
+    return count;
+}
+
+static uint64_t number(const char *text)
+{
+    return strtoull(text, NULL, 10);
+}
+
+static void read_begin(struct test_log_journal *journal, char **columns)
+{
+    if (!TRACE_ARRAY_RESERVE(journal->tests, journal->capacity,
+                             journal->count + 1))
+        return;
+    journal->tests[journal->count++] = (struct test_log_noted){
+        .process = (pid_t)number(columns[1]),
+        .began = number(columns[2]),
+        .has_recording = columns[3][0] != '-',
+        .recorded = number(columns[3]),
+        .printed = number(columns[4]),
+        .suite = strdup(plain(columns[5])),
+        .test = strdup(plain(columns[6])),
+    };
+}
+
+/* The last test that the process has begun is near the end. */
+static struct test_log_noted *open_test_of(struct test_log_journal *journal,
+                                           pid_t process)
+{
+    for (size_t i = journal->count; i--;)
+        if (journal->tests[i].process == process)
+            return journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE
+                       ? &journal->tests[i]
+                       : NULL;
+    return NULL;
+}
+
+static void read_end(struct test_log_journal *journal, char **columns,
+                     size_t count)
+{
+    struct test_log_noted *test =
+        open_test_of(journal, (pid_t)number(columns[1]));
+
+    if (!test)
+        return;
+    test->ended = number(columns[2]);
+    test->outcome = test_log_outcome_of(columns[3]);
+    test->printed_to = number(columns[4]);
+    test->threads = (unsigned)number(columns[5]);
+    if (strcmp(columns[6], "-") != 0)
+        test->folder = strdup(plain(columns[6]));
+    if (count > 7)
+        test->reason = strdup(plain(columns[7]));
+}
+
+static void add_fact(struct trace_text *facts, const char *name, char *value)
+{
+    trace_text_add(facts, name, strlen(name) + 1);
+    plain(value);
+    trace_text_add(facts, value, strlen(value) + 1);
+}
+
+static void read_line(struct test_log_journal *journal,
+                      struct trace_text *facts, char *line)
+{
+    char *columns[COLUMNS];
+    size_t count = cut(line, columns);
+
+    if (!strcmp(columns[0], "fact") && count == 3 && columns[1][0])
+        add_fact(facts, columns[1], columns[2]);
+    else if (!strcmp(columns[0], "begin") && count == 7)
+        read_begin(journal, columns);
+    else if (!strcmp(columns[0], "end") && count >= 7)
+        read_end(journal, columns, count);
+}
+
+/* Returns the bytes of a file, to be freed; NULL with errno. No descriptor of
+ * the journal is closed, because that would drop the locks. */
+static char *load(int fd, size_t *size)
+{
+    struct stat status;
+    char *bytes =
+        fstat(fd, &status) ? NULL : malloc((size_t)status.st_size + 1);
+    ssize_t got;
+
+    for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
+        got = pread(fd, bytes + *size, (size_t)status.st_size - *size,
+                    (off_t)*size);
+        if (got <= 0)
+            break;
+    }
+    return bytes;
+}
+
+/* A process may have died while it wrote the last line. */
+int test_log_journal_read(struct test_log_journal *journal, int fd)
+{
+    struct trace_text facts = {0};
+    size_t size;
+    char *bytes = load(fd, &size), *line = bytes, *end;
+
+    *journal = (struct test_log_journal){0};
+    if (!bytes)
+        return -1;
+    while ((end = memchr(line, '\n', size - (size_t)(line - bytes)))) {
+        *end = '\0';
+        read_line(journal, &facts, line);
+        line = end + 1;
+    }
+    trace_text_add(&facts, "", 1);
+    journal->facts = facts.data;
+    free(bytes);
+    return 0;
+}
+
+const char *test_log_journal_value(const struct test_log_journal *journal,
+                                   const char *name)
+{
+    const char *value;
+
+    for (const char *at = journal->facts; at && *at;
+         at = value + strlen(value) + 1) {
+        value = at + strlen(at) + 1;
+        if (!strcmp(at, name))
+            return value;
+    }
+    return NULL;
+}
+
+void test_log_journal_free(struct test_log_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++) {
+        free(journal->tests[i].suite);
+        free(journal->tests[i].test);
+        free(journal->tests[i].reason);
+        free(journal->tests[i].folder);
+    }
+    free(journal->tests);
+    free(journal->facts);
+    *journal = (struct test_log_journal){0};
+}
+
+/* ---- Locks ---- */
+
+/* Bytes of the file that stand for a lock. They belong to a process: a forked
+ * child has none of its parent's, and the kernel drops them when the process
+ * ends. */
+enum { OWNER = 0, SPACE = 1 };
+
+static struct flock lock_of(int byte, short type)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+}
+
+int test_log_journal_own(int fd)
+{
+    struct flock lock = lock_of(OWNER, F_WRLCK);
+
+    return fcntl(fd, F_SETLK, &lock);
+}
+
+bool test_log_journal_is_owned(int fd)
+{
+    struct flock lock = lock_of(OWNER, F_WRLCK);
+
+    return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+void test_log_journal_lock(int fd)
+{
+    struct flock lock = lock_of(SPACE, F_WRLCK);
+
+    while (fcntl(fd, F_SETLKW, &lock) && errno == EINTR)
+        ;
+}
+
+void test_log_journal_unlock(int fd)
+{
+    struct flock lock = lock_of(SPACE, F_UNLCK);
+
+    fcntl(fd, F_SETLK, &lock);
+}

@@ -1,0 +1,125 @@
+/* judge_run.c: ends the run of a program that has died. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/core/core_run.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/index/index.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/runner.h"
+#include "harness/session.h"
+
+static bool exists(const struct test_log_run *run, const char *name)
+{
+    int fd = test_log_open(run, name, O_RDONLY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Returns the name of the only program, to be freed; NULL if there are none or
+ * several. */
+static char *program_of(const char *path)
+{
+    char folder[PATH_MAX];
+    struct dirent *entry;
+    char *name = NULL;
+    DIR *programs;
+    int count = 0;
+
+    if (snprintf(folder, sizeof(folder), "%s/tests", path) >= PATH_MAX)
+        return NULL;
+    programs = opendir(folder);
+    while (programs && (entry = readdir(programs))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        free(name);
+        name = strdup(entry->d_name);
+        count++;
+    }
+    if (programs)
+        closedir(programs);
+    if (count == 1)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* Opens the journal if its process is gone. */
+static int open_journal(const struct test_log_run *run)
+{
+    char name[PATH_MAX];
+    int fd = -1;
+
+    if (snprintf(name, sizeof(name), "tests/%s/" TEST_LOG_JOURNAL,
+                 run->program) < PATH_MAX)
+        fd = test_log_open(run, name, O_RDONLY);
+    if (fd >= 0 && test_log_journal_is_owned(fd)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static char *fact(const struct test_log_journal *journal, const char *name)
+{
+    const char *value = test_log_journal_value(journal, name);
+
+    return value ? strdup(value) : NULL;
+}
+
+static void take_facts(struct test_log_run *run,
+                       const struct test_log_journal *journal)
+{
+    const char *start = test_log_journal_value(journal, "start");
+
+    if (start)
+        run->start = test_log_anchor_of(start);
+    run->command = fact(journal, "command");
+    run->executable = test_log_journal_value(journal, "executable");
+    run->show = fact(journal, "log");
+    run->show_origin = fact(journal, "log_origin");
+    run->record = fact(journal, "trace");
+    run->record_origin = fact(journal, "trace_origin");
+    run->annotated = true;
+}
+
+static void judge(struct test_log_run *run, int fd)
+{
+    struct test_log_options options = {.profiler = trace_profiler_default};
+    struct test_log_journal journal;
+
+    if (test_log_journal_read(&journal, fd))
+        return;
+    take_facts(run, &journal);
+    test_log_core_results(run, &journal, &options.output.style);
+    test_log_run_write(run, &options);
+    test_log_index_write(run);
+    test_log_notice("%s: %s died; its tests are judged now", run->path,
+                    run->program);
+    test_log_journal_free(&journal);
+}
+
+void test_log_judge(const char *path)
+{
+    struct test_log_run run = {.path = strdup(path)};
+    int fd;
+
+    run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (run.path && run.folder > 0 && !exists(&run, "run.json"))
+        run.program = program_of(path);
+    fd = run.program ? open_journal(&run) : -1;
+    if (fd >= 0) {
+        judge(&run, fd);
+        close(fd);
+    }
+    if (run.folder < 0)
+        run.folder = 0;
+    test_log_run_free(&run);
+}

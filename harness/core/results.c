@@ -1,0 +1,266 @@
+/* results.c: makes results of the tests in a journal. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/core/in_process.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/reports/writers.h"
+#include "trace/format.h"
+#include "trace/read/crashes.h"
+#include "trace/read/reader.h"
+
+/* Returns the path of a file that the program's tests share. */
+static int shared_name(const struct test_log_run *run, const char *file,
+                       char *name)
+{
+    return snprintf(name, PATH_MAX, "tests/%s/%s", run->program, file) <
+                   PATH_MAX
+               ? 0
+               : -1;
+}
+
+static char *recording_of(const struct test_log_run *run,
+                          const struct test_log_noted *test)
+{
+    char *name = NULL;
+
+    if (test->has_recording &&
+        asprintf(&name, "tests/%s/" TEST_LOG_RECORDING "#%llu", run->program,
+                 (unsigned long long)test->recorded) < 0)
+        name = NULL;
+    return name;
+}
+
+/* Splits "file:line: why", as assertions have it. */
+static void find_place(struct test_log_result *result)
+{
+    struct test_log_place place = test_log_place_of(result);
+
+    if (!place.found)
+        return;
+    result->file = strndup(place.file, place.size);
+    result->line = place.line;
+}
+
+static char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+struct test_log_result *test_log_core_result(struct test_log_run *run,
+                                             const struct test_log_noted *test,
+                                             const char *flavour)
+{
+    struct test_log_result *result = test_log_run_add(run);
+    uint64_t start = run->start.monotonic;
+
+    if (!result)
+        return NULL;
+    result->program = copy(run->program ? run->program : "?");
+    result->suite = copy(test->suite);
+    result->test = copy(test->test);
+    result->flavour = copy(flavour);
+    result->filter = copy(run->show);
+    result->reason = copy(test->reason);
+    result->outcome = test->outcome;
+    result->began = test->began > start ? test->began - start : 1;
+    result->duration =
+        test->ended > test->began ? test->ended - test->began : 0;
+    result->recording = recording_of(run, test);
+    result->unrendered = result->recording && !test->folder;
+    result->gpu = run->gpu.state;
+    result->folder = copy(test->folder);
+    if (test->threads &&
+        asprintf(&result->survivors, "%u thread%s", test->threads,
+                 test->threads == 1 ? "" : "s") < 0)
+        result->survivors = NULL;
+    find_place(result);
+    return result;
+}
+
+/* ---- The folder of a test that did not pass ---- */
+
+/* Framework's names may have any characters. */
+static void put_safe(struct trace_text *name, const char *text)
+{
+    enum { MOST = 100 };
+
+    for (size_t i = 0; text[i] && i < MOST; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        trace_text_char(name, c <= ' ' || c == '/' || c == 0x7f || c > 0x7f
+                                  ? '_'
+                                  : (char)c);
+    }
+}
+
+/* Makes a folder; another test may have one of that name. */
+static bool make_folder(const struct test_log_run *run,
+                        struct test_log_result *result)
+{
+    struct trace_text name = {0};
+    size_t size;
+
+    trace_text_printf(&name, "tests/%s/", run->program);
+    put_safe(&name, result->suite[0] == '.' ? "_" : "");
+    put_safe(&name, result->suite);
+    trace_text_char(&name, '.');
+    put_safe(&name, result->test);
+    size = name.size;
+    errno = EEXIST;
+    for (int i = 2; !name.failed && test_log_make_folder(run, name.data) &&
+                    errno == EEXIST && i < 10000;
+         i++) {
+        name.data[name.size = size] = '\0';
+        trace_text_printf(&name, "~%d", i);
+        errno = EEXIST;
+    }
+    if (name.failed || errno == EEXIST) {
+        trace_text_free(&name);
+        return false;
+    }
+    result->folder = name.data;
+    return true;
+}
+
+/* Copies a range of bytes, which may end before. */
+static void copy_range(int from, uint64_t at, uint64_t to, FILE *out)
+{
+    char bytes[65536];
+    ssize_t got;
+
+    while (at < to) {
+        size_t most =
+            to - at < sizeof(bytes) ? (size_t)(to - at) : sizeof(bytes);
+
+        got = pread(from, bytes, most, (off_t)at);
+        if (got <= 0 || fwrite(bytes, 1, (size_t)got, out) != (size_t)got)
+            return;
+        at += (uint64_t)got;
+    }
+}
+
+static void extract(const struct test_log_run *run,
+                    const struct test_log_result *result, const char *file,
+                    uint64_t from, uint64_t to)
+{
+    char name[PATH_MAX];
+    struct trace_file copied;
+    int fd =
+        shared_name(run, file, name) ? -1 : test_log_open(run, name, O_RDONLY);
+
+    if (fd < 0)
+        return;
+    if (!test_log_create_file(run, result, file, &copied)) {
+        copy_range(fd, from, to, copied.stream);
+        trace_file_commit(&copied);
+    }
+    close(fd);
+}
+
+/* The bytes of a part: what was used of a test that has ended, otherwise what
+ * was taken. */
+static uint64_t size_of_part(const struct test_log_run *run,
+                             const struct test_log_noted *test)
+{
+    char name[PATH_MAX];
+    struct trace_header header;
+    uint64_t size = 0;
+    int fd = shared_name(run, TEST_LOG_RECORDING, name)
+                 ? -1
+                 : test_log_open(run, name, O_RDONLY);
+
+    if (fd < 0)
+        return 0;
+    if (pread(fd, &header, sizeof(header), (off_t)test->recorded) ==
+        (ssize_t)sizeof(header))
+        size = header.used ? header.used : trace_chunks_end(&header);
+    close(fd);
+    return size;
+}
+
+void test_log_core_extract(const struct test_log_run *run,
+                           struct test_log_result *result,
+                           const struct test_log_noted *test)
+{
+    uint64_t size = test->has_recording ? size_of_part(run, test) : 0;
+
+    if (!run->path || !make_folder(run, result))
+        return;
+    extract(run, result, TEST_LOG_OUTPUT, test->printed, test->printed_to);
+    if (!size)
+        return;
+    extract(run, result, TEST_LOG_RECORDING, test->recorded,
+            test->recorded + size);
+    result->unrendered = false;
+}
+
+/* ---- All results ---- */
+
+/* The signal that ended a process, as its part of the recording has it. */
+static int signal_of(const struct test_log_run *run,
+                     const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(run, result);
+    const unsigned char *stack;
+    struct trace_crash crash;
+    size_t cursor = 0;
+    int number = 0;
+
+    if (reader && trace_reader_crash(reader, &cursor, &crash, &stack))
+        number = crash.signal;
+    trace_reader_close(reader);
+    return number;
+}
+
+/* A test of a process that is gone. */
+static void judge_crash(struct test_log_run *run,
+                        struct test_log_result *result,
+                        const struct log_style *style)
+{
+    int number = signal_of(run, result);
+
+    result->outcome = TEST_LOG_OUTCOME_CRASHED;
+    test_log_change_recording(run, result, trace_seal_beneath);
+    if (number)
+        result->reason = copy(test_log_signal(number));
+    else
+        result->reason = copy("its process died");
+    test_log_render(run, result, style, false);
+}
+
+static void add(struct test_log_run *run, struct test_log_noted *test,
+                const char *flavour, const struct log_style *style)
+{
+    bool crashed = test->outcome == TEST_LOG_OUTCOME_NONE;
+    struct test_log_result *result;
+
+    if (crashed) {
+        test->ended = test->began;
+        test->printed_to = UINT64_MAX;
+    }
+    result = test_log_core_result(run, test, flavour);
+    if (!result)
+        return;
+    result->written = result->outcome;
+    if (!crashed)
+        return;
+    test_log_core_extract(run, result, test);
+    judge_crash(run, result, style);
+}
+
+void test_log_core_results(struct test_log_run *run,
+                           struct test_log_journal *journal,
+                           const struct log_style *style)
+{
+    const char *flavour = test_log_journal_value(journal, "flavour");
+
+    for (size_t i = 0; i < journal->count; i++)
+        add(run, &journal->tests[i], flavour, style);
+}
