@@ -28,6 +28,12 @@
  * the calls' limit and in ranges of their own. IMAGE and STACK records have no
  * time of their own: it is 1.
  *
+ * A file may have several recordings, its parts, one behind the other; each
+ * begins at a page. Once the process has ended, short parts are compact: of the
+ * header only the first 512 bytes are there, the losses of all counters are in
+ * `losses`, and `used` is where the records would end. A compact part begins at
+ * a multiple of 64 bytes.
+ *
  * A value is a word (type in the low 32 bits, size in the high 32) and its
  * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not
  * include.
@@ -53,6 +59,7 @@ enum {
     TRACE_PIECE_SLOTS = TRACE_PIECE_SIZE / TRACE_SLOT_SIZE,
     TRACE_CHUNK_PIECES = TRACE_CHUNK_SIZE / TRACE_PIECE_SIZE,
     TRACE_COUNTERS = 56,
+    TRACE_SHORT_HEADER = 512, /* the header without counters */
 };
 
 #define TRACE_MAGIC UINT64_C(0x0a676f6c74736574) /* "testlog\n" */
@@ -92,7 +99,7 @@ struct trace_header {
     uint32_t reached;     /* 1: the limit was reached */
     uint64_t used;        /* bytes once the file was truncated; 0: it was not */
     uint32_t disabled;    /* 1: recording was disabled for a while */
-    uint32_t unused;
+    uint32_t compact;     /* 1: a part whose records follow its short header */
     uint64_t
         shared; /* the next free piece; the first of a chunk: none is free */
     struct trace_losses losses; /* of threads without counters of their own */
@@ -219,7 +226,8 @@ struct trace_record {
 _Static_assert(sizeof(struct trace_record) == TRACE_SLOT_SIZE, "one slot");
 _Static_assert(2 * sizeof(struct trace_call_entry) == TRACE_SLOT_SIZE,
                "half a slot");
-_Static_assert(offsetof(struct trace_header, counters) == 512, "whole lines");
+_Static_assert(offsetof(struct trace_header, counters) == TRACE_SHORT_HEADER,
+               "whole lines");
 _Static_assert(sizeof(struct trace_header) == TRACE_HEADER_SIZE, "one page");
 
 #endif

@@ -98,14 +98,16 @@ TRACE_API int trace_open(const char *path, const struct trace_options *);
  * keeps if it succeeds. The process survives if others truncate the file. */
 int trace_open_file(int file, const struct trace_options *);
 
-/* trace_open_part does the same in a part of a file that begins at `offset`, a
- * multiple of the page size at or behind the end of the file. It keeps the
- * descriptor `file`. trace_close_part ends the recording, cuts the file
- * behind it unless others have made it longer, and returns how many bytes the
- * part has; 0 if this process began none. The next part uses the same addresses
- * again if no other thread may still write to this one. In a forked child, a
- * part takes the place of its parent's. */
-int trace_open_part(int file, uint64_t offset, const struct trace_options *);
+/* Recordings may follow each other in one empty file, of which each is a part.
+ * trace_parts_begin comes before the first, and before forks: a forked child
+ * may open a part in place of its parent's. trace_open_part does what
+ * trace_open does in a part of `file`, of which it keeps a copy, and stores the
+ * offset at which the part begins; only one process may call it at a time.
+ * trace_close_part ends the recording and returns how many bytes the part has;
+ * 0 if this process opened none. The next part uses the same addresses again if
+ * no other thread may still write to this one. */
+int trace_parts_begin(void);
+int trace_open_part(int file, uint64_t *offset, const struct trace_options *);
 uint64_t trace_close_part(void);
 
 /* trace_bar_threads keeps threads of this process from recording; the list

@@ -4,16 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <testlog/core.h>
 #include "harness/core/core_run.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "trace/read/reader.h"
 #include "trace/recording.h"
+#include <testlog/core.h>
 
 static const enum test_log_outcome outcomes[] = {
     [TEST_LOG_PASSED] = TEST_LOG_OUTCOME_PASSED,
@@ -52,18 +51,6 @@ static void print_missing(int error)
     printed = true;
 }
 
-/* Takes the space behind what is in the recording. */
-static int open_part(int file, const struct trace_options *options)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct stat status;
-
-    if (fstat(file, &status))
-        return -1;
-    running.recorded = ((uint64_t)status.st_size + page - 1) / page * page;
-    return trace_open_part(file, running.recorded, options);
-}
-
 static void record(void)
 {
     const struct test_log_core *core = test_log_core();
@@ -91,7 +78,8 @@ static void record(void)
         return; /* the program records by itself: trace_start */
     snprintf(name, sizeof(name), "%s/%s", running.suite, running.test);
     test_log_journal_lock(journal);
-    running.has_recording = file >= 0 && !open_part(file, &options);
+    running.has_recording =
+        file >= 0 && !trace_open_part(file, &running.recorded, &options);
     test_log_journal_unlock(journal);
     if (running.has_recording)
         return;

@@ -206,6 +206,7 @@ static void open_run(char *program)
     core.run.executable = program;
     core.run.command = test_log_command_of((char *[]){program, NULL});
     core.run.annotated = true;
+    core.run.flagless = true;
     core.run.static_max = trace_static_max();
     core.run.dir_given = core.options.dir_given;
     core.run.scratch_word = "off"; /* it would move while children record */
@@ -230,7 +231,7 @@ int test_log_core_open(void)
     test_log_open_out();
     read_options(program);
     open_run(program);
-    if (subscribe() || atexit(at_exit)) {
+    if (subscribe() || trace_parts_begin() || atexit(at_exit)) {
         core.owner = 0;
         return -1;
     }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -88,6 +89,7 @@ static void take_facts(struct test_log_run *run,
     run->record = fact(journal, "trace");
     run->record_origin = fact(journal, "trace_origin");
     run->annotated = true;
+    run->flagless = true;
 }
 
 static void judge(struct test_log_run *run, int fd)
@@ -106,13 +108,22 @@ static void judge(struct test_log_run *run, int fd)
     test_log_journal_free(&journal);
 }
 
+/* Holds the run, unless a process still writes to it or judges it. */
+static bool hold(struct test_log_run *run)
+{
+    run->lock = openat(run->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->lock < 0)
+        run->lock = 0;
+    return run->lock && !flock(run->lock, LOCK_EX | LOCK_NB);
+}
+
 void test_log_judge(const char *path)
 {
-    struct test_log_run run = {.path = strdup(path)};
+    struct test_log_run run = {.path = realpath(path, NULL)};
     int fd;
 
     run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (run.path && run.folder > 0 && !exists(&run, "run.json"))
+    if (run.path && run.folder > 0 && !exists(&run, "run.json") && hold(&run))
         run.program = program_of(path);
     fd = run.program ? open_journal(&run) : -1;
     if (fd >= 0) {

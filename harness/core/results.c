@@ -12,6 +12,7 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "trace/format.h"
+#include "trace/parts/parts.h"
 #include "trace/read/crashes.h"
 #include "trace/read/reader.h"
 
@@ -164,23 +165,17 @@ static void extract(const struct test_log_run *run,
     close(fd);
 }
 
-/* The bytes of a part: what was used of a test that has ended, otherwise what
- * was taken. */
-static uint64_t size_of_part(const struct test_log_run *run,
-                             const struct test_log_noted *test)
+static uint64_t size_of_part(const struct test_log_run *run, uint64_t offset)
 {
     char name[PATH_MAX];
-    struct trace_header header;
-    uint64_t size = 0;
+    uint64_t size;
     int fd = shared_name(run, TEST_LOG_RECORDING, name)
                  ? -1
                  : test_log_open(run, name, O_RDONLY);
 
     if (fd < 0)
         return 0;
-    if (pread(fd, &header, sizeof(header), (off_t)test->recorded) ==
-        (ssize_t)sizeof(header))
-        size = header.used ? header.used : trace_chunks_end(&header);
+    size = trace_part_size(fd, offset);
     close(fd);
     return size;
 }
@@ -189,7 +184,7 @@ void test_log_core_extract(const struct test_log_run *run,
                            struct test_log_result *result,
                            const struct test_log_noted *test)
 {
-    uint64_t size = test->has_recording ? size_of_part(run, test) : 0;
+    uint64_t size = test->has_recording ? size_of_part(run, test->recorded) : 0;
 
     if (!run->path || !make_folder(run, result))
         return;
@@ -203,56 +198,109 @@ void test_log_core_extract(const struct test_log_run *run,
 
 /* ---- All results ---- */
 
-/* The signal that ended a process, as its part of the recording has it. */
-static int signal_of(const struct test_log_run *run,
-                     const struct test_log_result *result)
+/* What the recording says about the end of a process that is gone. */
+static void find_end(const struct test_log_run *run,
+                     const struct test_log_result *result,
+                     struct test_log_noted *test)
 {
     struct trace_reader *reader = test_log_recording(run, result);
     const unsigned char *stack;
     struct trace_crash crash;
     size_t cursor = 0;
-    int number = 0;
 
     if (reader && trace_reader_crash(reader, &cursor, &crash, &stack))
-        number = crash.signal;
+        test->reason = copy(test_log_signal(crash.signal));
+    if (reader)
+        test->ended = run->start.monotonic + trace_reader_summary(reader).end;
     trace_reader_close(reader);
-    return number;
+    if (!test->reason)
+        test->reason = copy("its process died");
 }
 
-/* A test of a process that is gone. */
-static void judge_crash(struct test_log_run *run,
-                        struct test_log_result *result,
-                        const struct log_style *style)
+/* The space of a crashed test is copied before that of the others moves. */
+static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
 {
-    int number = signal_of(run, result);
-
-    result->outcome = TEST_LOG_OUTCOME_CRASHED;
-    test_log_change_recording(run, result, trace_seal_beneath);
-    if (number)
-        result->reason = copy(test_log_signal(number));
-    else
-        result->reason = copy("its process died");
-    test_log_render(run, result, style, false);
-}
-
-static void add(struct test_log_run *run, struct test_log_noted *test,
-                const char *flavour, const struct log_style *style)
-{
-    bool crashed = test->outcome == TEST_LOG_OUTCOME_NONE;
     struct test_log_result *result;
 
-    if (crashed) {
-        test->ended = test->began;
-        test->printed_to = UINT64_MAX;
-    }
-    result = test_log_core_result(run, test, flavour);
+    test->outcome = TEST_LOG_OUTCOME_CRASHED;
+    test->ended = test->began;
+    test->printed_to = UINT64_MAX;
+    result = test_log_core_result(run, test, NULL);
     if (!result)
         return;
-    result->written = result->outcome;
-    if (!crashed)
-        return;
     test_log_core_extract(run, result, test);
-    judge_crash(run, result, style);
+    test->folder = copy(result->folder);
+    find_end(run, result, test);
+    test_log_run_drop(run);
+}
+
+static void add(struct test_log_run *run, const struct test_log_noted *test,
+                const char *flavour, const struct log_style *style)
+{
+    struct test_log_result *result = test_log_core_result(run, test, flavour);
+
+    if (!result)
+        return;
+    if (result->outcome == TEST_LOG_OUTCOME_CRASHED)
+        test_log_render(run, result, style, false);
+    else
+        result->written = result->outcome;
+}
+
+/* ---- The recording of the tests that have no folder ---- */
+
+static int copy_parts(const struct test_log_journal *journal, int from,
+                      FILE *to, uint64_t *offsets)
+{
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct test_log_noted *test = &journal->tests[i];
+
+        offsets[i] = test->recorded;
+        if (test->has_recording && !test->folder &&
+            test->outcome != TEST_LOG_OUTCOME_NONE &&
+            trace_copy_part(from, &offsets[i], to, &at))
+            return -1;
+    }
+    return 0;
+}
+
+/* Replaces the file by one without unused space. A process that a test has left
+ * behind goes on with the old one. */
+static int replace(const struct test_log_run *run,
+                   const struct test_log_journal *journal, uint64_t *offsets)
+{
+    char name[PATH_MAX];
+    struct trace_file file;
+    int from = shared_name(run, TEST_LOG_RECORDING, name)
+                   ? -1
+                   : test_log_open(run, name, O_RDONLY);
+    int status = -1;
+
+    if (from < 0)
+        return -1;
+    if (!test_log_create(run, name, &file)) {
+        status = copy_parts(journal, from, file.stream, offsets);
+        if (status)
+            trace_file_abandon(&file);
+        else
+            status = trace_file_commit(&file);
+    }
+    close(from);
+    return status;
+}
+
+/* Without space for a copy, the file stays as it is. */
+static void compact(const struct test_log_run *run,
+                    struct test_log_journal *journal)
+{
+    uint64_t *offsets = calloc(journal->count + 1, sizeof(*offsets));
+
+    if (offsets && run->path && !replace(run, journal, offsets))
+        for (size_t i = 0; i < journal->count; i++)
+            journal->tests[i].recorded = offsets[i];
+    free(offsets);
 }
 
 void test_log_core_results(struct test_log_run *run,
@@ -261,6 +309,10 @@ void test_log_core_results(struct test_log_run *run,
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
 
+    for (size_t i = 0; i < journal->count; i++)
+        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE)
+            judge_crash(run, &journal->tests[i]);
+    compact(run, journal);
     for (size_t i = 0; i < journal->count; i++)
         add(run, &journal->tests[i], flavour, style);
 }

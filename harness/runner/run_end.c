@@ -57,7 +57,8 @@ static char *rerun_of(const struct test_log_run *run)
 {
     struct trace_text text = {0};
 
-    test_log_add_word(&text, run->executable);
+    if (!run->flagless)
+        test_log_add_word(&text, run->executable);
     return text.data;
 }
 
@@ -93,9 +94,8 @@ void test_log_run_write(const struct test_log_run *run,
 static void print_summary(const struct test_log_run *run)
 {
     char *rerun = rerun_of(run);
-    const char *program = rerun ? rerun : run->executable;
 
-    test_log_print_summary(run, program, program);
+    test_log_print_summary(run, rerun, rerun);
     free(rerun);
 }
 

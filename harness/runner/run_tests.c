@@ -146,7 +146,7 @@ static void before_all(struct criterion_test_set *set)
         return;
     prepared = true;
     test_log_supervisor_enter();
-    test_log_prepare(&test_log_runner, set);
+    test_log_prepare_run(&test_log_runner, set);
     test_log_logger_install();
     test_log_sampling_begin(test_log_runner.options->sample,
                             test_log_runner.options->unwinds);

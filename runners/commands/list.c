@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/core/core_run.h"
 #include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
@@ -151,8 +152,14 @@ static struct listed read_run(int dir, const char *folder, const char *name)
 
     run.head = read_head(dir, name);
     run.state = state_of(dir, &run);
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) < PATH_MAX)
-        run.size = runners_size_of(path);
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+        return run;
+    if (run.state == STATE_UNFINISHED) {
+        test_log_judge(path);
+        run.head = read_head(dir, name);
+        run.state = state_of(dir, &run);
+    }
+    run.size = runners_size_of(path);
     return run;
 }
 

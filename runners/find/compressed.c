@@ -64,11 +64,24 @@ static bool find_beside(const char *path, char *compressed)
     return false;
 }
 
+/* A part of a file is "path#offset". */
+static bool is_part(const char *path)
+{
+    const char *mark = strrchr(path, '#');
+    char file[PATH_MAX];
+
+    return mark && mark[1] && !mark[1 + strspn(mark + 1, "0123456789")] &&
+           snprintf(file, sizeof(file), "%.*s", (int)(mark - path), path) <
+               PATH_MAX &&
+           !access(file, F_OK);
+}
+
 bool runners_is_there(const char *path)
 {
     char compressed[PATH_MAX];
 
-    return !access(path, F_OK) || find_beside(path, compressed);
+    return !access(path, F_OK) || find_beside(path, compressed) ||
+           is_part(path);
 }
 
 /* ---- Reading ---- */

@@ -1,7 +1,9 @@
 /* recordings.c: finds the recordings of a run, whether it has ended or not. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "runners/runners.h"
+#include "trace/parts/parts.h"
 
 static bool is_folder(const char *path)
 {
@@ -147,14 +150,63 @@ static int add_test(struct recordings *found, const char *folder,
     return add(found, trace_base_name(folder), path, name);
 }
 
+/* A test of the program that did not pass has a folder with a copy. */
+static bool has_folder(const struct recordings *found, size_t from, size_t to,
+                       const char *test)
+{
+    for (size_t i = from; i < to; i++)
+        if (!strcmp(found->all[i].test, test))
+            return true;
+    return false;
+}
+
+static int add_part(struct recordings *found, size_t from, size_t to,
+                    const char *program, const char *path)
+{
+    struct recording *last;
+    size_t before = found->count;
+
+    if (add(found, program, path, NULL))
+        return -1;
+    last = &found->all[found->count - 1];
+    if (found->count > before && has_folder(found, from, to, last->test)) {
+        free_recording(last);
+        found->count--;
+    }
+    return 0;
+}
+
+/* Adds the parts of the recording that tests in one process share. */
+static int add_parts(struct recordings *found, size_t from, const char *folder)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+    size_t to = found->count;
+    uint64_t offset = 0;
+    int file, status = 0;
+
+    if (snprintf(path, sizeof(path), "%s/recording", folder) >= PATH_MAX)
+        return 0;
+    file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    do {
+        if (snprintf(part, sizeof(part), "%s#%" PRIu64, path, offset) <
+            PATH_MAX)
+            status = add_part(found, from, to, trace_base_name(folder), part);
+    } while (!status && trace_next_part(file, &offset));
+    close(file);
+    return status;
+}
+
 static int add_program(struct recordings *found, const char *folder,
                        const char *name)
 {
+    size_t from = found->count;
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
         return 0;
-    return each(path, add_test, found);
+    return each(path, add_test, found) || add_parts(found, from, path) ? -1 : 0;
 }
 
 static int find(struct recordings *found, const char *where)

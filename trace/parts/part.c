@@ -2,23 +2,115 @@
  *
  * Each begins at a page of the file with a header of its own. All are mapped at
  * the same addresses, so that 100,000 of them need no more of these than one.
+ * The file is made longer, and space on the disk is reserved, for many parts at
+ * once, because each call costs as much as a short part.
  */
-#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "trace/format.h"
 #include "trace/record/write.h"
+
+/* How much more of the file is reserved, and mapped, than the next part needs:
+ * bytes. */
+enum { RESERVE_MORE = 4 << 20, GROW_MORE = 1 << 30 };
+
+/* Of the file; processes share it. */
+static struct {
+    uint64_t next;     /* where the next part begins */
+    uint64_t reserved; /* up to here */
+    uint64_t size;
+} * shared;
+
+static uint64_t part_size; /* of the process's own, as long as it is open */
+
+int trace_parts_begin(void)
+{
+    void *memory =
+        mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return -1;
+    shared = memory;
+    return 0;
+}
+
+/* ---- Beginning ---- */
+
+static uint64_t file_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+static int reserve(int file, uint64_t end)
+{
+    uint64_t most = file_limit();
+    uint64_t to = end + RESERVE_MORE < most ? end + RESERVE_MORE : most;
+    int error;
+
+    if (end <= shared->reserved)
+        return 0;
+    error = end > most ? EFBIG
+                       : posix_fallocate(file, (off_t)shared->reserved,
+                                         (off_t)(to - shared->reserved));
+    if (error && end <= most) {
+        to = end; /* the disk may be nearly full */
+        error = posix_fallocate(file, (off_t)shared->reserved,
+                                (off_t)(to - shared->reserved));
+    }
+    errno = error;
+    if (!error)
+        shared->reserved = to;
+    return error ? -1 : 0;
+}
+
+static int grow(int file, uint64_t end)
+{
+    uint64_t most = file_limit();
+    uint64_t to = end + GROW_MORE < most ? end + GROW_MORE : most;
+
+    if (end <= shared->size || shared->size == most)
+        return 0;
+    if (ftruncate(file, (off_t)to))
+        return -1;
+    shared->size = to;
+    return 0;
+}
+
+/* A short part must not pay for the file of a long one. */
+int trace_open_part(int file, uint64_t *offset,
+                    const struct trace_options *options)
+{
+    uint64_t begin = shared->next;
+
+    part_size = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
+    if (reserve(file, begin + TRACE_FIRST_SIZE) ||
+        grow(file, begin + part_size) || trace_open_at(file, begin, options))
+        return -1;
+    part_size = trace_recording.file_size;
+    shared->next = begin + part_size;
+    *offset = begin;
+    return 0;
+}
+
+/* ---- Ending ---- */
 
 /* Where the pieces end that threads have. */
 static uint64_t pieces_end(const struct trace_header *header)
 {
     const struct trace_writer *writer = &trace_writer;
     uint64_t end = trace_chunks_end(header);
-    uint64_t shared = __atomic_load_n(&header->shared, __ATOMIC_RELAXED);
-    uint64_t pieces = TRACE_HEADER_SIZE + shared * TRACE_PIECE_SIZE;
+    uint64_t shared_pieces = __atomic_load_n(&header->shared, __ATOMIC_RELAXED);
+    uint64_t pieces = TRACE_HEADER_SIZE + shared_pieces * TRACE_PIECE_SIZE;
     uint64_t next;
 
-    if (shared % TRACE_CHUNK_PIECES && end - pieces < TRACE_CHUNK_SIZE)
+    if (shared_pieces % TRACE_CHUNK_PIECES && end - pieces < TRACE_CHUNK_SIZE)
         return pieces;
     if (!trace_is_current(writer) || !writer->next || writer->overflow ||
         trace_place_of(writer, writer->end) * (uint64_t)TRACE_SLOT_SIZE != end)
@@ -27,17 +119,16 @@ static uint64_t pieces_end(const struct trace_header *header)
     return (next + TRACE_PIECE_SIZE - 1) / TRACE_PIECE_SIZE * TRACE_PIECE_SIZE;
 }
 
-/* Another process may have begun a part behind this one. */
-static void cut_file(uint64_t end)
+/* The next part begins at a page behind this one, unless another process has
+ * begun one meanwhile. */
+static void give_back(uint64_t end)
 {
-    const struct trace_descriptor *file = &trace_recording.file;
-    uint64_t offset = trace_recording.offset;
-    struct stat status;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t all = trace_recording.offset + part_size;
 
-    if (trace_descriptor_is_ours(file) && !fstat(file->fd, &status) &&
-        (uint64_t)status.st_size == offset + trace_recording.file_size &&
-        ftruncate(file->fd, (off_t)(offset + end)))
-        return; /* the file has a hole */
+    end = trace_recording.offset + (end + page - 1) / page * page;
+    __atomic_compare_exchange_n(&shared->next, &all, end, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 /* The calling thread records no more. The addresses stay mapped until the next
@@ -63,7 +154,7 @@ static void close_part(void)
     /* Nobody gets space from now on. */
     __atomic_store_n(&header->used, trace_chunks_end(header), __ATOMIC_SEQ_CST);
     __atomic_store_n(&header->used, pieces_end(header), __ATOMIC_SEQ_CST);
-    cut_file(header->used);
+    give_back(header->used);
     leave();
 }
 

@@ -14,7 +14,10 @@
 #include "trace/format.h"
 #include "trace/record/recorder.h"
 
-enum { FEW_CHUNKS = 16 };
+enum {
+    FEW_CHUNKS = 16,
+    COMPACT_MOST = TRACE_HEADER_SIZE + TRACE_CHUNK_SIZE, /* bytes of a part */
+};
 
 void trace_reader_read_header(struct trace_reader *reader)
 {
@@ -56,18 +59,43 @@ static int open_file(struct trace_reader *reader, int folder, const char *name)
     return trace_beneath(folder, plain, O_RDONLY);
 }
 
-/* The bytes of a part; 0 if it is none. */
-static size_t size_of_part(const struct trace_reader *reader, size_t rest)
+/* Reads what a part's header says: its size, and whether it is compact. */
+static void read_part(struct trace_reader *reader)
 {
     struct trace_header header;
     uint64_t size;
 
-    if (pread(reader->fd, &header, sizeof(header), (off_t)reader->from) !=
-        sizeof(header))
-        return 0;
+    if (pread(reader->fd, &header, TRACE_SHORT_HEADER, (off_t)reader->from) !=
+        TRACE_SHORT_HEADER)
+        header = (struct trace_header){.compact = 0};
     size = header.used ? header.used
                        : TRACE_HEADER_SIZE + header.limit * TRACE_CHUNK_SIZE;
-    return size < rest ? (size_t)size : rest;
+    reader->is_compact = header.compact && size <= COMPACT_MOST;
+    if (size < reader->size || reader->is_compact)
+        reader->size = (size_t)size;
+}
+
+static bool read_at(int fd, void *to, size_t size, uint64_t at)
+{
+    return pread(fd, to, size, (off_t)at) == (ssize_t)size;
+}
+
+/* Reads a compact part into memory as if it were mapped. */
+static void *load(const struct trace_reader *reader)
+{
+    size_t records = reader->size - TRACE_HEADER_SIZE;
+    char *base = mmap(NULL, reader->size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED)
+        return base;
+    if (read_at(reader->fd, base, TRACE_SHORT_HEADER, reader->from) &&
+        read_at(reader->fd, base + TRACE_HEADER_SIZE, records,
+                reader->from + TRACE_SHORT_HEADER))
+        return base;
+    munmap(base, reader->size);
+    errno = EINVAL;
+    return MAP_FAILED;
 }
 
 static void find_size(struct trace_reader *reader)
@@ -79,7 +107,17 @@ static void find_size(struct trace_reader *reader)
         return;
     reader->size = (size_t)((uint64_t)status.st_size - reader->from);
     if (reader->is_part)
-        reader->size = size_of_part(reader, reader->size);
+        read_part(reader);
+}
+
+void trace_reader_leave_file(struct trace_reader *reader)
+{
+    int error = errno;
+
+    if (reader->fd >= 0)
+        close(reader->fd);
+    reader->fd = -1;
+    errno = error;
 }
 
 bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
@@ -92,7 +130,10 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
     find_size(reader);
     errno = EINVAL;
     if (reader->size >= TRACE_HEADER_SIZE)
-        base = map(fd, reader->from, reader->size);
+        base = reader->is_compact ? load(reader)
+                                  : map(fd, reader->from, reader->size);
+    if (reader->is_compact)
+        trace_reader_leave_file(reader);
     if (base == MAP_FAILED)
         return false;
     if (!trace_sigbus_guard(base, reader->size)) {
@@ -107,16 +148,6 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
     if (reader->header.chunks <= FEW_CHUNKS)
         madvise(base, reader->size, MADV_RANDOM);
     return true;
-}
-
-void trace_reader_leave_file(struct trace_reader *reader)
-{
-    int error = errno;
-
-    if (reader->fd >= 0)
-        close(reader->fd);
-    reader->fd = -1;
-    errno = error;
 }
 
 void trace_reader_use(struct trace_reader *reader, const void *base,

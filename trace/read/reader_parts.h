@@ -34,9 +34,10 @@ struct trace_segment {
 };
 
 struct trace_reader {
-    int fd;         /* of the file, while opening; -1: none */
-    uint64_t from;  /* where in the file the recording begins */
-    bool is_part;   /* others may follow it there */
+    int fd;        /* of the file, while opening; -1: none */
+    uint64_t from; /* where in the file the recording begins */
+    bool is_part;  /* others may follow it there */
+    bool is_compact;
     size_t records; /* records found */
     const unsigned char *base;
     size_t size;   /* readable bytes */

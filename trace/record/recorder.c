@@ -390,21 +390,26 @@ static uint64_t cut_to_file_limit(const struct place *place, uint64_t limit)
 
 /* Reserves what a short test needs: it then pays for the pages that it writes,
  * not for a chunk. */
+static int reserve_first(int fd, size_t size)
+{
+    int error = size < TRACE_FIRST_SIZE
+                    ? EFBIG
+                    : posix_fallocate(fd, 0, TRACE_FIRST_SIZE);
+
+    if (!error)
+        return ftruncate(fd, (off_t)size);
+    errno = error;
+    return -1;
+}
+
 static struct trace_header *map_new(int fd, uint64_t offset, size_t size,
                                     size_t overflow)
 {
-    size_t first = TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE;
-    int error =
-        size < first ? EFBIG : posix_fallocate(fd, (off_t)offset, (off_t)first);
-    struct trace_header *header = NULL;
+    struct trace_header *header = map(fd, offset, size, overflow);
 
-    if (!error && !ftruncate(fd, (off_t)(offset + size)))
-        header = map(fd, offset, size, overflow);
     if (header) /* in one call, because each first access is a fault */
         madvise(header, TRACE_HEADER_SIZE + TRACE_PIECE_SIZE,
                 MADV_POPULATE_WRITE);
-    else
-        errno = error ? error : errno;
     return header;
 }
 
@@ -417,7 +422,7 @@ static struct trace_header *make_file(const char *path, size_t size,
 
     if (fd < 0)
         return NULL;
-    header = map_new(fd, 0, size, overflow);
+    header = reserve_first(fd, size) ? NULL : map_new(fd, 0, size, overflow);
     error = errno;
     close(fd);
     if (!header)
@@ -628,8 +633,10 @@ static struct trace_header *make(const struct place *place,
                                  const struct sizes *sizes)
 {
     if (place->file)
-        return map_new(place->file, place->offset, sizes->file,
-                       sizes->overflow);
+        return place->is_part || !reserve_first(place->file, sizes->file)
+                   ? map_new(place->file, place->offset, sizes->file,
+                             sizes->overflow)
+                   : NULL;
     return place->path ? make_file(place->path, sizes->file, sizes->overflow)
                        : map(-1, 0, sizes->file, sizes->overflow);
 }
@@ -747,8 +754,8 @@ int trace_open_file(int file, const struct trace_options *options)
     return open_one(&(struct place){.file = file}, options);
 }
 
-int trace_open_part(int file, uint64_t offset,
-                    const struct trace_options *options)
+int trace_open_at(int file, uint64_t offset,
+                  const struct trace_options *options)
 {
     struct place place = {.offset = offset, .is_part = true};
     int result;

@@ -120,6 +120,10 @@ struct trace_writer {
     struct trace_entered first_stack[TRACE_FIRST_STACK];
 };
 
+/* What is reserved of a new recording, in bytes. */
+#define TRACE_FIRST_SIZE                                                       \
+    (TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE)
+
 _Static_assert(TRACE_HEADER_SIZE + TRACE_FIRST_CHUNKS * TRACE_CHUNK_SIZE <=
                    TRACE_LIMIT_LEAST,
                "they fit in every file");
@@ -207,6 +211,12 @@ void trace_unmap_unused(void);
 /* trace_recorder_prepare makes the recorder ready for threads and forks. -1
  * with errno. */
 int trace_recorder_prepare(void);
+
+/* trace_open_at does what trace_open_file does, but keeps a copy of the
+ * descriptor, and begins at an offset, from which on TRACE_FIRST_SIZE bytes are
+ * reserved and the file has all bytes of the limit, as far as RLIMIT_FSIZE
+ * allows. */
+int trace_open_at(int file, uint64_t offset, const struct trace_options *);
 
 /* trace_close_file ends a recording in a file that was given, calls `closed`
  * before another one can begin, and ends the file with its last chunk, unless

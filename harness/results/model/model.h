@@ -254,6 +254,7 @@ struct test_log_run {
     const struct test_log_output *output; /* of blocks; NULL: unknown */
     bool whole;      /* no option leaves tests out, or repeats them */
     bool foreign;    /* the folder is the parent's */
+    bool flagless;   /* its program takes none of our flags */
     bool unfinished; /* it goes on, or was killed */
     bool render_all; /* write trace.json and log.txt of every test */
     bool dir_given;  /* the user chose where runs go */

@@ -144,10 +144,11 @@ void test_log_functions_find_unmatched(struct test_log_run *,
 
 /* ---- prepare.c ---- */
 
-/* test_log_prepare prepares a run: chooses its tests and makes their folders,
- * jobs and session. test_log_prepare_retry prepares the number-th try of the
- * tests that have one left, and returns how many there are. */
-void test_log_prepare(struct test_log_runner *, struct criterion_test_set *);
+/* test_log_prepare_run prepares a run: chooses its tests and makes their
+ * folders, jobs and session. test_log_prepare_retry prepares the number-th try
+ * of the tests that have one left, and returns how many there are. */
+void test_log_prepare_run(struct test_log_runner *,
+                          struct criterion_test_set *);
 size_t test_log_prepare_retry(struct test_log_runner *,
                               struct criterion_test_set *, size_t number);
 

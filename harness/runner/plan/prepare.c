@@ -391,8 +391,8 @@ static void open_status(size_t tests)
             strerror(errno));
 }
 
-void test_log_prepare(struct test_log_runner *runner,
-                      struct criterion_test_set *set)
+void test_log_prepare_run(struct test_log_runner *runner,
+                          struct criterion_test_set *set)
 {
     const struct test_log_options *options = runner->options;
     struct test_log_run *run = runner->run;

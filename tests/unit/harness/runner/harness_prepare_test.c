@@ -89,7 +89,7 @@ static void prepare(void)
 {
     make_set();
     test_log_supervisor_enter();
-    test_log_prepare(runner, &set);
+    test_log_prepare_run(runner, &set);
     test_log_supervisor_leave();
 }
 
@@ -216,7 +216,7 @@ Test(harness_prepare, runs_no_test_without_memory)
     make_set();
     test_log_supervisor_enter();
     test_fail_memory(1, false);
-    test_log_prepare(runner, &set);
+    test_log_prepare_run(runner, &set);
     test_fail_memory(0, false);
     test_log_supervisor_leave();
     cr_expect(run.refused);

@@ -1,0 +1,161 @@
+/* compact.c: copies parts without what a short recording leaves unused. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/parts/parts.h"
+
+enum { COMPACT_ALIGNMENT = 64 };
+
+/* The losses that threads have counted. */
+static void sum_losses(struct trace_header *header)
+{
+    const size_t causes =
+        sizeof(header->losses.lost) / sizeof(*header->losses.lost);
+
+    for (int i = 0; i < TRACE_COUNTERS; i++)
+        for (size_t cause = 0; cause < causes; cause++)
+            header->losses.lost[cause] += header->counters[i].lost[cause];
+}
+
+/* Removes empty slots from the end; returns how many bytes are left. */
+static size_t trim(const unsigned char *records, size_t size)
+{
+    static const unsigned char empty[TRACE_SLOT_SIZE];
+
+    while (size >= TRACE_SLOT_SIZE &&
+           !memcmp(records + size - TRACE_SLOT_SIZE, empty, TRACE_SLOT_SIZE))
+        size -= TRACE_SLOT_SIZE;
+    return size;
+}
+
+static int put_zeros(FILE *to, uint64_t *at, uint64_t alignment)
+{
+    uint64_t next = (*at + alignment - 1) / alignment * alignment;
+
+    for (; *at < next; ++*at)
+        if (fputc(0, to) == EOF)
+            return -1;
+    return 0;
+}
+
+static int put(FILE *to, uint64_t *at, const void *bytes, size_t size)
+{
+    if (fwrite(bytes, 1, size, to) != size)
+        return -1;
+    *at += size;
+    return 0;
+}
+
+static int put_compact(FILE *to, uint64_t *at, const unsigned char *part,
+                       size_t size)
+{
+    struct trace_header header;
+    size_t records = trim(part + TRACE_HEADER_SIZE, size - TRACE_HEADER_SIZE);
+
+    memcpy(&header, part, sizeof(header));
+    sum_losses(&header);
+    header.compact = 1;
+    header.used = TRACE_HEADER_SIZE + records;
+    return put(to, at, &header, TRACE_SHORT_HEADER) ||
+                   put(to, at, part + TRACE_HEADER_SIZE, records)
+               ? -1
+               : 0;
+}
+
+/* Copies a long part as it is. */
+static int copy(int from, uint64_t offset, uint64_t size, FILE *to,
+                uint64_t *at)
+{
+    unsigned char bytes[65536];
+
+    while (size) {
+        size_t most = size < sizeof(bytes) ? (size_t)size : sizeof(bytes);
+        ssize_t got = pread(from, bytes, most, (off_t)offset);
+
+        if (got <= 0 || put(to, at, bytes, (size_t)got))
+            return -1;
+        offset += (uint64_t)got;
+        size -= (uint64_t)got;
+    }
+    return 0;
+}
+
+uint64_t trace_part_size(int file, uint64_t offset)
+{
+    struct trace_header header;
+
+    if (pread(file, &header, TRACE_SHORT_HEADER, (off_t)offset) !=
+            TRACE_SHORT_HEADER ||
+        header.magic != TRACE_MAGIC)
+        return 0;
+    return header.used ? header.used : trace_chunks_end(&header);
+}
+
+int trace_copy_part(int from, uint64_t *offset, FILE *to, uint64_t *at)
+{
+    unsigned char part[TRACE_HEADER_SIZE + TRACE_CHUNK_SIZE];
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), origin = *offset;
+    uint64_t size = trace_part_size(from, origin);
+    bool is_short = size <= sizeof(part);
+
+    errno = EINVAL;
+    if (size < TRACE_HEADER_SIZE ||
+        put_zeros(to, at, is_short ? COMPACT_ALIGNMENT : page))
+        return -1;
+    *offset = *at;
+    if (!is_short)
+        return copy(from, origin, size, to, at);
+    return pread(from, part, (size_t)size, (off_t)origin) == (ssize_t)size
+               ? put_compact(to, at, part, (size_t)size)
+               : -1;
+}
+
+/* ---- Finding them again ---- */
+
+static bool is_part(int file, uint64_t offset, struct trace_header *header)
+{
+    return pread(file, header, TRACE_SHORT_HEADER, (off_t)offset) ==
+               TRACE_SHORT_HEADER &&
+           header->magic == TRACE_MAGIC;
+}
+
+static uint64_t align(uint64_t offset, uint64_t alignment)
+{
+    return (offset + alignment - 1) / alignment * alignment;
+}
+
+/* Behind a part of a process that has died, or that a child's part follows, is
+ * a hole. */
+static bool past_hole(int file, uint64_t *offset)
+{
+    off_t data = lseek(file, (off_t)*offset, SEEK_DATA);
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct trace_header header;
+
+    if (data < 0)
+        return false;
+    *offset = align((uint64_t)data, page);
+    return is_part(file, *offset, &header);
+}
+
+bool trace_next_part(int file, uint64_t *offset)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end;
+    struct trace_header header;
+
+    if (!is_part(file, *offset, &header))
+        return false;
+    end = *offset + (header.compact ? TRACE_SHORT_HEADER +
+                                          (header.used - TRACE_HEADER_SIZE)
+                     : header.used ? header.used
+                                   : trace_chunks_end(&header));
+    if (end <= *offset)
+        return false; /* it is damaged */
+    *offset = align(end, COMPACT_ALIGNMENT);
+    if (is_part(file, *offset, &header))
+        return true;
+    *offset = align(end, page);
+    return is_part(file, *offset, &header) || past_hole(file, offset);
+}
