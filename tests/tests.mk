@@ -94,25 +94,29 @@ traced     := allocator alone annotated annotated_cxx bisected bounded busy capt
 info       := annotated annotated_cxx expect expecting expecting_cxx small
 all        := gpu passing whole whole_cxx
 traced-all := whole
+core       := in_process # without Criterion
 
 flags_traced     := -DTRACING
 flags_info       := -DTRACING -DLOG_STATIC_MAX=info
 flags_all        := -Wl,-u,test_log_all
 flags_traced-all := -DTRACING -Wl,-u,test_log_all
+flags_core       := -DTRACING
 
 traced     += $(if $(OPENCL_LIB),opencl zones)
 
-PROGRAMS := $(foreach way,plain traced info all traced-all, \
+PROGRAMS := $(foreach way,plain traced info all traced-all core, \
     $($(way):%=$(L)/tests/programs/$(way)/%_test))
 
 # They are compiled in tests/, so the target of their call sites is programs::NAME.
 .SECONDEXPANSION:
-$(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) $(PUBLIC)
+$(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) $(CORE) $(PUBLIC)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)cd tests && $(if $(filter %.cpp,$<),$(CXX),$(CC)) -D_GNU_SOURCE -O0 -g $(SAN) \
-	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(L)/include' $(CRITERION_CFLAGS) \
-	    -o '$(CURDIR)/$@' programs/$(<F) '$(CURDIR)/$(LIB)' $(LIBS) -lpthread
+	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(L)/include' \
+	    $(if $(filter core,$(notdir $(@D))),,$(CRITERION_CFLAGS)) -o '$(CURDIR)/$@' programs/$(<F) \
+	    $(if $(filter core,$(notdir $(@D))),'$(CURDIR)/$(CORE)' $(PCRE2_LIBS), \
+	    '$(CURDIR)/$(LIB)' $(LIBS)) -lpthread
 
 $(L)/tests/programs/traced/opencl_test $(L)/tests/programs/traced/zones_test: private LIBS += $(OPENCL_LIB)
 

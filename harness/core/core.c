@@ -126,6 +126,9 @@ static void begin(const char *suite, const char *test)
 static void report(void)
 {
     struct test_log_core *core = test_log_core();
+
+    test_log_core_repair();
+
     const struct test_log_output *output = &core->options.output;
     struct test_log_result *result = test_log_core_result(
         &core->run, &running, test_log_flavour_given(&core->options));

@@ -74,6 +74,15 @@ int test_log_core_file(enum test_log_core_file which)
                                                         : open_file(which);
 }
 
+void test_log_core_repair(void)
+{
+    if (!core.path || trace_descriptor_is_ours(&core.run_folder))
+        return;
+    core.run.lock = 0;
+    core.run.folder = open(core.path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    core.run_folder = trace_descriptor_of(core.run.folder);
+}
+
 static void find_folder(void)
 {
     char part[PATH_MAX], path[PATH_MAX];
@@ -82,6 +91,10 @@ static void find_folder(void)
         snprintf(part, sizeof(part), "tests/%s", core.run.program) < PATH_MAX &&
         !test_log_local_path(&core.run, part, path))
         core.folder = realpath(path, NULL);
+    if (core.run.path && !test_log_local_path(&core.run, "", path))
+        core.path = realpath(path, NULL);
+    core.run_folder = trace_descriptor_of(core.run.folder);
+    core.began_in = getcwd(NULL, 0);
 }
 
 /* What another process needs to end the run. */
@@ -118,24 +131,42 @@ static void read_results(void)
 
     if (fd < 0 || test_log_journal_read(&journal, fd))
         return;
-    test_log_core_results(&core.run, &journal, &core.options.output.style);
+    test_log_core_results(&core.run, &journal, &core.options.output.style,
+                          test_log_handover_open());
     test_log_journal_free(&journal);
 }
 
-static void end_run(void)
+static void write_run(void)
 {
     struct test_log_history history;
     const char *name = test_log_rerun_name(core.run.executable);
 
+    test_log_core_repair();
     read_results();
     test_log_history_open(&history, core.run.foreign ? NULL : core.options.dir,
                           test_log_session()->history,
                           test_log_flavour_given(&core.options));
     test_log_history_read(&history, name);
+    test_log_jsonl_open(&core.run, &core.options.output);
     test_log_jsonl_close(&core.run);
     test_log_filters_find_unmatched(&core.filters, &core.run);
     test_log_run_end(&core.run, &core.options, &core.filters, &history, true);
     test_log_history_free(&history);
+    test_log_core_remove_journal(&core.run);
+}
+
+/* The paths of the run are relative to where the program began. */
+static void end_run(void)
+{
+    int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    bool moved = core.began_in && !chdir(core.began_in);
+
+    write_run();
+    if (moved && before >= 0 && fchdir(before))
+        test_log_notice("cannot change to the folder of before: %s",
+                        strerror(errno));
+    if (before >= 0)
+        close(before);
 }
 
 static void at_exit(void)
@@ -215,7 +246,6 @@ static void open_run(char *program)
     test_log_run_open(&core.run, core.options.dir, program);
     core.run.output = &core.options.output;
     find_folder();
-    test_log_jsonl_open(&core.run, &core.options.output);
     note_facts();
 }
 
@@ -235,6 +265,8 @@ int test_log_core_open(void)
         core.owner = 0;
         return -1;
     }
+    if (!core.options.output.live)
+        setvbuf(stdout, NULL, _IONBF, 0); /* in order with stderr */
     trace_crash_prepare();
     trace_crash_watch(&none);
     if (!core.run.foreign)

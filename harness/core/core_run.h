@@ -18,8 +18,10 @@ struct test_log_core {
     struct test_log_options options;
     struct test_log_filters filters;
     struct test_log_run run;
-    char *folder; /* absolute path of the program's; NULL: none */
-    struct trace_descriptor files[TEST_LOG_CORE_FILES];
+    char *folder;   /* absolute path of the program's; NULL: none */
+    char *path;     /* absolute path of the run */
+    char *began_in; /* the working directory */
+    struct trace_descriptor files[TEST_LOG_CORE_FILES], run_folder;
 };
 
 /* test_log_core returns the process's. */
@@ -31,6 +33,10 @@ int test_log_core_open(void);
 /* test_log_core_file returns a descriptor of a file, -1 if there is none; the
  * program may have closed the last one. */
 int test_log_core_file(enum test_log_core_file);
+
+/* test_log_core_repair opens the run's folder again, if the program has closed
+ * it. */
+void test_log_core_repair(void);
 
 /* test_log_core_now returns ns of CLOCK_MONOTONIC. */
 uint64_t test_log_core_now(void);

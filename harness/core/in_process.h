@@ -87,9 +87,12 @@ void test_log_core_extract(const struct test_log_run *,
                            const struct test_log_noted *);
 
 /* test_log_core_results adds all tests of a journal to the run, once the
- * processes are gone whose tests have not ended: these have crashed. */
+ * processes are gone whose tests have not ended: these have crashed. `sent`:
+ * the others' results went through the pipe. test_log_core_remove_journal
+ * removes it, once the run is written. */
 void test_log_core_results(struct test_log_run *, struct test_log_journal *,
-                           const struct log_style *);
+                           const struct log_style *, bool sent);
+void test_log_core_remove_journal(const struct test_log_run *);
 
 /* ---- outlived_threads.c ---- */
 

@@ -100,8 +100,11 @@ static void judge(struct test_log_run *run, int fd)
     if (test_log_journal_read(&journal, fd))
         return;
     take_facts(run, &journal);
-    test_log_core_results(run, &journal, &options.output.style);
+    test_log_core_results(run, &journal, &options.output.style, false);
+    test_log_jsonl_open(run, &options.output);
+    test_log_jsonl_close(run);
     test_log_run_write(run, &options);
+    test_log_core_remove_journal(run);
     test_log_index_write(run);
     test_log_notice("%s: %s died; its tests are judged now", run->path,
                     run->program);

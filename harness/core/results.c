@@ -235,7 +235,7 @@ static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
 }
 
 static void add(struct test_log_run *run, const struct test_log_noted *test,
-                const char *flavour, const struct log_style *style)
+                const char *flavour, const struct log_style *style, bool sent)
 {
     struct test_log_result *result = test_log_core_result(run, test, flavour);
 
@@ -243,7 +243,7 @@ static void add(struct test_log_run *run, const struct test_log_noted *test,
         return;
     if (result->outcome == TEST_LOG_OUTCOME_CRASHED)
         test_log_render(run, result, style, false);
-    else
+    else if (sent)
         result->written = result->outcome;
 }
 
@@ -305,7 +305,7 @@ static void compact(const struct test_log_run *run,
 
 void test_log_core_results(struct test_log_run *run,
                            struct test_log_journal *journal,
-                           const struct log_style *style)
+                           const struct log_style *style, bool sent)
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
 
@@ -314,5 +314,17 @@ void test_log_core_results(struct test_log_run *run,
             judge_crash(run, &journal->tests[i]);
     compact(run, journal);
     for (size_t i = 0; i < journal->count; i++)
-        add(run, &journal->tests[i], flavour, style);
+        add(run, &journal->tests[i], flavour, style, sent);
+}
+
+/* A run that could not be written is judged by somebody else. */
+void test_log_core_remove_journal(const struct test_log_run *run)
+{
+    char name[PATH_MAX];
+    int fd = run->foreign ? -1 : test_log_open(run, "run.json", O_RDONLY);
+
+    if ((run->foreign || fd >= 0) && !shared_name(run, TEST_LOG_JOURNAL, name))
+        test_log_remove(run, name);
+    if (fd >= 0)
+        close(fd);
 }

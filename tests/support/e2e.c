@@ -281,6 +281,7 @@ const char *e2e_program(const char *name, enum e2e_build build)
         [E2E_INFO] = "info",
         [E2E_ALL] = "all",
         [E2E_TRACED_ALL] = "traced-all",
+        [E2E_CORE] = "core",
     };
 
     return built(ways[build], join("%s_test", name));

@@ -10,9 +10,16 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
-/* E2E_INFO is traced with LOG_STATIC_MAX=info. The last two log and trace every
- * test. */
-enum e2e_build { E2E_PLAIN, E2E_TRACED, E2E_INFO, E2E_ALL, E2E_TRACED_ALL };
+/* E2E_INFO is traced with LOG_STATIC_MAX=info. The next two log and trace every
+ * test. E2E_CORE has no Criterion. */
+enum e2e_build {
+    E2E_PLAIN,
+    E2E_TRACED,
+    E2E_INFO,
+    E2E_ALL,
+    E2E_TRACED_ALL,
+    E2E_CORE,
+};
 
 /* The output of a command, and its folder; valid until the test ends. */
 struct e2e {

@@ -1,0 +1,297 @@
+/* e2e_core_test.c: programs of other frameworks, whose tests run in one
+ * process. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_core, .init = e2e_begin, .timeout = 180);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+#define LATEST  "testlog-runs/latest/"
+#define TESTS   LATEST "tests/in_process_test/"
+
+static const struct e2e *core(const char *arguments)
+{
+    return e2e_run("'%s' %s", e2e_program("in_process", E2E_CORE), arguments);
+}
+
+static const cJSON *test_of(const char *name)
+{
+    const cJSON *run = e2e_json(LATEST "run.json");
+    const cJSON *tests = cJSON_GetObjectItem(run, "tests"), *test;
+
+    for (test = tests ? tests->child : NULL; test; test = test->next)
+        if (!strcmp(e2e_text(test, "name"), name))
+            break;
+    cr_assert(test, "run.json lacks %s", name);
+    return test;
+}
+
+static void expect_test(const char *name, const char *outcome,
+                        const char *reason)
+{
+    const cJSON *test = test_of(name);
+
+    cr_expect_str_eq(e2e_text(test, "outcome"), outcome, "%s", name);
+    cr_expect_str_eq(e2e_text(test, "reason"), reason, "%s", name);
+}
+
+Test(e2e_core, needs_no_criterion)
+{
+    const struct e2e *result =
+        e2e_run("ldd '%s'", e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_lacks(result->out, "criterion");
+    e2e_expect_lacks(e2e_run("ldd " TESTLOG)->out, "criterion");
+}
+
+Test(e2e_core, closes_as_a_program_of_criterion)
+{
+    const struct e2e *result = core("passes fails skips passes");
+
+    e2e_expect_code(result, 7);
+    e2e_expect_is(result->out, "main returns\n\n"
+                               "2 passed, 1 failed, 1 skipped\n");
+    e2e_expect_has(result->err, "---- core/fails: failed ----\n"
+                                "in_process.c:33: one is not two\n");
+    e2e_expect_has(result->err, "output:\nprinted by 1and on stderr\n");
+    e2e_expect_has(result->err, " INFO work{n=1}: programs::in_process: "
+                                "hello 1\n");
+    e2e_expect_has(result->err, "DEBUG work{n=1}: programs::in_process: "
+                                "hidden 1\n");
+    e2e_expect_has(result->err, "in_process.c:33: core/fails: failed: one is "
+                                "not two ...\n");
+    e2e_expect_has(result->err, "core/skips: skipped: no\tdevice\n");
+    e2e_expect_lacks(result->err, "--filter");
+}
+
+Test(e2e_core, only_tests_that_fail_have_a_folder)
+{
+    core("passes fails skips");
+    e2e_expect_is(e2e_run("ls " TESTS)->out,
+                  "core.fails\noutput.txt\nrecording\n");
+    e2e_expect_is(e2e_run("ls " TESTS "core.fails")->out,
+                  "log.txt\noutput.txt\nrecording\ntrace.json\n");
+    e2e_expect_is(e2e_read(TESTS "core.fails/output.txt"),
+                  "printed by 1and on stderr\n");
+    cr_expect_str_eq(e2e_text(test_of("core/passes"), "recording"),
+                     "tests/in_process_test/recording#0");
+}
+
+Test(e2e_core, readers_find_the_tests_that_pass)
+{
+    core("passes*3 fails");
+    e2e_expect_has(e2e_run(TESTLOG "log latest core/passes --time=none")->out,
+                   " INFO work{n=2}: programs::in_process: hello 2\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat latest --csv")->out, "\n4,");
+    cr_expect_eq(e2e_count(e2e_run(TESTLOG "export latest --chrome -o -")->out,
+                           "\"name\":\"work\""),
+                 4);
+    e2e_expect_has(
+        e2e_run(TESTLOG "log '" TESTS "recording#0' --time=none")->out,
+        "hello 0\n");
+}
+
+Test(e2e_core, what_begin_finds_open_has_failed)
+{
+    const struct e2e *result = core("is_left passes is_left");
+
+    e2e_expect_code(result, 7);
+    expect_test("core/is_left", "failed", "not ended");
+    expect_test("core/passes", "passed", "");
+    e2e_expect_has(result->out, "\n1 passed, 2 failed, 0 skipped\n");
+}
+
+Test(e2e_core, what_exit_finds_open_has_failed)
+{
+    const struct e2e *result = core("passes exits passes");
+
+    e2e_expect_code(result, 6);
+    expect_test("core/exits", "failed", "not ended");
+    e2e_expect_is(result->out, "\n1 passed, 1 failed, 0 skipped\n");
+}
+
+/* Each row ends the process. */
+static const struct death {
+    const char *test, *reason;
+    int code;
+} deaths[] = {{"crashes", "SIGSEGV", 128 + 11},
+              {"is_killed", "its process died", 128 + 9},
+              {"leaves", "its process died", 5}};
+
+static void expect_judged(const struct death *death)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "core/%s", death->test);
+    expect_test("core/passes", "passed", "");
+    expect_test("core/fails", "failed",
+                "in_process.c:33: one is not two\nmore");
+    expect_test(name, "crashed", death->reason);
+}
+
+Test(e2e_core, a_command_judges_a_process_that_died)
+{
+    for (int i = 0; i < 3; i++) {
+        char words[64];
+        const struct e2e *result;
+
+        snprintf(words, sizeof(words), "passes fails %s skips", deaths[i].test);
+        e2e_expect_code(core(words), deaths[i].code);
+        cr_expect_not(e2e_exists(LATEST "run.json"));
+        result = e2e_run(TESTLOG "list");
+        e2e_expect_has(result->err, "in_process_test died; its tests are "
+                                    "judged now\n");
+        expect_judged(&deaths[i]);
+        e2e_run("rm -r testlog-runs");
+    }
+}
+
+Test(e2e_core, the_next_run_judges_a_process_that_died)
+{
+    const struct e2e *result;
+
+    core("passes crashes");
+    result = core("passes");
+    e2e_expect_has(result->err, "died; its tests are judged now\n");
+    e2e_expect_is(e2e_run("cat testlog-runs/2*/results.tsv | cut -f 1")->out,
+                  "passed\ncrashed\npassed\n");
+    e2e_expect_has(
+        e2e_run("cat testlog-runs/2*/tests/*/core.crashes/output.txt")->out,
+        "last words");
+    e2e_expect_has(e2e_run(TESTLOG "log latest~1")->out,
+                   "ERROR fatal: crash: SIGSEGV");
+}
+
+Test(e2e_core, children_record_into_their_test)
+{
+    e2e_expect_has(core("forks")->out, "\n1 passed, 0 failed, 0 skipped\n");
+    cr_expect_eq(e2e_count(e2e_run(TESTLOG "log latest")->out, "hello 0"), 1);
+}
+
+Test(e2e_core, children_run_tests_of_their_own)
+{
+    const struct e2e *result = core("forks_tests passes");
+
+    e2e_expect_has(result->out, "\n3 passed, 3 failed, 0 skipped\n");
+    expect_test("child/passes", "passed", "");
+    expect_test("child/crashes", "crashed", "SIGSEGV");
+    expect_test("child/exits", "failed", "not ended");
+    expect_test("core/forks_tests", "passed", "");
+    e2e_expect_is(e2e_run("ls -d " TESTS "child.*")->out,
+                  TESTS "child.crashes\n" TESTS "child.exits\n" TESTS
+                        "child.fails\n");
+    cr_expect_eq(
+        e2e_count(e2e_run(TESTLOG "log latest core/forks_tests")->out, "hello"),
+        1);
+}
+
+Test(e2e_core, a_thread_never_records_into_the_next_test)
+{
+    core("starts_thread lets_thread_log passes");
+    cr_expect_str_eq(e2e_text(test_of("core/starts_thread"), "survivors"),
+                     "1 thread");
+    e2e_expect_is(e2e_run(TESTLOG "log latest --time=none --compact")->out, "");
+}
+
+Test(e2e_core, a_silent_thread_never_records_into_the_next_test)
+{
+    core("starts_silent_thread lets_thread_log");
+    cr_expect_str_eq(
+        e2e_text(test_of("core/starts_silent_thread"), "survivors"),
+        "1 thread");
+    e2e_expect_lacks(e2e_run(TESTLOG "log latest")->out, "from the thread");
+}
+
+Test(e2e_core, survives_odd_programs)
+{
+    const struct e2e *result =
+        core("jumps passes changes_folder passes misuses passes");
+
+    e2e_expect_code(result, 7);
+    e2e_expect_has(result->out, "\n5 passed, 1 failed, 0 skipped\n");
+    e2e_expect_lacks(result->err, "cannot");
+    expect_test("core/changes_folder", "failed", "moved");
+}
+
+/* What they print afterwards is lost, but no result. */
+Test(e2e_core, survives_programs_that_close_all)
+{
+    e2e_expect_code(core("passes closes_all passes"), 7);
+    expect_test("core/closes_all", "failed", "closed");
+    expect_test("core/passes", "passed", "");
+    e2e_expect_has(e2e_run(TESTLOG "log latest core/closes_all")->out, "hello");
+    e2e_expect_is(e2e_run("grep -c passed " LATEST "results.tsv")->out, "2\n");
+}
+
+Test(e2e_core, takes_names_of_any_characters)
+{
+    const struct e2e *result = core(
+        "'named:a/b c' 'named:../../../up' 'named:.hidden' "
+        "'named:\t\n\033[31m' 'named:a/b_c' \"named:$(printf 'x%.0s' $(seq "
+        "3000))\" 'named:\xff\xc3\xa4' 'named:a#0' 'named:*?['");
+
+    e2e_expect_code(result, 7);
+    e2e_expect_has(result->out, "\n0 passed, 9 failed, 0 skipped\n");
+    cr_expect_eq(strtol(e2e_run("ls -d " TESTS "*/ | wc -l")->out, NULL, 10),
+                 9);
+    cr_expect_not(e2e_exists("up"));
+    e2e_expect_code(e2e_run(TESTLOG "log latest"), 0);
+}
+
+Test(e2e_core, takes_a_bad_setting_before_any_test)
+{
+    const struct e2e *result = e2e_run("LOG_FORMAT=loud '%s' passes",
+                                       e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->out, "");
+    e2e_expect_has(result->err, "LOG_FORMAT");
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_core, prints_live_lines_among_the_output)
+{
+    const struct e2e *result =
+        e2e_run("NOCAPTURE=1 LOG_TIME=none LOG=debug '%s' passes 2>&1",
+                e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_has(result->out, " INFO work{n=0}: programs::in_process: hello "
+                                "0\nDEBUG work{n=0}: programs::in_process: "
+                                "hidden 0\nprinted by 0\n");
+}
+
+Test(e2e_core, testlog_run_judges_test_by_test)
+{
+    const struct e2e *result = e2e_run(TESTLOG "run '%s' '%s' 2>&1",
+                                       e2e_program("in_process", E2E_CORE),
+                                       e2e_program("small", E2E_TRACED));
+
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->out, "in_process_test: crashed: the program exited "
+                                "with 7");
+    e2e_run("cp '%s' p; printf '#!/bin/sh\\nexec ./p passes fails skips' >run; "
+            "chmod +x run",
+            e2e_program("in_process", E2E_CORE));
+    result = e2e_run(TESTLOG "run ./run 2>&1");
+    e2e_expect_has(result->out, "core/fails: failed");
+    expect_test("core/passes", "passed", "");
+    e2e_expect_has(e2e_run(TESTLOG "log latest core/passes")->out, "hello 0");
+}
+
+Test(e2e_core, runs_many_tests_in_little_memory)
+{
+    const struct e2e *result;
+
+    e2e_allow(120);
+    result = e2e_run("ulimit -v 2000000; '%s' 'passes*20000'",
+                     e2e_program("in_process", E2E_CORE));
+    e2e_expect_has(result->out, "\n20000 passed, 0 failed, 0 skipped\n");
+    e2e_expect_is(e2e_run("test $(du -sk " LATEST "/ | cut -f 1) -le 160000 || "
+                          "du -sk " LATEST "/")
+                      ->out,
+                  "");
+}
