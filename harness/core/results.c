@@ -74,7 +74,6 @@ struct test_log_result *test_log_core_result(struct test_log_run *run,
     result->duration =
         test->ended > test->began ? test->ended - test->began : 0;
     result->recording = recording_of(run, test);
-    result->unrendered = result->recording && !test->folder;
     result->gpu = run->gpu.state;
     result->folder = copy(test->folder);
     if (test->threads &&
@@ -193,7 +192,6 @@ void test_log_core_extract(const struct test_log_run *run,
         return;
     extract(run, result, TEST_LOG_RECORDING, test->recorded,
             test->recorded + size);
-    result->unrendered = false;
 }
 
 /* ---- All results ---- */
@@ -315,6 +313,9 @@ void test_log_core_results(struct test_log_run *run,
     compact(run, journal);
     for (size_t i = 0; i < journal->count; i++)
         add(run, &journal->tests[i], flavour, style, sent);
+    for (size_t i = 0; i < run->count; i++)
+        run->results[i].unrendered =
+            run->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
 }
 
 /* A run that could not be written is judged by somebody else. */

@@ -105,7 +105,7 @@ static int put_test(struct trace_text *out, const struct test_log_page *page,
     if (!test_log_attempt_of(&attempt, page->run, block->number,
                              block->attempt))
         return -1;
-    reader = test_log_page_open(page, attempt.folder);
+    reader = test_log_page_open(page, attempt.folder, attempt.recording);
     if (!reader)
         return -1;
     status = test_log_attempt_block(out, page, &attempt, reader, &counts);
@@ -129,7 +129,8 @@ static void note_attempt(struct test_log_end_block *end,
                          const struct test_log_page *page,
                          const struct test_log_attempt *attempt, uint64_t *left)
 {
-    struct trace_reader *reader = test_log_page_open(page, attempt->folder);
+    struct trace_reader *reader =
+        test_log_page_open(page, attempt->folder, attempt->recording);
     uint64_t size = reader ? trace_reader_summary(reader).size : 0;
     struct test_log_counts counts;
 

@@ -198,6 +198,10 @@ struct test_log_rank {
 
 /* ---- A run ---- */
 
+/* Of tests that share a recording, the report and trace.json have what those
+ * recorded that passed if there are at most so many. */
+enum { TEST_LOG_PARTS_RENDERED = 1000 };
+
 /* What this program's parent process passed to it. */
 struct test_log_parent {
     const char *folder;  /* of the run that it created; NULL: none */

@@ -14,14 +14,16 @@ bool test_log_attempt_of(struct test_log_attempt *attempt,
 
     if (!result || which > result->earlier_count)
         return false;
-    *attempt = (struct test_log_attempt){result, number, which, result->folder,
-                                         result->outcome};
+    *attempt = (struct test_log_attempt){
+        result,         number, which, result->folder, result->recording,
+        result->outcome};
     if (which) {
         before = &result->earlier[which - 1];
         attempt->folder = before->folder;
+        attempt->recording = NULL;
         attempt->outcome = before->outcome;
     }
-    return attempt->folder != NULL;
+    return attempt->folder || attempt->recording;
 }
 
 uint64_t test_log_attempt_offset(const struct test_log_run *run,

@@ -9,16 +9,16 @@
 /* One try of a test. */
 struct test_log_attempt {
     const struct test_log_result *result;
-    size_t number;  /* of the test */
-    size_t attempt; /* from 1; 0: the last */
-    const char *folder;
+    size_t number;                  /* of the test */
+    size_t attempt;                 /* from 1; 0: the last */
+    const char *folder, *recording; /* as a result's */
     enum test_log_outcome outcome;
 };
 
 /* ---- attempts.c ---- */
 
 /* test_log_attempt_of finds try `which` of a test; false if there is none, or
- * it has no folder. */
+ * it has no recording. */
 bool test_log_attempt_of(struct test_log_attempt *, const struct test_log_run *,
                          size_t number, size_t which);
 

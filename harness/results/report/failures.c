@@ -71,9 +71,11 @@ static uint32_t add_end(struct test_log_strings *strings,
 /* ---- What was recorded ---- */
 
 struct trace_reader *test_log_page_open(const struct test_log_page *page,
-                                        const char *folder)
+                                        const char *folder,
+                                        const char *recording)
 {
-    const struct test_log_result result = {.folder = (char *)folder};
+    const struct test_log_result result = {.folder = (char *)folder,
+                                           .recording = (char *)recording};
 
     return test_log_recording(page->run, &result);
 }
@@ -135,7 +137,7 @@ static void add_failure(struct test_log_table *failures,
 {
     const struct test_log_result *result = &page->run->results[number];
     struct trace_reader *reader =
-        result->folder ? test_log_page_open(page, result->folder) : NULL;
+        result->folder ? test_log_page_open(page, result->folder, NULL) : NULL;
     struct trace_text where = {0}, stacks = {0};
     struct trace_text shown = {0}, hidden = {0}, open = {0};
     uint64_t cut;

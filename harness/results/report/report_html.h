@@ -96,9 +96,11 @@ void test_log_failures_add(struct test_log_table *, struct test_log_strings *,
 void test_log_failure_lines(struct trace_text *shown, struct trace_text *hidden,
                             size_t most, struct trace_reader *);
 
-/* test_log_page_open opens the recording in a folder. */
+/* test_log_page_open opens the recording in a test's folder; without a folder,
+ * that of a test which has none. */
 struct trace_reader *test_log_page_open(const struct test_log_page *,
-                                        const char *folder);
+                                        const char *folder,
+                                        const char *recording);
 
 /* ---- compare.c ---- */
 

@@ -148,7 +148,9 @@ int test_log_write_trace(const struct test_log_run *run, const char *name)
     chrome.several = run->count > 1;
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        struct trace_reader *reader = test_log_recording(run, result);
+        bool left_out = result->unrendered && !result->folder;
+        struct trace_reader *reader =
+            left_out ? NULL : test_log_recording(run, result);
 
         if (!reader)
             continue;

@@ -11,6 +11,8 @@ const leftOut = (() => {
         large: ['It did not fail, and its recording is too large to be read ' +
             'at the end of a run.',
         'left out: too large to be read at the end of a run'],
+        many: ['It did not fail, and more than 1,000 tests share a recording.',
+            'left out: more than 1,000 tests share a recording'],
         damaged: ['Its recording is damaged.', 'damaged'],
         missing: ['Its recording is missing.', 'without a recording'],
         memory: ['There was too little memory for its recording.',
