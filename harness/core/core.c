@@ -171,11 +171,14 @@ static void end(enum test_log_outcome outcome, const char *reason)
 
 /* ---- Functions of the program ---- */
 
-void test_log_core_end_open(void)
+/* A forked child may exit, too. */
+static void at_exit(void)
 {
     pthread_mutex_lock(&lock);
     if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
+    if (getpid() == test_log_core()->owner)
+        test_log_core_close();
     pthread_mutex_unlock(&lock);
 }
 
@@ -184,7 +187,7 @@ int test_log_prepare(void)
     int status;
 
     pthread_mutex_lock(&lock);
-    status = test_log_core_open();
+    status = test_log_core_open(at_exit);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -198,7 +201,7 @@ int test_log_begin(const char *suite, const char *test)
         return -1;
     }
     pthread_mutex_lock(&lock);
-    status = test_log_core_open();
+    status = test_log_core_open(at_exit);
     if (!status && is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
     if (!status) {

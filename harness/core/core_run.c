@@ -156,7 +156,7 @@ static void write_run(void)
 }
 
 /* The paths of the run are relative to where the program began. */
-static void end_run(void)
+void test_log_core_close(void)
 {
     int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     bool moved = core.began_in && !chdir(core.began_in);
@@ -167,13 +167,6 @@ static void end_run(void)
                         strerror(errno));
     if (before >= 0)
         close(before);
-}
-
-static void at_exit(void)
-{
-    test_log_core_end_open();
-    if (getpid() == core.owner)
-        end_run();
 }
 
 /* ---- The beginning ---- */
@@ -249,7 +242,7 @@ static void open_run(char *program)
     note_facts();
 }
 
-int test_log_core_open(void)
+int test_log_core_open(void (*at_exit)(void))
 {
     static const struct trace_crash_hooks none;
     char *program;

@@ -27,8 +27,10 @@ struct test_log_core {
 /* test_log_core returns the process's. */
 struct test_log_core *test_log_core(void);
 
-/* test_log_core_open makes the run, once. -1 with errno. */
-int test_log_core_open(void);
+/* test_log_core_open makes the run, once, and lets `at_exit` be called when a
+ * process exits. -1 with errno. test_log_core_close writes the run. */
+int test_log_core_open(void (*at_exit)(void));
+void test_log_core_close(void);
 
 /* test_log_core_file returns a descriptor of a file, -1 if there is none; the
  * program may have closed the last one. */
@@ -40,11 +42,6 @@ void test_log_core_repair(void);
 
 /* test_log_core_now returns ns of CLOCK_MONOTONIC. */
 uint64_t test_log_core_now(void);
-
-/* ---- core.c ---- */
-
-/* test_log_core_end_open ends the test that this process has left open. */
-void test_log_core_end_open(void);
 
 /* ---- judge_run.c ---- */
 

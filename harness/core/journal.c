@@ -122,13 +122,15 @@ static char *plain(char *text)
 static size_t cut(char *line, char *columns[COLUMNS])
 {
     size_t count = 0;
+    char *tab = NULL;
 
-    for (; line && count < COLUMNS; count++) {
-        columns[count] = line;
-        line = count + 1 < COLUMNS ? strchr(line, '\t') : NULL;
-        if (line)
-            *line++ = '\0';
-    }
+    do {
+        columns[count++] = line;
+        tab = count < COLUMNS ? strchr(line, '\t') : NULL;
+        if (tab)
+            *tab = '\0';
+        line = tab ? tab + 1 : line;
+    } while (tab);
     return count;
 }
 

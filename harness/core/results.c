@@ -91,7 +91,7 @@ static void put_safe(struct trace_text *name, const char *text)
 {
     enum { MOST = 100 };
 
-    for (size_t i = 0; text[i] && i < MOST; i++) {
+    for (size_t i = 0; i < MOST && text[i]; i++) {
         unsigned char c = (unsigned char)text[i];
 
         trace_text_char(name, c <= ' ' || c == '/' || c == 0x7f || c > 0x7f

@@ -16,6 +16,8 @@
 
 TEST_LOG(wrapped, in_criterion)
 {
+    int one = 1;
+
     EXPRESSIONS(EXPECT)
     EXPRESSIONS(PASS)
     BLOCKS(PASS)
@@ -23,7 +25,7 @@ TEST_LOG(wrapped, in_criterion)
     cr_expect(({
                   trace_span(INFO, "span", ("a", 1), ("b", 2));
                   log_info("x %d", 1);
-                  1;
+                  one == 1;
               }),
               "%d", 3);
     ONE(log_expect_event("wrapped", "{a}"));
