@@ -343,12 +343,12 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 }
 
 /* A new recording gets its size before its header: only a file that has not
- * grown since it was mapped is mapped to its end. */
+ * grown since it was mapped is mapped to its end. A part has its size. */
 static bool has_grown(const struct trace_reader *reader)
 {
     struct stat status;
 
-    return !fstat(reader->fd, &status) &&
+    return !reader->is_part && !fstat(reader->fd, &status) &&
            (size_t)status.st_size > reader->mapped;
 }
 

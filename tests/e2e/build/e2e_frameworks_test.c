@@ -1,0 +1,173 @@
+/* e2e_frameworks_test.c: the same eight tests of six frameworks give the same
+ * report. Those whose packages are missing are left out. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_frameworks, .init = e2e_begin, .timeout = 300);
+
+#define TESTLOG "'" BUILD_DIR "/testlog' "
+
+/* A framework, what builds its program, and the arguments that choose its
+ * tests: all that return, the one that crashes, the one that hangs. */
+struct framework {
+    const char *name, *header, *compiler, *libraries;
+    const char *returning, *crashing, *hanging;
+    const char *suite;
+    const char *leaving; /* a test that throws; NULL: it exits, when chosen */
+    const char *crashed; /* the outcome of the one that crashes */
+};
+
+static const struct framework frameworks[] = {
+    {"gtest", "gtest/gtest.h", "g++ gtest_adapter.cpp gtest_eight.cpp",
+     "-lgtest_main -lgtest", "'--gtest_filter=-*.crashes:*.hangs'",
+     "'--gtest_filter=*.crashes'", "'--gtest_filter=*.hangs'", "eight",
+     "throws", "crashed"},
+    {"catch2", "catch2/catch.hpp", "g++ catch2_adapter.cpp catch2_eight.cpp",
+     "", "'~crashes' '~hangs'", "crashes", "hangs", "eight_test", "throws",
+     "crashed"},
+    {"doctest", "doctest/doctest.h",
+     "g++ doctest_adapter.cpp doctest_eight.cpp", "",
+     "--test-case-exclude=crashes,hangs", "--test-case=crashes",
+     "--test-case=hangs", "eight_test", "throws", "failed"},
+    {"boost", "boost/test/unit_test.hpp",
+     "g++ -DBOOST_TEST_DYN_LINK boost_adapter.cpp boost_eight.cpp",
+     "-lboost_unit_test_framework", "'--run_test=!crashes:!hangs'",
+     "--run_test=crashes", "--run_test=hangs", "eight", "throws", "crashed"},
+    {"cmocka", "cmocka.h", "gcc cmocka_eight.c", "-lcmocka", "", NULL, "hangs",
+     "eight_test", NULL, "failed"},
+    {"check", "check.h", "gcc check_eight.c", "$(pkg-config --libs check)", "",
+     NULL, NULL, "eight_test", NULL, "crashed"},
+};
+
+static bool build(const struct framework *framework)
+{
+    const char *language = framework->compiler[1] == '+' ? "c++" : "c";
+
+    if (e2e_run("printf '#include <stdarg.h>\\n#include <stddef.h>\\n#include "
+                "<stdint.h>\\n#include <setjmp.h>\\n#include <%s>\\n' | "
+                "%.3s -fsyntax-only -x%s -",
+                framework->header, framework->compiler, language)
+            ->code)
+        return false;
+    e2e_expect_code(
+        e2e_run("d=$PWD; cd '" SOURCE_DIR "/examples/frameworks' && %s -g "
+                "-Wall -Wextra -DTRACING " SANITIZE_FLAGS " -I '" BUILD_DIR
+                "/include' -o $d/eight_test %s '" BUILD_DIR
+                "/libtestlog-core.a' -lpcre2-8 -lpthread",
+                framework->compiler, framework->libraries),
+        0);
+    return true;
+}
+
+/* Returns the outcomes of the latest run, "passed suite/test\n..." by name. */
+static const char *outcomes(void)
+{
+    e2e_run(TESTLOG "list");
+    return e2e_run("cut -f 1,4 testlog-runs/latest/results.tsv | tr '\\t' ' ' "
+                   "| sort -k 2")
+        ->out;
+}
+
+static void expect_outcome(const struct framework *framework,
+                           const char *outcome, const char *test)
+{
+    char line[128];
+
+    snprintf(line, sizeof(line), "%s %s/%s\n", outcome, framework->suite, test);
+    e2e_expect_has(outcomes(), line);
+}
+
+static void expect_returning(const struct framework *framework)
+{
+    expect_outcome(framework, "failed", "fails");
+    expect_outcome(framework, "passed", "forks");
+    expect_outcome(framework, "passed", "logs_from_a_thread");
+    expect_outcome(framework, "passed", "passes");
+    expect_outcome(framework, "skipped", "skips");
+    if (framework->leaving)
+        expect_outcome(framework, "failed", framework->leaving);
+    e2e_expect_has(e2e_run(TESTLOG "log latest '*/fails' --time=none")->out,
+                   " INFO add{a=1 b=2}: ");
+    e2e_expect_has(e2e_run(TESTLOG "log latest '*/forks' --time=none")->out,
+                   "in the child\n");
+    e2e_expect_has(
+        e2e_run(TESTLOG "log latest '*/logs_from_a_thread' --time=none")->out,
+        "in the thread\n");
+}
+
+static void check(const struct framework *framework)
+{
+    const struct e2e *result;
+
+    if (!build(framework))
+        cr_skip_test("%s is not installed", framework->header);
+    result = e2e_run("./eight_test %s", framework->returning);
+    cr_expect_neq(result->code, 0);
+    e2e_expect_has(result->out, "\n3 passed, ");
+    e2e_expect_has(result->err, "/fails: failed");
+    expect_returning(framework);
+    if (framework->crashing)
+        e2e_run("./eight_test %s", framework->crashing);
+    expect_outcome(framework, framework->crashed, "crashes");
+    if (!framework->leaving && framework->hanging)
+        e2e_run("./eight_test exits");
+    if (!framework->leaving)
+        expect_outcome(framework, "failed", "exits");
+    if (framework->hanging)
+        e2e_run("timeout -s KILL 2 ./eight_test %s", framework->hanging);
+    expect_outcome(framework, "crashed", "hangs");
+}
+
+Test(e2e_frameworks, google_test)
+{
+    check(&frameworks[0]);
+}
+
+Test(e2e_frameworks, catch2)
+{
+    check(&frameworks[1]);
+}
+
+Test(e2e_frameworks, doctest)
+{
+    check(&frameworks[2]);
+}
+
+Test(e2e_frameworks, boost_test)
+{
+    check(&frameworks[3]);
+}
+
+Test(e2e_frameworks, cmocka)
+{
+    check(&frameworks[4]);
+}
+
+Test(e2e_frameworks, check)
+{
+    check(&frameworks[5]);
+}
+
+/* A run of several frameworks is one run. */
+Test(e2e_frameworks, share_a_run)
+{
+    const struct e2e *result;
+
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    e2e_run("mv eight_test gtest_eight");
+    if (!build(&frameworks[5]))
+        cr_skip_test("no Check");
+    e2e_run("printf '#!/bin/sh\\nexec ./gtest_eight %s\\n' >run; chmod +x run",
+            frameworks[0].returning);
+    result = e2e_run(TESTLOG "run ./run ./eight_test '%s'",
+                     e2e_program("small", E2E_TRACED));
+    e2e_expect_code(result, 1);
+    e2e_expect_has(outcomes(), "failed eight/throws\n");
+    e2e_expect_has(outcomes(), "crashed eight_test/crashes\n");
+    e2e_expect_has(outcomes(), "passed small/");
+}
