@@ -25,8 +25,7 @@ enum test_log_exit {
     TEST_LOG_EXIT_FAILED = 1,
     TEST_LOG_EXIT_USAGE = 2,
     TEST_LOG_EXIT_NO_TEST = 4,
-    TEST_LOG_EXIT_SIGNAL =
-        128, /* plus the number of the one that ended the run */
+    TEST_LOG_EXIT_SIGNAL = 128, /* plus the signal that ended the run */
 };
 
 /* A setting and where it came from: "--log", "LOG", "default". */
