@@ -126,18 +126,22 @@ static uint64_t align(uint64_t offset, uint64_t alignment)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-/* Behind a part of a process that has died, or that a child's part follows, is
- * a hole. */
+/* Behind a part of a process that has died, or that a child's part follows,
+ * are pages of zeros and a hole. */
 static bool past_hole(int file, uint64_t *offset)
 {
-    off_t data = lseek(file, (off_t)*offset, SEEK_DATA);
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct trace_header header;
+    off_t hole, data;
 
-    if (data < 0)
-        return false;
-    *offset = align((uint64_t)data, page);
-    return is_part(file, *offset, &header);
+    for (;;) {
+        hole = lseek(file, (off_t)*offset, SEEK_HOLE);
+        data = hole < 0 ? -1 : lseek(file, hole, SEEK_DATA);
+        if (data <= (off_t)*offset)
+            return false;
+        *offset = (uint64_t)data;
+        if (is_part(file, *offset, &header))
+            return true;
+    }
 }
 
 bool trace_next_part(int file, uint64_t *offset)
@@ -151,7 +155,7 @@ bool trace_next_part(int file, uint64_t *offset)
                                           (header.used - TRACE_HEADER_SIZE)
                      : header.used ? header.used
                                    : trace_chunks_end(&header));
-    if (end <= *offset)
+    if (end <= *offset || end > INT64_MAX / 2)
         return false; /* it is damaged */
     *offset = align(end, COMPACT_ALIGNMENT);
     if (is_part(file, *offset, &header))

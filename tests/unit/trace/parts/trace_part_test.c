@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "trace/format.h"
+#include "trace/parts/parts.h"
 #include "trace/read/reader.h"
 #include "trace/recording.h"
 
@@ -29,6 +30,14 @@ static void begin(void)
 }
 
 TestSuite(trace_part, .init = begin, .timeout = 60);
+
+static uint64_t file_size(void)
+{
+    struct stat status;
+
+    fstat(file, &status);
+    return (uint64_t)status.st_size;
+}
 
 static uint64_t open_next(void)
 {
@@ -236,4 +245,96 @@ Test(trace_part, a_killed_process_leaves_one)
     }
     waitpid(child, NULL, 0);
     cr_expect_eq(events_of(0), 7);
+}
+
+/* ---- Compact parts ---- */
+
+enum { COPIED = 5 };
+
+/* Writes parts of 0, 3, ... events, one of which is long, and copies them. */
+static void copy_parts(uint64_t offsets[COPIED])
+{
+    static const int events[COPIED] = {0, 3, 3000, 1, 7};
+    FILE *copy = fopen(test_path("copy"), "w");
+    uint64_t at = 0;
+
+    cr_assert(copy);
+    for (int i = 0; i < COPIED; i++) {
+        offsets[i] = open_next();
+        record(events[i]);
+        trace_close_part();
+        cr_assert_eq(trace_copy_part(file, &offsets[i], copy, &at), 0);
+    }
+    cr_assert_eq(fclose(copy), 0);
+    cr_assert_eq(rename(test_path("copy"), test_path("parts")), 0);
+    file = open(test_path("parts"), O_RDWR);
+    cr_expect_eq(file_size(), at);
+}
+
+Test(trace_part, a_compact_copy_has_the_same_records)
+{
+    uint64_t offsets[COPIED], offset = 0;
+
+    copy_parts(offsets);
+    cr_expect_eq(events_of(offsets[0]), 0);
+    cr_expect_eq(events_of(offsets[1]), 3);
+    cr_expect_eq(events_of(offsets[2]), 3000);
+    cr_expect_eq(events_of(offsets[3]), 1);
+    cr_expect_eq(events_of(offsets[4]), 7);
+    cr_expect_lt(offsets[1], 1024);
+    for (int i = 1; i < COPIED; i++) {
+        cr_expect(trace_next_part(file, &offset));
+        cr_expect_eq(offset, offsets[i]);
+    }
+    cr_expect_not(trace_next_part(file, &offset));
+}
+
+Test(trace_part, a_part_is_found_behind_a_hole)
+{
+    uint64_t offset = 0, behind = open_next();
+    pid_t child = fork();
+
+    if (!child) {
+        behind = open_next();
+        record(2);
+        trace_close_part();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    trace_close_part();
+    cr_expect(trace_next_part(file, &offset));
+    cr_expect_neq(offset, behind);
+    cr_expect_eq(events_of(offset), 2);
+    cr_expect_not(trace_next_part(file, &offset));
+}
+
+/* Any bytes can be read, and the parts of any file end. */
+Test(trace_part, reads_damaged_parts)
+{
+    uint64_t offsets[COPIED], size;
+    unsigned char *whole;
+
+    copy_parts(offsets);
+    size = file_size();
+    whole = malloc(size);
+    cr_assert_eq(pread(file, whole, size, 0), (ssize_t)size);
+    srand(1);
+    for (int round = 0; round < 300; round++) {
+        uint64_t offset = 0;
+        int steps = 0;
+
+        cr_assert_eq(pwrite(file, whole, size, 0), (ssize_t)size);
+        for (int i = 0; i < 20; i++) {
+            uint64_t at = offsets[rand() % COPIED] + (uint64_t)rand() % 512;
+            unsigned char byte = (unsigned char)(rand() % 3 ? rand() : 0xff);
+
+            cr_assert_eq(pwrite(file, &byte, 1, (off_t)at), 1);
+        }
+        do {
+            trace_reader_close(read_part(offset));
+            steps++;
+        } while (trace_next_part(file, &offset));
+        cr_expect_leq(steps, 2 * COPIED);
+    }
+    free(whole);
 }
