@@ -49,4 +49,8 @@ uint64_t test_log_core_now(void);
  * them. It does nothing if there is no such program. */
 void test_log_judge(const char *path);
 
+/* test_log_judge_program adds to a run the tests of a program in it that has
+ * died, if they had not ended, and returns how many there are. */
+size_t test_log_judge_program(struct test_log_run *, const char *program);
+
 #endif

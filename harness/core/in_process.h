@@ -92,6 +92,10 @@ void test_log_core_extract(const struct test_log_run *,
  * removes it, once the run is written. */
 void test_log_core_results(struct test_log_run *, struct test_log_journal *,
                            const struct log_style *, bool sent);
+/* test_log_core_crashed adds only those that have not ended; returns how many.
+ */
+size_t test_log_core_crashed(struct test_log_run *, struct test_log_journal *,
+                             const struct log_style *);
 void test_log_core_remove_journal(const struct test_log_run *);
 
 /* ---- outlived_threads.c ---- */

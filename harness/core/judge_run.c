@@ -111,6 +111,29 @@ static void judge(struct test_log_run *run, int fd)
     test_log_journal_free(&journal);
 }
 
+size_t test_log_judge_program(struct test_log_run *run, const char *program)
+{
+    const struct log_style style = {.format = LOG_FORMAT_FULL};
+    char *of_run = run->program;
+    struct test_log_journal journal;
+    size_t count = 0;
+    int fd;
+
+    run->program = (char *)program;
+    fd = run->path ? open_journal(run) : -1;
+    if (fd >= 0 && !test_log_journal_read(&journal, fd)) {
+        count = test_log_core_crashed(run, &journal, &style);
+        test_log_journal_free(&journal);
+    }
+    if (fd >= 0)
+        close(fd);
+    run->program = of_run;
+    for (size_t i = run->count - count; run->output && i < run->count; i++)
+        if (!run->output->quiet)
+            test_log_print_block(run, &run->results[i], run->output);
+    return count;
+}
+
 /* Holds the run, unless a process still writes to it or judges it. */
 static bool hold(struct test_log_run *run)
 {

@@ -232,6 +232,14 @@ static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
     test_log_run_drop(run);
 }
 
+static void judge_crashes(struct test_log_run *run,
+                          struct test_log_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++)
+        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE)
+            judge_crash(run, &journal->tests[i]);
+}
+
 static void add(struct test_log_run *run, const struct test_log_noted *test,
                 const char *flavour, const struct log_style *style, bool sent)
 {
@@ -307,15 +315,27 @@ void test_log_core_results(struct test_log_run *run,
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
 
-    for (size_t i = 0; i < journal->count; i++)
-        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE)
-            judge_crash(run, &journal->tests[i]);
+    judge_crashes(run, journal);
     compact(run, journal);
     for (size_t i = 0; i < journal->count; i++)
         add(run, &journal->tests[i], flavour, style, sent);
     for (size_t i = 0; i < run->count; i++)
         run->results[i].unrendered =
             run->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
+}
+
+size_t test_log_core_crashed(struct test_log_run *run,
+                             struct test_log_journal *journal,
+                             const struct log_style *style)
+{
+    const char *flavour = test_log_journal_value(journal, "flavour");
+    size_t before = run->count;
+
+    judge_crashes(run, journal);
+    for (size_t i = 0; i < journal->count; i++)
+        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_CRASHED)
+            add(run, &journal->tests[i], flavour, style, false);
+    return run->count - before;
 }
 
 /* A run that could not be written is judged by somebody else. */

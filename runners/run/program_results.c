@@ -194,6 +194,8 @@ void runners_merge_head(struct test_log_run *run, const cJSON *json,
     merge_static_max(run,
                      cJSON_GetObjectItemCaseSensitive(filters, "static_max"));
     merge_devices(run, json);
+    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(json, "flags")))
+        run->flagless = true;
     *first = false;
 }
 

@@ -44,11 +44,15 @@ int runners_verdict(struct test_log_run *run, const char *folder, int status,
                     enum told told)
 {
     int code = exit_status(status);
+    bool foreign = told == TOLD_FOREIGN;
     char reason[128];
 
-    if (code == 3)
+    if (foreign && code == 0)
+        return TEST_LOG_EXIT_PASSED;
+    if (code == 3 && !foreign)
         return TEST_LOG_EXIT_USAGE; /* Criterion's code for a bad pattern */
-    if (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST)
+    if (!foreign &&
+        (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST))
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;

@@ -226,6 +226,20 @@ static void say_no_match(const struct programs *programs,
         suggest(programs);
 }
 
+/* Whether a test failed in a program that takes none of our flags. */
+static bool has_foreign_failure(const struct test_log_run *run,
+                                const struct programs *programs)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        const struct program *program = &programs->all[i];
+
+        for (size_t n = 0; program->flagless && n < program->count; n++)
+            if (test_log_failed(&run->results[program->from + n]))
+                return true;
+    }
+    return false;
+}
+
 static void finish(struct test_log_run *run, const struct programs *programs,
                    const struct test_log_options *options,
                    const struct test_log_history *last, int code)
@@ -251,7 +265,10 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
-    test_log_print_summary(run, rerun ? rerun : "testlog run", program);
+    if (has_foreign_failure(run, programs))
+        test_log_print_summary(run, NULL, NULL);
+    else
+        test_log_print_summary(run, rerun ? rerun : "testlog run", program);
     test_log_show_page(run, &options->output);
     test_log_github_summary(run);
     test_log_github_end(run);

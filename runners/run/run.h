@@ -53,7 +53,8 @@ void runners_handover_end(struct handover *);
 
 /* ---- program_results.c ---- */
 
-enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL };
+/* FOREIGN: all, by a program of another framework, with codes of its own. */
+enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL, TOLD_FOREIGN };
 
 /* runners_merge adds the results of a program, whose folder in the run is
  * `folder`: those that it sent or, if none came, those that it wrote there.
@@ -223,6 +224,7 @@ struct program {
     uint64_t started;   /* ns, monotonic */
     size_t from, count; /* its results in the run */
     bool empty;         /* it has no tests */
+    bool flagless;      /* it takes none of our flags */
     bool annotated;     /* its tests capture their own output */
     struct child child;
 };

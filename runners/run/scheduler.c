@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/core/core_run.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
@@ -256,17 +257,21 @@ static enum told merge(struct schedule *schedule, struct program *program,
                        const char *folder)
 {
     struct test_log_run *run = schedule->run;
-    bool annotated = run->annotated;
+    bool annotated = run->annotated, flagless = run->flagless;
     enum told told;
 
-    run->annotated = false;
+    run->annotated = run->flagless = false;
     if (program->test)
         told = runners_launch_merge(run, program, &schedule->first);
     else
         told = runners_merge(run, folder, &program->child.handover,
                              &schedule->first);
+    if (told != TOLD_ALL && test_log_judge_program(run, folder))
+        run->flagless = true;
     program->annotated = run->annotated;
+    program->flagless = run->flagless;
     run->annotated |= annotated;
+    run->flagless |= flagless;
     return told;
 }
 
@@ -311,10 +316,12 @@ static void end(struct schedule *schedule, struct program *program)
     runners_jobserver_hold(schedule->used);
     program->from = run->count;
     told = merge(schedule, program, folder);
-    if (program->test && told && has_failed(run, program->from))
-        code = TEST_LOG_EXIT_FAILED; /* a launcher may exit with any code */
+    if ((program->flagless || (program->test && told)) &&
+        has_failed(run, program->from))
+        code = TEST_LOG_EXIT_FAILED; /* others may exit with any code */
     else
-        code = runners_verdict(run, folder, child->status, told);
+        code = runners_verdict(run, folder, child->status,
+                               program->flagless ? TOLD_FOREIGN : told);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))

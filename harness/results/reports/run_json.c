@@ -415,6 +415,8 @@ void test_log_run_members(struct trace_text *text,
     put_parts(text, run);
     trace_text_string(text, ",\n");
     put_interrupted(text, run->interrupted);
+    if (run->flagless)
+        trace_text_string(text, ",\n\"flags\":false");
     trace_text_printf(text, ",\n\"whole\":%s",
                       run->whole && !run->interrupted ? "true" : "false");
     trace_text_string(text, ",\n");

@@ -281,9 +281,30 @@ Test(e2e_core, testlog_run_judges_test_by_test)
             "chmod +x run",
             e2e_program("in_process", E2E_CORE));
     result = e2e_run(TESTLOG "run ./run 2>&1");
+    e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "core/fails: failed");
+    e2e_expect_lacks(result->out, "exited with");
+    e2e_expect_lacks(result->out, "--filter");
     expect_test("core/passes", "passed", "");
     e2e_expect_has(e2e_run(TESTLOG "log latest core/passes")->out, "hello 0");
+}
+
+Test(e2e_core, testlog_run_names_the_test_that_crashed)
+{
+    const struct e2e *result;
+
+    e2e_run("cp '%s' p; printf '#!/bin/sh\nexec ./p passes crashes skips' "
+            ">run; chmod +x run",
+            e2e_program("in_process", E2E_CORE));
+    result = e2e_run(NOT_HANDLED TESTLOG "run ./run '%s' 2>&1",
+                     e2e_program("small", E2E_TRACED));
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->out, "---- core/crashes: crashed: SIGSEGV ----\n"
+                                "output:\nlast words\n");
+    e2e_expect_has(result->out, "\n17 passed, 1 failed, 0 skipped\n");
+    e2e_expect_lacks(result->out, "the program died");
+    e2e_expect_has(e2e_run(TESTLOG "log latest core/crashes")->out,
+                   "ERROR fatal: crash: SIGSEGV");
 }
 
 Test(e2e_core, runs_many_tests_in_little_memory)
