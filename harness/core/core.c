@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -20,8 +21,8 @@ static const enum test_log_outcome outcomes[] = {
     [TEST_LOG_SKIPPED] = TEST_LOG_OUTCOME_SKIPPED,
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct test_log_noted running; /* process 0: none */
+static bool records_live;             /* its lines are printed, but not kept */
 
 /* A forked child has none of its own yet. */
 static bool is_open(void)
@@ -36,6 +37,48 @@ static void forget(void)
     free(running.reason);
     free(running.folder);
     running = (struct test_log_noted){0};
+}
+
+/* ---- One thread at a time ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t locker; /* the process that holds the lock; 0: none */
+
+/* The thread of the parent that held it is not in a forked child. */
+static void release_parents(void)
+{
+    pid_t holder = __atomic_load_n(&locker, __ATOMIC_RELAXED);
+
+    if (holder && holder != getpid())
+        lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static void enter(void)
+{
+    release_parents();
+    pthread_mutex_lock(&lock);
+    __atomic_store_n(&locker, getpid(), __ATOMIC_RELAXED);
+}
+
+static void leave(void)
+{
+    __atomic_store_n(&locker, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+/* A signal handler may exit while its own thread holds the lock; then the run
+ * is judged later. */
+static bool enter_soon(void)
+{
+    struct timespec until;
+
+    release_parents();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_mutex_timedlock(&lock, &until))
+        return false;
+    __atomic_store_n(&locker, getpid(), __ATOMIC_RELAXED);
+    return true;
 }
 
 /* ---- Recording ---- */
@@ -85,8 +128,7 @@ static void record(void)
         return;
     if (core->run.path)
         print_missing(errno);
-    if (core->options.output.live)
-        trace_open(NULL, &options);
+    records_live = core->options.output.live && !trace_open(NULL, &options);
 }
 
 /* ---- Beginning ---- */
@@ -149,19 +191,31 @@ static void report(void)
     test_log_run_drop(&core->run);
 }
 
+/* Leaves out the working directory, with which some compilers are called. */
+static const char *shown(const char *reason)
+{
+    const char *folder = test_log_core()->began_in;
+    size_t size = folder ? strlen(folder) : 0;
+
+    return size > 1 && !strncmp(reason, folder, size) && reason[size] == '/'
+               ? reason + size + 1
+               : reason;
+}
+
 static void end(enum test_log_outcome outcome, const char *reason)
 {
     int output = test_log_core_file(TEST_LOG_CORE_OUTPUT);
 
     running.ended = test_log_core_now();
     running.outcome = outcome;
-    running.reason = reason && *reason ? strdup(reason) : NULL;
+    running.reason = reason && *reason ? strdup(shown(reason)) : NULL;
     running.threads = test_log_threads_end();
     trace_unwind(0);
     if (running.has_recording)
         trace_close_part();
-    else if (test_log_core()->options.output.live)
+    else if (records_live)
         trace_close();
+    records_live = false;
     test_log_output_end();
     running.printed_to = output < 0 ? 0 : test_log_output_size(output);
     report();
@@ -174,21 +228,22 @@ static void end(enum test_log_outcome outcome, const char *reason)
 /* A forked child may exit, too. */
 static void at_exit(void)
 {
-    pthread_mutex_lock(&lock);
+    if (!enter_soon())
+        return;
     if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
     if (getpid() == test_log_core()->owner)
         test_log_core_close();
-    pthread_mutex_unlock(&lock);
+    leave();
 }
 
 int test_log_prepare(void)
 {
     int status;
 
-    pthread_mutex_lock(&lock);
+    enter();
     status = test_log_core_open(at_exit);
-    pthread_mutex_unlock(&lock);
+    leave();
     return status;
 }
 
@@ -200,15 +255,15 @@ int test_log_begin(const char *suite, const char *test)
         errno = EINVAL;
         return -1;
     }
-    pthread_mutex_lock(&lock);
+    enter();
     status = test_log_core_open(at_exit);
     if (!status && is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
-    if (!status) {
+    if (!status && !test_log_core()->nested) {
         forget();
         begin(suite, test);
     }
-    pthread_mutex_unlock(&lock);
+    leave();
     return status;
 }
 
@@ -216,12 +271,13 @@ int test_log_end(enum test_log_verdict verdict, const char *reason)
 {
     bool valid;
 
-    pthread_mutex_lock(&lock);
+    enter();
     valid = is_open() && (unsigned)verdict <= TEST_LOG_SKIPPED;
     if (valid)
         end(outcomes[verdict], reason);
     else
         errno = EINVAL;
-    pthread_mutex_unlock(&lock);
+    valid = valid || test_log_core()->nested;
+    leave();
     return valid ? 0 : -1;
 }

@@ -242,6 +242,19 @@ static void open_run(char *program)
     note_facts();
 }
 
+/* A test may start its own program again, as GoogleTest's death tests do. What
+ * that does is a part of the test. */
+static bool is_nested(const char *program)
+{
+    static const char variable[] = "TESTLOG_CORE";
+    const char *outer = secure_getenv(variable);
+
+    if (outer && !strcmp(outer, program))
+        return true;
+    setenv(variable, program, 1);
+    return false;
+}
+
 int test_log_core_open(void (*at_exit)(void))
 {
     static const struct trace_crash_hooks none;
@@ -251,6 +264,9 @@ int test_log_core_open(void (*at_exit)(void))
         return 0;
     core.owner = getpid();
     program = own_path();
+    core.nested = is_nested(program);
+    if (core.nested)
+        return 0;
     test_log_open_out();
     read_options(program);
     open_run(program);
@@ -260,6 +276,7 @@ int test_log_core_open(void (*at_exit)(void))
     }
     if (!core.options.output.live)
         setvbuf(stdout, NULL, _IONBF, 0); /* in order with stderr */
+    unsetenv("TESTLOG_RUN"); /* it is not for programs that a test starts */
     trace_crash_prepare();
     trace_crash_watch(&none);
     if (!core.run.foreign)

@@ -32,7 +32,7 @@ enum { ESCAPES = sizeof(escapes) / sizeof(*escapes) };
 
 static void put_text(struct trace_text *line, const char *text)
 {
-    for (; *text; text++) {
+    for (; text && *text; text++) {
         int i = 0;
 
         while (i < ESCAPES && escapes[i].meant != *text)

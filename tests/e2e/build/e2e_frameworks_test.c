@@ -163,6 +163,37 @@ Test(e2e_frameworks, check)
     check(&frameworks[5]);
 }
 
+/* A death test of the style "threadsafe" starts the program again. */
+Test(e2e_frameworks, death_tests_are_a_part_of_their_test)
+{
+    const struct e2e *result;
+
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    e2e_run("echo '#include <gtest/gtest.h>\n#include <testlog/core.h>\n"
+            "TEST(death, dies) { EXPECT_DEATH({ log_info(\"x %%d\", 1); "
+            "abort(); }, \"\"); }\nTEST(death, exits) { EXPECT_EXIT({ "
+            "log_info(\"y %%d\", 1); exit(3); }, testing::ExitedWithCode(3), "
+            "\"\"); }' | sed 's/\\\\n/\\n/g' >death.cpp");
+    e2e_expect_code(e2e_run("g++ -g -DTRACING " SANITIZE_FLAGS " -I '" BUILD_DIR
+                            "/include' -o death death.cpp '" SOURCE_DIR
+                            "/examples/frameworks/gtest_adapter.cpp' "
+                            "-lgtest_main -lgtest '" BUILD_DIR
+                            "/libtestlog-core.a' -lpcre2-8 -lpthread"),
+                    0);
+    for (int i = 0; i < 2; i++) {
+        result = e2e_run(NOT_HANDLED "./death --gtest_death_test_style=%s",
+                         i ? "threadsafe" : "fast");
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->out, "\n2 passed, 0 failed, 0 skipped\n");
+        e2e_expect_is(e2e_run("ls -d testlog-runs/2* | wc -l")->out,
+                      i ? "2\n" : "1\n");
+        if (!i)
+            e2e_expect_has(e2e_run(TESTLOG "log latest death/dies")->out,
+                           "x 1\n");
+    }
+}
+
 /* A run of several frameworks is one run. */
 Test(e2e_frameworks, share_a_run)
 {
