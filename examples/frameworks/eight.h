@@ -1,5 +1,5 @@
-/* eight.h: what the eight tests do in every framework here: they pass, fail,
- * skip, throw or exit, crash, hang, fork, and log from a thread. */
+/* eight.h: the work of the eight tests of every framework here: they pass,
+ * fail, skip, throw or exit, crash, hang, fork, and log from a thread. */
 #ifndef EIGHT_H
 #define EIGHT_H
 

@@ -30,8 +30,9 @@ enum test_log_verdict {
  * with 2. */
 TRACE_API int test_log_prepare(void);
 
-/* test_log_begin begins a test, which is called "suite/test": what the process
- * and its forked children record and print belongs to it until test_log_end.
+/* test_log_begin begins a test, which is called "suite/test". Until
+ * test_log_end, the records and the output of the process and of its forked
+ * children belong to it.
  * `suite` may be NULL: the program's name. A test that is open in this process
  * has failed: "not ended". Fails with EINVAL if `test` is NULL or empty. */
 TRACE_API int test_log_begin(const char *suite, const char *test);
