@@ -133,6 +133,26 @@ static void record(void)
 
 /* ---- Beginning ---- */
 
+/* A result must not depend on the disk. */
+static void note(int (*put)(int journal, const struct test_log_noted *))
+{
+    static bool printed;
+    int error;
+
+    if (!put(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running))
+        return;
+    error = errno;
+    if (test_log_core_keep_journal() ||
+        put(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running))
+        test_log_notice("cannot keep the result of %s/%s: %s", running.suite,
+                        running.test, strerror(errno));
+    else if (!printed && test_log_core()->run.path)
+        test_log_notice("cannot write " TEST_LOG_JOURNAL ": %s; results are "
+                        "lost if this process dies",
+                        strerror(error));
+    printed = true;
+}
+
 static char *name_of(const char *text)
 {
     struct trace_text name = {0};
@@ -157,7 +177,7 @@ static void begin(const char *suite, const char *test)
     test_log_threads_begin();
     record();
     running.began = test_log_core_now();
-    test_log_journal_begin(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running);
+    note(test_log_journal_begin);
     if (output >= 0)
         test_log_output_begin(output);
 }
@@ -219,7 +239,7 @@ static void end(enum test_log_outcome outcome, const char *reason)
     test_log_output_end();
     running.printed_to = output < 0 ? 0 : test_log_output_size(output);
     report();
-    test_log_journal_end(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running);
+    note(test_log_journal_end);
     forget();
 }
 

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +67,41 @@ static int open_file(enum test_log_core_file which)
     if (which == TEST_LOG_CORE_JOURNAL && getpid() == core.owner)
         test_log_journal_own(high);
     return high;
+}
+
+/* The last line may be cut off. */
+static int copy_journal(int from, int to)
+{
+    char bytes[65536], last = '\n';
+    off_t at = 0;
+    ssize_t got;
+
+    while (from >= 0 && (got = pread(from, bytes, sizeof(bytes), at)) > 0) {
+        if (test_log_write_all(to, bytes, (size_t)got))
+            return -1;
+        last = bytes[got - 1];
+        at += got;
+    }
+    return last == '\n' ? 0 : test_log_write_all(to, "\n", 1);
+}
+
+int test_log_core_keep_journal(void)
+{
+    struct trace_descriptor *journal = &core.files[TEST_LOG_CORE_JOURNAL];
+    int low = memfd_create("journal", MFD_CLOEXEC);
+    int memory = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, DESCRIPTORS);
+
+    if (low >= 0)
+        close(low);
+    if (memory < 0)
+        return -1;
+    if (trace_descriptor_is_ours(journal) &&
+        copy_journal(journal->fd, memory)) {
+        close(memory);
+        return -1;
+    }
+    *journal = trace_descriptor_of(memory);
+    return 0;
 }
 
 int test_log_core_file(enum test_log_core_file which)

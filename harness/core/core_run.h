@@ -37,6 +37,10 @@ void test_log_core_close(void);
  * program may have closed the last one. */
 int test_log_core_file(enum test_log_core_file);
 
+/* test_log_core_keep_journal goes on with the journal in memory, because the
+ * file cannot be written; 0, or -1 without memory. */
+int test_log_core_keep_journal(void);
+
 /* test_log_core_repair opens the run's folder again, if the program has closed
  * it. */
 void test_log_core_repair(void);

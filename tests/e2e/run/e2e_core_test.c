@@ -307,6 +307,37 @@ Test(e2e_core, testlog_run_names_the_test_that_crashed)
                    "ERROR fatal: crash: SIGSEGV");
 }
 
+#define ON_DISK(disk, words)                                                   \
+    "unshare -m sh -c 'mkdir d && " disk                                       \
+    " && cd d && TMPDIR=$PWD \"$0\" " words "' '%s'"
+
+Test(e2e_core, loses_no_result_on_a_full_disk)
+{
+    const struct e2e *result;
+
+    if (e2e_run("unshare -m true")->code)
+        cr_skip_test("cannot mount a small file system");
+    result =
+        e2e_run(ON_DISK("mount -t tmpfs -o size=900k none d", "passes*3000"),
+                e2e_program("in_process", E2E_CORE));
+    e2e_expect_code(result, 7);
+    e2e_expect_has(result->out, "\n3000 passed, 0 failed, 0 skipped\n");
+    e2e_expect_has(result->err, "has no recording: No space left on device");
+}
+
+Test(e2e_core, loses_no_result_without_a_folder)
+{
+    const struct e2e *result;
+
+    if (e2e_run("unshare -m true")->code)
+        cr_skip_test("cannot mount a file system");
+    result = e2e_run(ON_DISK("mount -t tmpfs -o ro none d", "passes*3 fails"),
+                     e2e_program("in_process", E2E_CORE));
+    e2e_expect_code(result, 7);
+    e2e_expect_has(result->out, "\n3 passed, 1 failed, 0 skipped\n");
+    e2e_expect_has(result->err, "this run keeps no logs and traces\n");
+}
+
 Test(e2e_core, runs_many_tests_in_little_memory)
 {
     const struct e2e *result;
