@@ -189,7 +189,7 @@ static void install(void)
     installed = e2e_once(
         "installed",
         "mkdir -p copy/build/base && (cd '" SOURCE_DIR
-        "' && cp -a GNUmakefile testlog.pc.in trace log harness runners "
+        "' && cp -a GNUmakefile testlog*.pc.in trace log harness runners "
         "examples tests \"$OLDPWD/copy\") && (cd '" BUILD_DIR
         "' && cp -a include trace log harness runners gpu shared flags prefix "
         "testlog* libtestlog* \"$OLDPWD/copy/build/base\") && "
