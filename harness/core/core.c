@@ -1,10 +1,9 @@
 /* core.c: begins and ends tests that run in one process. */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -41,7 +40,7 @@ static void forget(void)
 
 /* ---- One thread at a time ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pid_t locker; /* the process that holds the lock; 0: none */
 
 /* The thread of the parent that held it is not in a forked child. */
@@ -50,35 +49,57 @@ static void release_parents(void)
     pid_t holder = __atomic_load_n(&locker, __ATOMIC_RELAXED);
 
     if (holder && holder != getpid())
-        lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }
 
-static void enter(void)
+static sigset_t mask_before;
+
+/* A limit on files, as of ulimit -f, must not kill the program because of what
+ * we write. */
+static void hold_signal(void)
 {
+    sigset_t file_size;
+
+    sigemptyset(&file_size);
+    sigaddset(&file_size, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &file_size, &mask_before);
+}
+
+static void drop_signal(void)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t file_size;
+
+    sigemptyset(&file_size);
+    sigaddset(&file_size, SIGXFSZ);
+    if (!sigismember(&mask_before, SIGXFSZ))
+        while (sigtimedwait(&file_size, NULL, &at_once) > 0)
+            ;
+    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+/* Fails in a signal handler that has interrupted the thread that holds the
+ * lock; if the handler exits, the run is judged later. */
+static bool enter(void)
+{
+    int error;
+
     release_parents();
-    pthread_mutex_lock(&lock);
+    error = pthread_mutex_lock(&lock);
+    if (error) {
+        errno = error;
+        return false;
+    }
     __atomic_store_n(&locker, getpid(), __ATOMIC_RELAXED);
+    hold_signal();
+    return true;
 }
 
 static void leave(void)
 {
+    drop_signal();
     __atomic_store_n(&locker, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
-}
-
-/* A signal handler may exit while its own thread holds the lock; then the run
- * is judged later. */
-static bool enter_soon(void)
-{
-    struct timespec until;
-
-    release_parents();
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    if (pthread_mutex_timedlock(&lock, &until))
-        return false;
-    __atomic_store_n(&locker, getpid(), __ATOMIC_RELAXED);
-    return true;
 }
 
 /* ---- Recording ---- */
@@ -164,9 +185,9 @@ static char *name_of(const char *text)
 static void begin(const char *suite, const char *test)
 {
     const struct test_log_core *core = test_log_core();
-    int output = core->options.output.live
-                     ? -1
-                     : test_log_core_file(TEST_LOG_CORE_OUTPUT);
+    bool captures =
+        !core->options.output.live && test_log_file_limit() == UINT64_MAX;
+    int output = captures ? test_log_core_file(TEST_LOG_CORE_OUTPUT) : -1;
 
     running = (struct test_log_noted){
         .process = getpid(),
@@ -245,53 +266,66 @@ static void end(enum test_log_outcome outcome, const char *reason)
 
 /* ---- Functions of the program ---- */
 
+static bool written; /* the run: the process exits */
+
 /* A forked child may exit, too. */
 static void at_exit(void)
 {
-    if (!enter_soon())
+    if (!enter())
         return;
     if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
+    written = true;
     if (getpid() == test_log_core()->owner)
         test_log_core_close();
     leave();
 }
 
+/* The caller leaves if it succeeds. */
+static int open_run(void)
+{
+    if (!enter())
+        return -1;
+    if (!written && !test_log_core_open(at_exit))
+        return 0;
+    if (written)
+        errno = ESHUTDOWN;
+    leave();
+    return -1;
+}
+
 int test_log_prepare(void)
 {
-    int status;
-
-    enter();
-    status = test_log_core_open(at_exit);
+    if (open_run())
+        return -1;
     leave();
-    return status;
+    return 0;
 }
 
 int test_log_begin(const char *suite, const char *test)
 {
-    int status;
-
     if (!test || !*test) {
         errno = EINVAL;
         return -1;
     }
-    enter();
-    status = test_log_core_open(at_exit);
-    if (!status && is_open())
+    if (open_run())
+        return -1;
+    if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
-    if (!status && !test_log_core()->nested) {
+    if (!test_log_core()->nested) {
         forget();
         begin(suite, test);
     }
     leave();
-    return status;
+    return 0;
 }
 
 int test_log_end(enum test_log_verdict verdict, const char *reason)
 {
     bool valid;
 
-    enter();
+    if (!enter())
+        return -1;
     valid = is_open() && (unsigned)verdict <= TEST_LOG_SKIPPED;
     if (valid)
         end(outcomes[verdict], reason);

@@ -2,8 +2,10 @@
  * exits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,6 +47,17 @@ uint64_t test_log_core_now(void)
 
 /* ---- Files ---- */
 
+/* The process may be allowed few descriptors. */
+static int move_up(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
+
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
 static int open_file(enum test_log_core_file which)
 {
     bool appends = which != TEST_LOG_CORE_RECORDING;
@@ -58,9 +71,7 @@ static int open_file(enum test_log_core_file which)
               O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
                   (appends ? O_APPEND : 0),
               0666);
-    high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
-    if (fd >= 0)
-        close(fd);
+    high = fd < 0 ? -1 : move_up(fd);
     if (high < 0)
         return -1;
     core.files[which] = trace_descriptor_of(high);
@@ -89,10 +100,8 @@ int test_log_core_keep_journal(void)
 {
     struct trace_descriptor *journal = &core.files[TEST_LOG_CORE_JOURNAL];
     int low = memfd_create("journal", MFD_CLOEXEC);
-    int memory = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, DESCRIPTORS);
+    int memory = low < 0 ? -1 : move_up(low);
 
-    if (low >= 0)
-        close(low);
     if (memory < 0)
         return -1;
     if (trace_descriptor_is_ours(journal) &&
@@ -137,7 +146,7 @@ static void find_folder(void)
 static void note_facts(void)
 {
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
-    char start[TEST_LOG_ANCHOR_SIZE];
+    char start[TEST_LOG_ANCHOR_SIZE], owner[64];
     const struct {
         const char *name, *value;
     } facts[] = {
@@ -149,9 +158,13 @@ static void note_facts(void)
         {"log_origin", core.options.show.origin},
         {"trace", core.options.record.value},
         {"trace_origin", core.options.record.origin},
+        {"alone", core.run.foreign ? NULL : "1"},
+        {"owner", owner},
     };
 
     test_log_anchor_text(&core.run.start, start);
+    snprintf(owner, sizeof(owner), "%ld %" PRIu64, (long)core.owner,
+             test_log_process_started(core.owner));
     for (size_t i = 0; fd >= 0 && i < sizeof(facts) / sizeof(*facts); i++)
         if (facts[i].value)
             test_log_journal_fact(fd, facts[i].name, facts[i].value);
@@ -160,16 +173,26 @@ static void note_facts(void)
 /* ---- The end of the process ---- */
 
 /* The journal has what forked children have reported, too. */
-static void read_results(void)
+static bool read_results(void)
 {
     struct test_log_journal journal;
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
+    const struct test_log_noted *goes_on;
 
     if (fd < 0 || test_log_journal_read(&journal, fd))
-        return;
+        return true;
+    goes_on = test_log_journal_running(&journal);
+    if (goes_on) {
+        test_log_notice("a forked child still runs %s/%s; testlog list judges "
+                        "the tests once it has ended",
+                        goes_on->suite, goes_on->test);
+        test_log_journal_free(&journal);
+        return false;
+    }
     test_log_core_results(&core.run, &journal, &core.options.output.style,
                           test_log_handover_open());
     test_log_journal_free(&journal);
+    return true;
 }
 
 static void write_run(void)
@@ -178,7 +201,8 @@ static void write_run(void)
     const char *name = test_log_rerun_name(core.run.executable);
 
     test_log_core_repair();
-    read_results();
+    if (!read_results())
+        return;
     test_log_history_open(&history, core.run.foreign ? NULL : core.options.dir,
                           test_log_session()->history,
                           test_log_flavour_given(&core.options));
@@ -291,22 +315,32 @@ static bool is_nested(const char *program)
     return false;
 }
 
+/* A child goes on when its parent, which has the run, has ended. */
+static bool is_orphaned(void)
+{
+    return core.owner != getpid() && kill(core.owner, 0) && errno == ESRCH;
+}
+
 int test_log_core_open(void (*at_exit)(void))
 {
     static const struct trace_crash_hooks none;
+    bool taken_over;
     char *program;
 
-    if (core.owner)
+    if (core.owner && !is_orphaned())
         return 0;
-    core.owner = getpid();
+    taken_over = core.owner;
+    core = (struct test_log_core){.owner = getpid()};
     program = own_path();
-    core.nested = is_nested(program);
+    core.nested = !taken_over && is_nested(program);
     if (core.nested)
         return 0;
     test_log_open_out();
     read_options(program);
     open_run(program);
-    if (subscribe() || trace_parts_begin() || atexit(at_exit)) {
+    /* With EBUSY the program records by itself: trace_start. */
+    if ((subscribe() && errno != EBUSY) || trace_parts_begin() ||
+        (!taken_over && atexit(at_exit))) {
         core.owner = 0;
         return -1;
     }

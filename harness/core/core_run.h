@@ -55,7 +55,9 @@ uint64_t test_log_core_now(void);
 void test_log_judge(const char *path);
 
 /* test_log_judge_program adds to a run the tests of a program in it that has
- * died, if they had not ended, and returns how many there are. */
-size_t test_log_judge_program(struct test_log_run *, const char *program);
+ * died, unless they are among the results from number `from` on, and returns
+ * how many there are. */
+size_t test_log_judge_program(struct test_log_run *, const char *program,
+                              size_t from);
 
 #endif

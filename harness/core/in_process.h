@@ -1,10 +1,11 @@
 /* in_process.h: what the files of harness/core/ share. Private.
  *
  * A program's folder in the run has three files that all of its tests share:
- * `recording`, in which each test has a part; `output.txt`; and `journal.tsv`,
- * which says where the tests are in these, and how they ended. The journal is
- * written while tests run, so that it is there if the process dies. The run is
- * made from it.
+ * `recording.live`, in which each test has a part; `output.txt`; and
+ * `journal.tsv`, which says where the tests are in these, and how they ended.
+ * The journal is written while tests run, so that it is there if the process
+ * dies. The run is made from it, and can be made again until the journal is
+ * removed.
  */
 #ifndef TESTLOG_IN_PROCESS_H
 #define TESTLOG_IN_PROCESS_H
@@ -15,7 +16,8 @@
 #include "trace/base/descriptor.h"
 
 #define TEST_LOG_JOURNAL   "journal.tsv"
-#define TEST_LOG_RECORDING "recording"
+#define TEST_LOG_RECORDING "recording.live"
+#define TEST_LOG_COMPACT   "recording" /* once the process has ended */
 #define TEST_LOG_OUTPUT    "output.txt"
 
 /* ---- journal.c ---- */
@@ -31,6 +33,7 @@ struct test_log_noted {
     uint64_t recorded;            /* where in the recording its part begins */
     uint64_t printed, printed_to; /* its range of the output */
     bool has_recording;
+    bool is_compact;  /* `recorded` is in the copy */
     unsigned threads; /* that outlived it */
 };
 
@@ -54,6 +57,16 @@ int test_log_journal_read(struct test_log_journal *, int fd);
 const char *test_log_journal_value(const struct test_log_journal *,
                                    const char *name);
 void test_log_journal_free(struct test_log_journal *);
+
+/* test_log_process_started returns when a process has started, in ticks since
+ * the machine has; 0 if there is none. test_log_journal_is_alive tells whether
+ * the process that owns the journal, by the fact "owner", is there.
+ * test_log_journal_running returns a test of another process that still runs;
+ * NULL if there is none. */
+uint64_t test_log_process_started(pid_t);
+bool test_log_journal_is_alive(const struct test_log_journal *);
+const struct test_log_noted *test_log_journal_running(
+    const struct test_log_journal *);
 
 /* test_log_journal_own marks the journal as that of this process until it ends;
  * test_log_journal_is_owned tells whether another process has done so.
@@ -89,12 +102,13 @@ void test_log_core_extract(const struct test_log_run *,
 /* test_log_core_results adds all tests of a journal to the run, once the
  * processes are gone whose tests have not ended: these have crashed. `sent`:
  * the others' results went through the pipe. test_log_core_remove_journal
- * removes it, once the run is written. */
+ * removes it, once the run is written, and the recording that was copied. */
 void test_log_core_results(struct test_log_run *, struct test_log_journal *,
                            const struct log_style *, bool sent);
-/* test_log_core_crashed adds only those that have not ended; returns how many.
- */
-size_t test_log_core_crashed(struct test_log_run *, struct test_log_journal *,
+/* test_log_core_missing adds only those that have not ended, or are not among
+ * the run's results from number `from` on; returns how many. */
+size_t test_log_core_missing(struct test_log_run *, size_t from,
+                             struct test_log_journal *,
                              const struct log_style *);
 void test_log_core_remove_journal(const struct test_log_run *);
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +21,7 @@
 #include "harness/results/folder/run_folder.h"
 #include "trace/base/containers.h"
 
-enum { COLUMNS = 8 };
+enum { COLUMNS = 8, FILE_MOST = 1 << 30 };
 
 static const struct {
     char letter, meant;
@@ -211,8 +212,8 @@ static void read_line(struct test_log_journal *journal,
 static char *load(int fd, size_t *size)
 {
     struct stat status;
-    char *bytes =
-        fstat(fd, &status) ? NULL : malloc((size_t)status.st_size + 1);
+    bool fits = !fstat(fd, &status) && status.st_size <= FILE_MOST;
+    char *bytes = fits ? malloc((size_t)status.st_size + 1) : NULL;
     ssize_t got;
 
     for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
@@ -270,6 +271,55 @@ void test_log_journal_free(struct test_log_journal *journal)
     free(journal->tests);
     free(journal->facts);
     *journal = (struct test_log_journal){0};
+}
+
+/* ---- Processes ---- */
+
+/* From proc(5): the 22nd field, of which the second is in parentheses. */
+uint64_t test_log_process_started(pid_t process)
+{
+    char path[64], text[1024], *at;
+    uint64_t started = 0;
+    size_t size;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        started = number(at + 1);
+    return started;
+}
+
+bool test_log_journal_is_alive(const struct test_log_journal *journal)
+{
+    const char *owner = test_log_journal_value(journal, "owner");
+    char *end = NULL;
+    pid_t process = owner ? (pid_t)strtol(owner, &end, 10) : 0;
+
+    return process > 0 && *end == ' ' &&
+           test_log_process_started(process) == number(end + 1);
+}
+
+const struct test_log_noted *test_log_journal_running(
+    const struct test_log_journal *journal)
+{
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct test_log_noted *test = &journal->tests[i];
+
+        if (test->outcome == TEST_LOG_OUTCOME_NONE &&
+            test->process != getpid() && test->process > 0 &&
+            !kill(test->process, 0))
+            return test;
+    }
+    return NULL;
 }
 
 /* ---- Locks ---- */

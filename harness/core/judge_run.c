@@ -15,15 +15,6 @@
 #include "harness/runner/runner.h"
 #include "harness/session.h"
 
-static bool exists(const struct test_log_run *run, const char *name)
-{
-    int fd = test_log_open(run, name, O_RDONLY);
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
 /* Returns the name of the only program, to be freed; NULL if there are none or
  * several. */
 static char *program_of(const char *path)
@@ -99,6 +90,12 @@ static void judge(struct test_log_run *run, int fd)
 
     if (test_log_journal_read(&journal, fd))
         return;
+    if (!test_log_journal_value(&journal, "alone") ||
+        test_log_journal_is_alive(&journal) ||
+        test_log_journal_running(&journal)) {
+        test_log_journal_free(&journal);
+        return;
+    }
     take_facts(run, &journal);
     test_log_core_results(run, &journal, &options.output.style, false);
     test_log_jsonl_open(run, &options.output);
@@ -111,7 +108,8 @@ static void judge(struct test_log_run *run, int fd)
     test_log_journal_free(&journal);
 }
 
-size_t test_log_judge_program(struct test_log_run *run, const char *program)
+size_t test_log_judge_program(struct test_log_run *run, const char *program,
+                              size_t from)
 {
     const struct log_style style = {.format = LOG_FORMAT_FULL};
     char *of_run = run->program;
@@ -122,14 +120,15 @@ size_t test_log_judge_program(struct test_log_run *run, const char *program)
     run->program = (char *)program;
     fd = run->path ? open_journal(run) : -1;
     if (fd >= 0 && !test_log_journal_read(&journal, fd)) {
-        count = test_log_core_crashed(run, &journal, &style);
+        count = test_log_core_missing(run, from, &journal, &style);
         test_log_journal_free(&journal);
     }
     if (fd >= 0)
         close(fd);
     run->program = of_run;
     for (size_t i = run->count - count; run->output && i < run->count; i++)
-        if (!run->output->quiet)
+        if (!run->output->quiet &&
+            test_log_outcome_bad(run->results[i].outcome))
             test_log_print_block(run, &run->results[i], run->output);
     return count;
 }
@@ -149,9 +148,9 @@ void test_log_judge(const char *path)
     int fd;
 
     run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (run.path && run.folder > 0 && !exists(&run, "run.json") && hold(&run))
+    if (run.path && run.folder > 0)
         run.program = program_of(path);
-    fd = run.program ? open_journal(&run) : -1;
+    fd = run.program && hold(&run) ? open_journal(&run) : -1;
     if (fd >= 0) {
         judge(&run, fd);
         close(fd);

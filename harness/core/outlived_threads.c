@@ -97,7 +97,7 @@ static bool is_ours(uint32_t id)
     if (!fgets(name, sizeof(name), file))
         name[0] = '\0';
     fclose(file);
-    return !strncmp(name, "testlog", strlen("testlog"));
+    return !strcmp(name, "testlog\n") || !strcmp(name, "testlog-gpu\n");
 }
 
 unsigned test_log_threads_end(void)

@@ -11,6 +11,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
+#include "trace/base/strings.h"
 #include "trace/format.h"
 #include "trace/parts/parts.h"
 #include "trace/read/crashes.h"
@@ -32,7 +33,8 @@ static char *recording_of(const struct test_log_run *run,
     char *name = NULL;
 
     if (test->has_recording &&
-        asprintf(&name, "tests/%s/" TEST_LOG_RECORDING "#%llu", run->program,
+        asprintf(&name, "tests/%s/%s#%llu", run->program,
+                 test->is_compact ? TEST_LOG_COMPACT : TEST_LOG_RECORDING,
                  (unsigned long long)test->recorded) < 0)
         name = NULL;
     return name;
@@ -100,11 +102,19 @@ static void put_safe(struct trace_text *name, const char *text)
     }
 }
 
+/* Where the last search for a free name ended, for the next one. */
+static struct {
+    uint64_t name; /* its hash */
+    int number;
+} last;
+
 /* Makes a folder; another test may have one of that name. */
 static bool make_folder(const struct test_log_run *run,
                         struct test_log_result *result)
 {
     struct trace_text name = {0};
+    bool made = false, taken = true;
+    uint64_t hash;
     size_t size;
 
     trace_text_printf(&name, "tests/%s/", run->program);
@@ -113,15 +123,18 @@ static bool make_folder(const struct test_log_run *run,
     trace_text_char(&name, '.');
     put_safe(&name, result->test);
     size = name.size;
-    errno = EEXIST;
-    for (int i = 2; !name.failed && test_log_make_folder(run, name.data) &&
-                    errno == EEXIST && i < 10000;
-         i++) {
+    hash = name.failed ? 0 : trace_hash_string(TRACE_HASH, name.data);
+    if (hash != last.name)
+        last.number = 1;
+    last.name = hash;
+    for (; !made && taken && !name.failed; last.number++) {
         name.data[name.size = size] = '\0';
-        trace_text_printf(&name, "~%d", i);
-        errno = EEXIST;
+        if (last.number > 1)
+            trace_text_printf(&name, "~%d", last.number);
+        made = !name.failed && !test_log_make_folder(run, name.data);
+        taken = errno == EEXIST;
     }
-    if (name.failed || errno == EEXIST) {
+    if (!made) {
         trace_text_free(&name);
         return false;
     }
@@ -146,18 +159,25 @@ static void copy_range(int from, uint64_t at, uint64_t to, FILE *out)
     }
 }
 
-static void extract(const struct test_log_run *run,
-                    const struct test_log_result *result, const char *file,
-                    uint64_t from, uint64_t to)
+static int open_shared(const struct test_log_run *run, const char *file)
 {
     char name[PATH_MAX];
+
+    return shared_name(run, file, name) ? -1
+                                        : test_log_open(run, name, O_RDONLY);
+}
+
+/* Copies a range of a shared file to one of the test: `as`. */
+static void extract(const struct test_log_run *run,
+                    const struct test_log_result *result, const char *file,
+                    const char *as, uint64_t from, uint64_t to)
+{
+    int fd = open_shared(run, file);
     struct trace_file copied;
-    int fd =
-        shared_name(run, file, name) ? -1 : test_log_open(run, name, O_RDONLY);
 
     if (fd < 0)
         return;
-    if (!test_log_create_file(run, result, file, &copied)) {
+    if (!test_log_create_file(run, result, as, &copied)) {
         copy_range(fd, from, to, copied.stream);
         trace_file_commit(&copied);
     }
@@ -166,11 +186,8 @@ static void extract(const struct test_log_run *run,
 
 static uint64_t size_of_part(const struct test_log_run *run, uint64_t offset)
 {
-    char name[PATH_MAX];
+    int fd = open_shared(run, TEST_LOG_RECORDING);
     uint64_t size;
-    int fd = shared_name(run, TEST_LOG_RECORDING, name)
-                 ? -1
-                 : test_log_open(run, name, O_RDONLY);
 
     if (fd < 0)
         return 0;
@@ -187,10 +204,11 @@ void test_log_core_extract(const struct test_log_run *run,
 
     if (!run->path || !make_folder(run, result))
         return;
-    extract(run, result, TEST_LOG_OUTPUT, test->printed, test->printed_to);
+    extract(run, result, TEST_LOG_OUTPUT, TEST_LOG_OUTPUT, test->printed,
+            test->printed_to);
     if (!size)
         return;
-    extract(run, result, TEST_LOG_RECORDING, test->recorded,
+    extract(run, result, TEST_LOG_RECORDING, "recording", test->recorded,
             test->recorded + size);
 }
 
@@ -279,14 +297,13 @@ static int replace(const struct test_log_run *run,
 {
     char name[PATH_MAX];
     struct trace_file file;
-    int from = shared_name(run, TEST_LOG_RECORDING, name)
-                   ? -1
-                   : test_log_open(run, name, O_RDONLY);
+    int from = open_shared(run, TEST_LOG_RECORDING);
     int status = -1;
 
     if (from < 0)
         return -1;
-    if (!test_log_create(run, name, &file)) {
+    if (!shared_name(run, TEST_LOG_COMPACT, name) &&
+        !test_log_create(run, name, &file)) {
         status = copy_parts(journal, from, file.stream, offsets);
         if (status)
             trace_file_abandon(&file);
@@ -297,6 +314,12 @@ static int replace(const struct test_log_run *run,
     return status;
 }
 
+static void copied(struct test_log_noted *test, uint64_t offset)
+{
+    test->recorded = offset;
+    test->is_compact = true;
+}
+
 /* Without space for a copy, the file stays as it is. */
 static void compact(const struct test_log_run *run,
                     struct test_log_journal *journal)
@@ -305,7 +328,7 @@ static void compact(const struct test_log_run *run,
 
     if (offsets && run->path && !replace(run, journal, offsets))
         for (size_t i = 0; i < journal->count; i++)
-            journal->tests[i].recorded = offsets[i];
+            copied(&journal->tests[i], offsets[i]);
     free(offsets);
 }
 
@@ -324,7 +347,20 @@ void test_log_core_results(struct test_log_run *run,
             run->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
 }
 
-size_t test_log_core_crashed(struct test_log_run *run,
+/* Whether a result of the run, from number `from` on, is that of a test. */
+static bool is_known(const struct test_log_run *run, size_t from, size_t to,
+                     const struct test_log_noted *test)
+{
+    uint64_t began = trace_between(run->start.monotonic, test->began);
+
+    for (size_t i = from; i < to; i++)
+        if (run->results[i].began == began &&
+            !strcmp(run->results[i].test, test->test))
+            return true;
+    return false;
+}
+
+size_t test_log_core_missing(struct test_log_run *run, size_t from,
                              struct test_log_journal *journal,
                              const struct log_style *style)
 {
@@ -333,19 +369,39 @@ size_t test_log_core_crashed(struct test_log_run *run,
 
     judge_crashes(run, journal);
     for (size_t i = 0; i < journal->count; i++)
-        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_CRASHED)
+        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_CRASHED ||
+            !is_known(run, from, before, &journal->tests[i]))
             add(run, &journal->tests[i], flavour, style, false);
     return run->count - before;
+}
+
+static void remove_shared(const struct test_log_run *run, const char *file)
+{
+    char name[PATH_MAX];
+
+    if (!shared_name(run, file, name))
+        test_log_remove(run, name);
+}
+
+static bool is_there(const struct test_log_run *run, const char *file)
+{
+    int fd = open_shared(run, file);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /* A run that could not be written is judged by somebody else. */
 void test_log_core_remove_journal(const struct test_log_run *run)
 {
-    char name[PATH_MAX];
     int fd = run->foreign ? -1 : test_log_open(run, "run.json", O_RDONLY);
 
-    if ((run->foreign || fd >= 0) && !shared_name(run, TEST_LOG_JOURNAL, name))
-        test_log_remove(run, name);
+    if (fd < 0 && !run->foreign)
+        return;
     if (fd >= 0)
         close(fd);
+    if (is_there(run, TEST_LOG_COMPACT))
+        remove_shared(run, TEST_LOG_RECORDING);
+    remove_shared(run, TEST_LOG_JOURNAL);
 }

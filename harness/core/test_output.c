@@ -8,7 +8,7 @@
 
 enum { DESCRIPTORS = 100 }; /* programs may rely on low ones */
 
-static int before[2] = {-1, -1}; /* stdout and stderr; -1: not redirected */
+static struct trace_descriptor before[2]; /* stdout and stderr */
 
 uint64_t test_log_output_size(int file)
 {
@@ -23,13 +23,17 @@ static void flush(void)
     fflush(stderr);
 }
 
+/* The program may close them during a test, and open others in their place. */
 void test_log_output_begin(int file)
 {
     flush();
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-        before[fd - 1] = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
-        if (before[fd - 1] >= 0)
-            dup2(file, fd);
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
+
+        if (copy < 0)
+            continue;
+        before[fd - 1] = trace_descriptor_of(copy);
+        dup2(file, fd);
     }
 }
 
@@ -37,10 +41,11 @@ void test_log_output_end(void)
 {
     flush();
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (before[fd - 1] < 0)
-            continue;
-        dup2(before[fd - 1], fd);
-        close(before[fd - 1]);
-        before[fd - 1] = -1;
+        struct trace_descriptor *copy = &before[fd - 1];
+
+        if (trace_descriptor_is_ours(copy))
+            dup2(copy->fd, fd);
+        trace_descriptor_close(copy);
+        *copy = (struct trace_descriptor){0};
     }
 }

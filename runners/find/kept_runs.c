@@ -122,15 +122,13 @@ bool runners_open_scratch(char path[PATH_MAX])
     char text[TEST_LOG_SCRATCH_SIZE];
     enum test_log_scratch_place place = TEST_LOG_SCRATCH_NONE;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool unfinished = false;
 
     if (folder >= 0) {
-        unfinished = faccessat(folder, "run.json", F_OK, 0);
-        if (unfinished)
+        if (faccessat(folder, "run.json", F_OK, 0))
             place = test_log_scratch_of(folder, text);
         close(folder);
     }
-    if (unfinished && place == TEST_LOG_SCRATCH_NONE)
+    if (place == TEST_LOG_SCRATCH_NONE)
         test_log_judge(path);
     if (place == TEST_LOG_SCRATCH_HERE) {
         if (!realpath(path, opened.own))

@@ -168,23 +168,24 @@ static int add_part(struct recordings *found, size_t from, size_t to,
 
     if (add(found, program, path, NULL))
         return -1;
-    last = &found->all[found->count - 1];
-    if (found->count > before && has_folder(found, from, to, last->test)) {
+    last = found->count > before ? &found->all[before] : NULL;
+    if (last && has_folder(found, from, to, last->test)) {
         free_recording(last);
         found->count--;
     }
     return 0;
 }
 
-/* Adds the parts of the recording that tests in one process share. */
-static int add_parts(struct recordings *found, size_t from, const char *folder)
+/* Adds the parts of a recording that tests in one process share: `name`. */
+static int add_parts(struct recordings *found, size_t from, const char *folder,
+                     const char *name)
 {
     char path[PATH_MAX], part[PATH_MAX];
     size_t to = found->count;
     uint64_t offset = 0;
     int file, status = 0;
 
-    if (snprintf(path, sizeof(path), "%s/recording", folder) >= PATH_MAX)
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
         return 0;
     file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
@@ -206,7 +207,12 @@ static int add_program(struct recordings *found, const char *folder,
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
         return 0;
-    return each(path, add_test, found) || add_parts(found, from, path) ? -1 : 0;
+    return each(path, add_test, found) ||
+                   add_parts(found, from, path, "recording") ||
+                   (found->count == from &&
+                    add_parts(found, from, path, "recording.live"))
+               ? -1
+               : 0;
 }
 
 static int find(struct recordings *found, const char *where)
