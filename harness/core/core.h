@@ -32,9 +32,9 @@ TRACE_API int test_log_prepare(void);
 
 /* test_log_begin begins a test, which is called "suite/test". Until
  * test_log_end, the records and the output of the process and of its forked
- * children belong to it.
- * `suite` may be NULL: the program's name. A test that is open in this process
- * has failed: "not ended". Fails with EINVAL if `test` is NULL or empty. */
+ * children belong to it. `suite` may be NULL: the program's name. A test that
+ * is open in this process has failed: "not ended". Fails with EINVAL if `test`
+ * is NULL or empty, with ESHUTDOWN once the run is written. */
 TRACE_API int test_log_begin(const char *suite, const char *test);
 
 /* test_log_end ends the test that this process began. `reason` is a line about

@@ -198,6 +198,54 @@ static void closes_all(void)
     test_log_end(TEST_LOG_FAILED, "closed");
 }
 
+/* Waits for the file "go", a minute at most. */
+static void wait_for_go(const char *ready)
+{
+    FILE *file = fopen(ready, "w");
+
+    if (file)
+        fclose(file);
+    for (int i = 0; i < 6000 && access("go", F_OK); i++)
+        usleep(10000);
+}
+
+static void waits(void)
+{
+    wait_for_go("ready");
+    test_log_end(TEST_LOG_PASSED, NULL);
+}
+
+static void outlives(void)
+{
+    if (!fork()) {
+        test_log_begin("child", "outlives");
+        wait_for_go("ready");
+        passes();
+        test_log_begin("child", "next");
+        passes();
+        _exit(0);
+    }
+    while (access("ready", F_OK))
+        usleep(1000);
+    test_log_end(TEST_LOG_PASSED, NULL);
+}
+
+static void on_alarm(int number)
+{
+    exit(number);
+}
+
+/* Exits in a handler, most likely while a test begins or ends. */
+static void exits_in_a_handler(void)
+{
+    signal(SIGALRM, on_alarm);
+    ualarm(20000, 0);
+    for (;;) {
+        test_log_end(TEST_LOG_PASSED, NULL);
+        test_log_begin("core", "again");
+    }
+}
+
 static void changes_folder(void)
 {
     if (chdir("/"))
@@ -223,12 +271,16 @@ static const struct {
     {                                                                          \
 #        name, name                                                            \
     }
-    TEST(passes),          TEST(fails),         TEST(skips),
-    TEST(is_left),         TEST(crashes),       TEST(is_killed),
-    TEST(leaves),          TEST(exits),         TEST(forks),
-    TEST(forks_tests),     TEST(starts_thread), TEST(starts_silent_thread),
-    TEST(lets_thread_log), TEST(jumps),         TEST(closes_all),
-    TEST(changes_folder),  TEST(misuses),
+    TEST(passes),          TEST(fails),
+    TEST(skips),           TEST(is_left),
+    TEST(crashes),         TEST(is_killed),
+    TEST(leaves),          TEST(exits),
+    TEST(forks),           TEST(forks_tests),
+    TEST(starts_thread),   TEST(starts_silent_thread),
+    TEST(lets_thread_log), TEST(jumps),
+    TEST(closes_all),      TEST(changes_folder),
+    TEST(misuses),         TEST(waits),
+    TEST(outlives),        TEST(exits_in_a_handler),
 };
 
 /* "NAME*TIMES" runs a test several times. */

@@ -307,6 +307,60 @@ Test(e2e_core, testlog_run_names_the_test_that_crashed)
                    "ERROR fatal: crash: SIGSEGV");
 }
 
+/* A program that closes its descriptors loses its locks. */
+Test(e2e_core, no_live_run_is_judged)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' passes closes_all waits passes & pid=$!; while [ ! -e ready ]; "
+        "do sleep 0.01; done; " TESTLOG "list; touch go; wait $pid",
+        e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_lacks(result->err, "died");
+    expect_test("core/waits", "passed", "");
+    e2e_expect_is(e2e_run("grep -c passed " LATEST "results.tsv")->out, "3\n");
+}
+
+/* Tests that it begins then are in a run of its own. */
+Test(e2e_core, a_child_may_outlive_its_parent)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' outlives; " TESTLOG "list; child=$(grep outlives " TESTS
+        "journal.tsv | tail -n 1 | cut -f 2); touch go; while kill -0 "
+        "$child 2>/dev/null; do sleep 0.01; done; " TESTLOG "list >/dev/null",
+        e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_has(result->err, "a forked child still runs child/outlives");
+    e2e_expect_has(result->out, "running");
+    e2e_expect_is(e2e_run("cut -f 1,4 testlog-runs/2*/results.tsv")->out,
+                  "passed\tcore/outlives\npassed\tchild/outlives\n"
+                  "passed\tchild/next\n");
+}
+
+Test(e2e_core, an_exit_in_a_handler_ends)
+{
+    for (int i = 0; i < 5; i++) {
+        e2e_expect_code(core("exits_in_a_handler"), 14);
+        e2e_run(TESTLOG "list");
+        cr_expect(e2e_exists(LATEST "run.json"));
+    }
+}
+
+Test(e2e_core, a_kill_loses_no_test_that_has_ended)
+{
+    for (int i = 0; i < 10; i++) {
+        const struct e2e *result = e2e_run(
+            "'%s' 'passes*100000' >/dev/null 2>&1 & pid=$!; until [ -s " TESTS
+            "journal.tsv ]; do :; done; sleep 0.0%d; kill -9 $pid; wait $pid; "
+            "grep -c '^end' " TESTS "journal.tsv; " TESTLOG "list >/dev/null; "
+            "grep -c ^passed " LATEST "results.tsv; rm -r testlog-runs",
+            e2e_program("in_process", E2E_CORE), i);
+        char *end;
+        long ended = strtol(result->out, &end, 10);
+
+        cr_expect_eq(strtol(end, NULL, 10), ended, "%s", result->out);
+    }
+}
+
 #define ON_DISK(disk, words)                                                   \
     "unshare -m sh -c 'mkdir d && " disk                                       \
     " && cd d && TMPDIR=$PWD \"$0\" " words "' '%s'"
