@@ -105,6 +105,8 @@ static void add_result(struct reading *reading)
     for (size_t i = 0; i < result->earlier_count; i++)
         result->earlier[i].part = reading->part;
     read_folder(&result->folder);
+    free(result->recording); /* what tests share is not merged */
+    result->recording = NULL;
     if (!result->program || !result->test) {
         reading->failed = true;
         return;
