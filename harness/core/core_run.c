@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -318,7 +317,7 @@ static bool is_nested(const char *program)
 /* A child goes on when its parent, which has the run, has ended. */
 static bool is_orphaned(void)
 {
-    return core.owner != getpid() && kill(core.owner, 0) && errno == ESRCH;
+    return core.owner != getpid() && !test_log_process_started(core.owner);
 }
 
 int test_log_core_open(void (*at_exit)(void))

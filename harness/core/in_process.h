@@ -59,7 +59,8 @@ const char *test_log_journal_value(const struct test_log_journal *,
 void test_log_journal_free(struct test_log_journal *);
 
 /* test_log_process_started returns when a process has started, in ticks since
- * the machine has; 0 if there is none. test_log_journal_is_alive tells whether
+ * the machine has; 0 if there is none, or it has ended.
+ * test_log_journal_is_alive tells whether
  * the process that owns the journal, by the fact "owner", is there.
  * test_log_journal_running returns a test of another process that still runs;
  * NULL if there is none. */

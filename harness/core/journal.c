@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -275,7 +274,8 @@ void test_log_journal_free(struct test_log_journal *journal)
 
 /* ---- Processes ---- */
 
-/* From proc(5): the 22nd field, of which the second is in parentheses. */
+/* From proc(5): the 22nd field; the second is in parentheses, and the third is
+ * Z if the process has ended. */
 uint64_t test_log_process_started(pid_t process)
 {
     char path[64], text[1024], *at;
@@ -291,6 +291,8 @@ uint64_t test_log_process_started(pid_t process)
     fclose(file);
     text[size] = '\0';
     at = strrchr(text, ')');
+    if (at && strchr("ZX", at[2]))
+        return 0;
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     if (at)
@@ -315,8 +317,8 @@ const struct test_log_noted *test_log_journal_running(
         const struct test_log_noted *test = &journal->tests[i];
 
         if (test->outcome == TEST_LOG_OUTCOME_NONE &&
-            test->process != getpid() && test->process > 0 &&
-            !kill(test->process, 0))
+            test->process != getpid() &&
+            test_log_process_started(test->process))
             return test;
     }
     return NULL;
