@@ -1,48 +1,5 @@
 // doctest_eight.cpp: eight test cases of doctest.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include <stdexcept>
-
 #include <doctest/doctest.h>
 
-#include "eight.h"
-
-TEST_CASE("passes")
-{
-    CHECK(eight_add(1, 2) == 3);
-}
-
-TEST_CASE("fails")
-{
-    CHECK(eight_add(1, 2) == 4);
-}
-
-TEST_CASE("skips")
-{
-    test_log_end(TEST_LOG_SKIPPED, "no device");
-}
-
-TEST_CASE("throws")
-{
-    eight_add(1, 2);
-    throw std::runtime_error("thrown on purpose");
-}
-
-TEST_CASE("crashes")
-{
-    eight_crash();
-}
-
-TEST_CASE("hangs")
-{
-    eight_hang();
-}
-
-TEST_CASE("forks")
-{
-    CHECK(eight_fork() == 0);
-}
-
-TEST_CASE("logs_from_a_thread")
-{
-    CHECK(eight_thread() == 0);
-}
+#include "cases_eight.h"

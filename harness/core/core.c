@@ -10,6 +10,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
+#include "harness/runner/watch/jobs.h"
 #include "trace/read/reader.h"
 #include "trace/recording.h"
 #include <testlog/core.h>
@@ -197,7 +198,7 @@ static void begin(const char *suite, const char *test)
     };
     test_log_threads_begin();
     record();
-    running.began = test_log_core_now();
+    running.began = test_log_now();
     note(test_log_journal_begin);
     if (output >= 0)
         test_log_output_begin(output);
@@ -209,9 +210,6 @@ static void begin(const char *suite, const char *test)
 static void report(void)
 {
     struct test_log_core *core = test_log_core();
-
-    test_log_core_repair();
-
     const struct test_log_output *output = &core->options.output;
     struct test_log_result *result = test_log_core_result(
         &core->run, &running, test_log_flavour_given(&core->options));
@@ -247,7 +245,7 @@ static void end(enum test_log_outcome outcome, const char *reason)
 {
     int output = test_log_core_file(TEST_LOG_CORE_OUTPUT);
 
-    running.ended = test_log_core_now();
+    running.ended = test_log_now();
     running.outcome = outcome;
     running.reason = reason && *reason ? strdup(shown(reason)) : NULL;
     running.threads = test_log_threads_end();
@@ -259,6 +257,7 @@ static void end(enum test_log_outcome outcome, const char *reason)
     records_live = false;
     test_log_output_end();
     running.printed_to = output < 0 ? 0 : test_log_output_size(output);
+    test_log_core_repair();
     report();
     note(test_log_journal_end);
     forget();

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -18,6 +17,7 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/runner.h"
+#include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/record/fatal_signal.h"
 
@@ -34,14 +34,6 @@ static struct test_log_core core;
 struct test_log_core *test_log_core(void)
 {
     return &core;
-}
-
-uint64_t test_log_core_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* ---- Files ---- */
@@ -301,8 +293,8 @@ static void open_run(char *program)
     note_facts();
 }
 
-/* A test may start its own program again, as GoogleTest's death tests do. What
- * that does is a part of the test. */
+/* A test may start its own program again, as GoogleTest's death tests do: that
+ * is a part of the test. */
 static bool is_nested(const char *program)
 {
     static const char variable[] = "TESTLOG_CORE";

@@ -45,9 +45,6 @@ int test_log_core_keep_journal(void);
  * it. */
 void test_log_core_repair(void);
 
-/* test_log_core_now returns ns of CLOCK_MONOTONIC. */
-uint64_t test_log_core_now(void);
-
 /* ---- judge_run.c ---- */
 
 /* test_log_judge writes the files of a run whose only program has died without

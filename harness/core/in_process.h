@@ -58,13 +58,9 @@ const char *test_log_journal_value(const struct test_log_journal *,
                                    const char *name);
 void test_log_journal_free(struct test_log_journal *);
 
-/* test_log_process_started returns when a process has started, in ticks since
- * the machine has; 0 if there is none, or it has ended.
- * test_log_journal_is_alive tells whether
- * the process that owns the journal, by the fact "owner", is there.
- * test_log_journal_running returns a test of another process that still runs;
- * NULL if there is none. */
-uint64_t test_log_process_started(pid_t);
+/* test_log_journal_is_alive tells whether the process of the fact "owner" has
+ * not ended. test_log_journal_running returns a test that another process still
+ * runs; NULL if there is none. */
 bool test_log_journal_is_alive(const struct test_log_journal *);
 const struct test_log_noted *test_log_journal_running(
     const struct test_log_journal *);
@@ -106,12 +102,13 @@ void test_log_core_extract(const struct test_log_run *,
  * removes it, once the run is written, and the recording that was copied. */
 void test_log_core_results(struct test_log_run *, struct test_log_journal *,
                            const struct log_style *, bool sent);
+void test_log_core_remove_journal(const struct test_log_run *);
+
 /* test_log_core_missing adds only those that have not ended, or are not among
  * the run's results from number `from` on; returns how many. */
 size_t test_log_core_missing(struct test_log_run *, size_t from,
                              struct test_log_journal *,
                              const struct log_style *);
-void test_log_core_remove_journal(const struct test_log_run *);
 
 /* ---- outlived_threads.c ---- */
 

@@ -18,6 +18,7 @@
 
 #include "harness/core/in_process.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/runner/watch/process_tree.h"
 #include "trace/base/containers.h"
 
 enum { COLUMNS = 8, FILE_MOST = 1 << 30 };
@@ -273,32 +274,6 @@ void test_log_journal_free(struct test_log_journal *journal)
 }
 
 /* ---- Processes ---- */
-
-/* From proc(5): the 22nd field; the second is in parentheses, and the third is
- * Z if the process has ended. */
-uint64_t test_log_process_started(pid_t process)
-{
-    char path[64], text[1024], *at;
-    uint64_t started = 0;
-    size_t size;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
-    file = fopen(path, "re");
-    if (!file)
-        return 0;
-    size = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[size] = '\0';
-    at = strrchr(text, ')');
-    if (at && strchr("ZX", at[2]))
-        return 0;
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    if (at)
-        started = number(at + 1);
-    return started;
-}
 
 bool test_log_journal_is_alive(const struct test_log_journal *journal)
 {

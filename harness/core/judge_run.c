@@ -83,6 +83,20 @@ static void take_facts(struct test_log_run *run,
     run->flagless = true;
 }
 
+/* The run may have ended days ago. */
+static uint64_t last_end(const struct test_log_run *run)
+{
+    uint64_t last = 1;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->began + result->duration > last)
+            last = result->began + result->duration;
+    }
+    return last;
+}
+
 static void judge(struct test_log_run *run, int fd)
 {
     struct test_log_options options = {.profiler = trace_profiler_default};
@@ -98,6 +112,7 @@ static void judge(struct test_log_run *run, int fd)
     }
     take_facts(run, &journal);
     test_log_core_results(run, &journal, &options.output.style, false);
+    run->took = last_end(run);
     test_log_jsonl_open(run, &options.output);
     test_log_jsonl_close(run);
     test_log_run_write(run, &options);

@@ -56,12 +56,20 @@ static char *copy(const char *text)
     return text ? strdup(text) : NULL;
 }
 
+/* A result with 0 would not have run. */
+static uint64_t began_of(const struct test_log_run *run,
+                         const struct test_log_noted *test)
+{
+    uint64_t began = trace_between(run->start.monotonic, test->began);
+
+    return began ? began : 1;
+}
+
 struct test_log_result *test_log_core_result(struct test_log_run *run,
                                              const struct test_log_noted *test,
                                              const char *flavour)
 {
     struct test_log_result *result = test_log_run_add(run);
-    uint64_t start = run->start.monotonic;
 
     if (!result)
         return NULL;
@@ -72,9 +80,8 @@ struct test_log_result *test_log_core_result(struct test_log_run *run,
     result->filter = copy(run->show);
     result->reason = copy(test->reason);
     result->outcome = test->outcome;
-    result->began = test->began > start ? test->began - start : 1;
-    result->duration =
-        test->ended > test->began ? test->ended - test->began : 0;
+    result->began = began_of(run, test);
+    result->duration = trace_between(test->began, test->ended);
     result->recording = recording_of(run, test);
     result->gpu = run->gpu.state;
     result->folder = copy(test->folder);
@@ -88,7 +95,7 @@ struct test_log_result *test_log_core_result(struct test_log_run *run,
 
 /* ---- The folder of a test that did not pass ---- */
 
-/* Framework's names may have any characters. */
+/* A framework may allow any characters in names. */
 static void put_safe(struct trace_text *name, const char *text)
 {
     enum { MOST = 100 };
@@ -142,23 +149,6 @@ static bool make_folder(const struct test_log_run *run,
     return true;
 }
 
-/* Copies a range of bytes, which may end before. */
-static void copy_range(int from, uint64_t at, uint64_t to, FILE *out)
-{
-    char bytes[65536];
-    ssize_t got;
-
-    while (at < to) {
-        size_t most =
-            to - at < sizeof(bytes) ? (size_t)(to - at) : sizeof(bytes);
-
-        got = pread(from, bytes, most, (off_t)at);
-        if (got <= 0 || fwrite(bytes, 1, (size_t)got, out) != (size_t)got)
-            return;
-        at += (uint64_t)got;
-    }
-}
-
 static int open_shared(const struct test_log_run *run, const char *file)
 {
     char name[PATH_MAX];
@@ -178,7 +168,7 @@ static void extract(const struct test_log_run *run,
     if (fd < 0)
         return;
     if (!test_log_create_file(run, result, as, &copied)) {
-        copy_range(fd, from, to, copied.stream);
+        trace_copy_range(fd, from, to - from, copied.stream);
         trace_file_commit(&copied);
     }
     close(fd);
@@ -214,7 +204,7 @@ void test_log_core_extract(const struct test_log_run *run,
 
 /* ---- All results ---- */
 
-/* What the recording says about the end of a process that is gone. */
+/* Finds the signal and the time in the recording of a process that is gone. */
 static void find_end(const struct test_log_run *run,
                      const struct test_log_result *result,
                      struct test_log_noted *test)
@@ -233,7 +223,6 @@ static void find_end(const struct test_log_run *run,
         test->reason = copy("its process died");
 }
 
-/* The space of a crashed test is copied before that of the others moves. */
 static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
 {
     struct test_log_result *result;
@@ -290,10 +279,9 @@ static int copy_parts(const struct test_log_journal *journal, int from,
     return 0;
 }
 
-/* Replaces the file by one without unused space. A process that a test has left
- * behind goes on with the old one. */
-static int replace(const struct test_log_run *run,
-                   const struct test_log_journal *journal, uint64_t *offsets)
+/* Makes a copy without unused space. */
+static int make_copy(const struct test_log_run *run,
+                     const struct test_log_journal *journal, uint64_t *offsets)
 {
     char name[PATH_MAX];
     struct trace_file file;
@@ -314,7 +302,7 @@ static int replace(const struct test_log_run *run,
     return status;
 }
 
-static void copied(struct test_log_noted *test, uint64_t offset)
+static void refer_to_copy(struct test_log_noted *test, uint64_t offset)
 {
     test->recorded = offset;
     test->is_compact = true;
@@ -326,9 +314,9 @@ static void compact(const struct test_log_run *run,
 {
     uint64_t *offsets = calloc(journal->count + 1, sizeof(*offsets));
 
-    if (offsets && run->path && !replace(run, journal, offsets))
+    if (offsets && run->path && !make_copy(run, journal, offsets))
         for (size_t i = 0; i < journal->count; i++)
-            copied(&journal->tests[i], offsets[i]);
+            refer_to_copy(&journal->tests[i], offsets[i]);
     free(offsets);
 }
 
@@ -347,17 +335,24 @@ void test_log_core_results(struct test_log_run *run,
             run->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
 }
 
-/* Whether a result of the run, from number `from` on, is that of a test. */
-static bool is_known(const struct test_log_run *run, size_t from, size_t to,
+/* Lists when the results of the run began, from number `from` on: no two tests
+ * of a program begin in the same nanosecond. */
+static bool list_known(struct trace_table *known,
+                       const struct test_log_run *run, size_t from)
+{
+    for (size_t i = from; i < run->count; i++)
+        if (!trace_table_set(known, run->results[i].began, 1))
+            return false;
+    return true;
+}
+
+static bool is_known(const struct trace_table *known,
+                     const struct test_log_run *run,
                      const struct test_log_noted *test)
 {
-    uint64_t began = trace_between(run->start.monotonic, test->began);
+    uintptr_t value;
 
-    for (size_t i = from; i < to; i++)
-        if (run->results[i].began == began &&
-            !strcmp(run->results[i].test, test->test))
-            return true;
-    return false;
+    return trace_table_find(known, began_of(run, test), &value);
 }
 
 size_t test_log_core_missing(struct test_log_run *run, size_t from,
@@ -365,13 +360,15 @@ size_t test_log_core_missing(struct test_log_run *run, size_t from,
                              const struct log_style *style)
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
+    struct trace_table known = {0};
     size_t before = run->count;
 
     judge_crashes(run, journal);
-    for (size_t i = 0; i < journal->count; i++)
-        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_CRASHED ||
-            !is_known(run, from, before, &journal->tests[i]))
-            add(run, &journal->tests[i], flavour, style, false);
+    if (list_known(&known, run, from))
+        for (size_t i = 0; i < journal->count; i++)
+            if (!is_known(&known, run, &journal->tests[i]))
+                add(run, &journal->tests[i], flavour, style, false);
+    trace_table_free(&known);
     return run->count - before;
 }
 

@@ -221,3 +221,20 @@ int trace_file_commit(struct trace_file *file)
     forget(file);
     return good ? 0 : -1;
 }
+
+uint64_t trace_copy_range(int from, uint64_t at, uint64_t size, FILE *to)
+{
+    char bytes[65536];
+    uint64_t copied = 0;
+
+    while (copied < size) {
+        uint64_t left = size - copied;
+        size_t most = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
+        ssize_t got = pread(from, bytes, most, (off_t)(at + copied));
+
+        if (got <= 0 || fwrite(bytes, 1, (size_t)got, to) != (size_t)got)
+            break;
+        copied += (uint64_t)got;
+    }
+    return copied;
+}

@@ -4,6 +4,7 @@
 #define TRACE_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,11 @@ int trace_beneath_folder(int folder, const char *name, const char **last);
  * elsewhere and name anything, such as a FIFO: other kinds of files are
  * refused. Returns a descriptor, or -1 with errno. */
 int trace_open_regular(const char *path);
+
+/* trace_copy_range appends bytes of a file, from `at` on, to a stream. Returns
+ * how many it has copied: fewer than `size` at the file's end, or if one of the
+ * two fails. */
+uint64_t trace_copy_range(int from, uint64_t at, uint64_t size, FILE *to);
 
 /* A file that appears complete: written without a name, or under another one
  * where the file system cannot do that, and moved into place by its commit.

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/base/file.h"
 #include "trace/parts/parts.h"
 
 enum { COMPACT_ALIGNMENT = 64 };
@@ -68,18 +69,8 @@ static int put_compact(FILE *to, uint64_t *at, const unsigned char *part,
 static int copy(int from, uint64_t offset, uint64_t size, FILE *to,
                 uint64_t *at)
 {
-    unsigned char bytes[65536];
-
-    while (size) {
-        size_t most = size < sizeof(bytes) ? (size_t)size : sizeof(bytes);
-        ssize_t got = pread(from, bytes, most, (off_t)offset);
-
-        if (got <= 0 || put(to, at, bytes, (size_t)got))
-            return -1;
-        offset += (uint64_t)got;
-        size -= (uint64_t)got;
-    }
-    return 0;
+    *at += size;
+    return trace_copy_range(from, offset, size, to) == size ? 0 : -1;
 }
 
 uint64_t trace_part_size(int file, uint64_t offset)

@@ -84,12 +84,18 @@ static bool is_dead(const struct entry *entry)
     return strchr("ZXx", entry->state);
 }
 
-static bool is_alive(const struct test_log_process *process)
+uint64_t test_log_process_started(pid_t pid)
 {
     struct entry entry;
 
-    return read_entry(process->pid, &entry) && !is_dead(&entry) &&
-           entry.process.started == process->started;
+    return read_entry(pid, &entry) && !is_dead(&entry) ? entry.process.started
+                                                       : 0;
+}
+
+static bool is_alive(const struct test_log_process *process)
+{
+    return process->started &&
+           test_log_process_started(process->pid) == process->started;
 }
 
 static bool is_of_this_user(pid_t pid)

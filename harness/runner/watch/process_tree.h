@@ -13,6 +13,10 @@ struct test_log_process {
     char name[16];
 };
 
+/* test_log_process_started returns when a process has started, in clock ticks
+ * since the boot; 0 if there is none, or it has ended. */
+uint64_t test_log_process_started(pid_t);
+
 struct test_log_tree {
     struct test_log_process worker;
     pid_t debugger;    /* that traces the worker; 0: none */
