@@ -48,21 +48,21 @@ static uint64_t file_limit(void)
     return getrlimit(RLIMIT_FSIZE, &limit) ? RLIM_INFINITY : limit.rlim_cur;
 }
 
-static int reserve(int file, uint64_t end)
+/* Space that another process may still take for its part stays a hole. */
+static int reserve(int file, uint64_t begin, uint64_t end)
 {
     uint64_t most = file_limit();
     uint64_t to = end + RESERVE_MORE < most ? end + RESERVE_MORE : most;
+    uint64_t from = shared->reserved > begin ? shared->reserved : begin;
     int error;
 
     if (end <= shared->reserved)
         return 0;
     error = end > most ? EFBIG
-                       : posix_fallocate(file, (off_t)shared->reserved,
-                                         (off_t)(to - shared->reserved));
+                       : posix_fallocate(file, (off_t)from, (off_t)(to - from));
     if (error && end <= most) {
         to = end; /* the disk may be nearly full */
-        error = posix_fallocate(file, (off_t)shared->reserved,
-                                (off_t)(to - shared->reserved));
+        error = posix_fallocate(file, (off_t)from, (off_t)(to - from));
     }
     errno = error;
     if (!error)
@@ -75,7 +75,7 @@ static int grow(int file, uint64_t end)
     uint64_t most = file_limit();
     uint64_t to = end + GROW_MORE < most ? end + GROW_MORE : most;
 
-    if (end <= shared->size || shared->size == most)
+    if (end <= shared->size || to <= shared->size)
         return 0;
     if (ftruncate(file, (off_t)to))
         return -1;
@@ -90,7 +90,7 @@ int trace_open_part(int file, uint64_t *offset,
     uint64_t begin = shared->next;
 
     part_size = options->limit ? options->limit : TRACE_LIMIT_DEFAULT;
-    if (reserve(file, begin + TRACE_FIRST_SIZE) ||
+    if (reserve(file, begin, begin + TRACE_FIRST_SIZE) ||
         grow(file, begin + part_size) || trace_open_at(file, begin, options))
         return -1;
     part_size = trace_recording.file_size;
