@@ -253,7 +253,19 @@ struct seen {
     uint32_t slots;
 };
 
-/* Looks at a place; false if nothing has been written there. */
+/* Tells whether a part has ended before a place. What is there may be of the
+ * next one. */
+static bool is_behind_part(const struct trace_reader *reader, uint64_t place)
+{
+    const struct trace_header *header = (const void *)reader->base;
+    uint64_t used =
+        reader->is_part ? __atomic_load_n(&header->used, __ATOMIC_ACQUIRE) : 0;
+
+    return used && place * TRACE_SLOT_SIZE >= used;
+}
+
+/* Looks at a place; false if nothing has been written there. A part that had
+ * not ended when the record was seen had none behind it. */
 static bool look_at(const struct trace_reader *reader, uint64_t place,
                     struct seen *seen)
 {
@@ -264,7 +276,8 @@ static bool look_at(const struct trace_reader *reader, uint64_t place,
     seen->record = trace_slot_at(reader, place);
     seen->finished = __atomic_load_n(&seen->record->time, __ATOMIC_ACQUIRE);
     seen->slots = __atomic_load_n(&seen->record->slots, __ATOMIC_ACQUIRE);
-    return seen->slots && seen->slots <= limit - place;
+    return seen->slots && seen->slots <= limit - place &&
+           !is_behind_part(reader, place);
 }
 
 /* Returns whether a range may begin at a place: with a THREAD record. */
