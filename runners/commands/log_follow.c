@@ -1,6 +1,5 @@
 /* log_follow.c: testlog log --follow: prints the lines of a run that may still
  * be running, soon after they were recorded.
- *
  */
 #include <errno.h>
 #include <limits.h>
@@ -165,6 +164,7 @@ static void scan(struct followed_run *run)
     if (!run->ended && !run->said)
         say_what_is_waited_for(run);
     run->said |= !run->ended;
+    runners_recordings_retry(run->found);
     runners_recordings_find(run->found, run->where, run->patterns);
 }
 

@@ -31,9 +31,10 @@ void runners_select_tests(char **words, struct selectable *tests, size_t count);
 
 struct recording {
     char *path;
-    char *program; /* its folder in the run, "" if it is in none */
-    char *test;    /* "suite/test" */
-    size_t lines;  /* that were printed */
+    char *program;   /* its folder in the run, "" if it is in none */
+    char *test;      /* "suite/test" */
+    uint64_t opened; /* ticks; 0: unknown */
+    size_t lines;    /* that were printed */
     bool unreadable;
     /* For --follow: */
     struct log_lines *followed;
@@ -53,6 +54,10 @@ struct recordings {
 int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
+
+/* runners_recordings_retry lets a later search find the copies of recordings
+ * that were gone before they could be read. */
+void runners_recordings_retry(struct recordings *);
 
 /* runners_is_gone tells whether a process has ended. */
 bool runners_is_gone(int process);

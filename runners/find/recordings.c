@@ -43,21 +43,28 @@ static char *name_of(const char *folder)
     return name;
 }
 
-/* Returns the name of the test in a recording. If it has none or is damaged,
- * returns the name of its folder, or its path. */
-static char *test_of(const char *path, const char *folder)
+/* Reads the name of the test in a recording, and when it began. If there is no
+ * name or it is damaged, the name is that of its folder, or its path. */
+static void read_beginning(struct recording *recording, const char *folder)
 {
-    struct trace_reader *reader = runners_open_beginning(path);
+    struct trace_reader *reader = runners_open_beginning(recording->path);
     bool known = reader || errno == EBADMSG;
     const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
-    char *copy = NULL;
 
     if (known && !name && folder)
-        copy = name_of(folder);
+        recording->test = name_of(folder);
     else if (known)
-        copy = plain(name ? name : path);
+        recording->test = plain(name ? name : recording->path);
+    if (reader)
+        recording->opened = trace_reader_summary(reader).opened.ticks;
     trace_reader_close(reader);
-    return copy;
+}
+
+static void free_recording(struct recording *recording)
+{
+    free(recording->path);
+    free(recording->program);
+    free(recording->test);
 }
 
 /* Adds the recording at `path`, unless it is known or is no recording; `folder`
@@ -66,29 +73,27 @@ static int add(struct recordings *found, const char *program, const char *path,
                const char *folder)
 {
     uint64_t key = trace_hash_string(TRACE_HASH, path);
+    struct recording recording = {.path = NULL};
     uintptr_t number;
-    char *test;
 
     if (trace_table_find(&found->known, key, &number))
         return 0;
-    test = test_of(path, folder);
-    if (!test)
+    recording.path = strdup(path);
+    recording.program = plain(program);
+    if (recording.path)
+        read_beginning(&recording, folder);
+    if (recording.path && !recording.test) {
+        free_recording(&recording);
         return 0;
-    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1) ||
+    }
+    if (!recording.path ||
+        !TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1) ||
         !trace_table_set(&found->known, key, 1)) {
-        free(test);
+        free_recording(&recording);
         return -1;
     }
-    found->all[found->count++] = (struct recording){
-        .path = strdup(path), .program = plain(program), .test = test};
+    found->all[found->count++] = recording;
     return 0;
-}
-
-static void free_recording(struct recording *recording)
-{
-    free(recording->path);
-    free(recording->program);
-    free(recording->test);
 }
 
 /* Removes the recordings of tests that are not selected, from number `from`
@@ -138,6 +143,51 @@ static int each(const char *folder,
     return result;
 }
 
+/* ---- Programs whose tests share a recording ---- */
+
+/* What is known of a test's recording: it is in its folder, or a part. */
+enum known { KNOWN_NOWHERE, KNOWN_IN_FOLDER, KNOWN_AS_PART };
+
+static uint64_t identity_of(const struct recording *recording)
+{
+    return trace_hash_string(
+        trace_hash_string(TRACE_HASH ^ recording->opened, recording->program),
+        recording->test);
+}
+
+/* Adds a recording as `how` says. A part may be copied to the test's folder,
+ * and all are copied when the process ends: a copy is left out. */
+static int add_once(struct recordings *found, const char *program,
+                    const char *path, const char *folder, enum known how)
+{
+    size_t before = found->count;
+    uintptr_t known = KNOWN_NOWHERE;
+    struct recording *last;
+    uint64_t key;
+
+    if (add(found, program, path, folder))
+        return -1;
+    last = found->count > before ? &found->all[before] : NULL;
+    if (!last || !last->opened)
+        return 0;
+    key = identity_of(last);
+    trace_table_find(&found->known, key, &known);
+    if (known == KNOWN_AS_PART || (known && how == KNOWN_AS_PART)) {
+        free_recording(last);
+        found->count--;
+        return 0;
+    }
+    return trace_table_set(&found->known, key, how) ? 0 : -1;
+}
+
+void runners_recordings_retry(struct recordings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->all[i].unreadable)
+            trace_table_set(&found->known, identity_of(&found->all[i]),
+                            KNOWN_NOWHERE);
+}
+
 static int add_test(struct recordings *found, const char *folder,
                     const char *name)
 {
@@ -147,72 +197,60 @@ static int add_test(struct recordings *found, const char *folder,
             PATH_MAX ||
         !runners_is_there(path))
         return 0;
-    return add(found, trace_base_name(folder), path, name);
+    return add_once(found, trace_base_name(folder), path, name,
+                    KNOWN_IN_FOLDER);
 }
 
-/* A test of the program that did not pass has a folder with a copy. */
-static bool has_folder(const struct recordings *found, size_t from, size_t to,
-                       const char *test)
+static int open_parts(const char *path)
 {
-    for (size_t i = from; i < to; i++)
-        if (!strcmp(found->all[i].test, test))
-            return true;
-    return false;
+    return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-static int add_part(struct recordings *found, size_t from, size_t to,
-                    const char *program, const char *path)
+static int add_parts(struct recordings *found, const char *program,
+                     const char *path)
 {
-    struct recording *last;
-    size_t before = found->count;
-
-    if (add(found, program, path, NULL))
-        return -1;
-    last = found->count > before ? &found->all[before] : NULL;
-    if (last && has_folder(found, from, to, last->test)) {
-        free_recording(last);
-        found->count--;
-    }
-    return 0;
-}
-
-/* Adds the parts of a recording that tests in one process share: `name`. */
-static int add_parts(struct recordings *found, size_t from, const char *folder,
-                     const char *name)
-{
-    char path[PATH_MAX], part[PATH_MAX];
-    size_t to = found->count;
+    int file = open_parts(path), status = 0;
+    char part[PATH_MAX];
     uint64_t offset = 0;
-    int file, status = 0;
 
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
-        return 0;
-    file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return 0;
     do {
         if (snprintf(part, sizeof(part), "%s#%" PRIu64, path, offset) <
             PATH_MAX)
-            status = add_part(found, from, to, trace_base_name(folder), part);
+            status = add_once(found, program, part, NULL, KNOWN_AS_PART);
     } while (!status && trace_next_part(file, &offset));
     close(file);
     return status;
 }
 
+/* While the program runs there is `recording.live`, then its copy. */
 static int add_program(struct recordings *found, const char *folder,
                        const char *name)
 {
-    size_t from = found->count;
-    char path[PATH_MAX];
+    char path[PATH_MAX], copy[PATH_MAX], live[PATH_MAX];
 
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX ||
+        snprintf(copy, sizeof(copy), "%s/recording", path) >= PATH_MAX ||
+        snprintf(live, sizeof(live), "%s.live", copy) >= PATH_MAX)
         return 0;
     return each(path, add_test, found) ||
-                   add_parts(found, from, path, "recording") ||
-                   (found->count == from &&
-                    add_parts(found, from, path, "recording.live"))
+                   add_parts(found, name, access(copy, F_OK) ? live : copy)
                ? -1
                : 0;
+}
+
+/* ---- All ---- */
+
+/* Adds a recording, or all in a file of parts. */
+static int add_file(struct recordings *found, const char *path)
+{
+    int file = open_parts(path);
+    bool has_parts = file >= 0 && trace_has_parts(file);
+
+    if (file >= 0)
+        close(file);
+    return has_parts ? add_parts(found, "", path) : add(found, "", path, NULL);
 }
 
 static int find(struct recordings *found, const char *where)
@@ -222,14 +260,14 @@ static int find(struct recordings *found, const char *where)
     if (!is_folder(where)) {
         if (!runners_is_there(where))
             return -1;
-        return add(found, "", where, NULL);
+        return add_file(found, where);
     }
     if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
     if (runners_is_there(path))
-        return add(found, "", path, NULL);
+        return add_file(found, path);
     snprintf(path, sizeof(path), "%s/tests", where);
     if (is_folder(path))
         return each(path, add_program, found);

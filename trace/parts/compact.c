@@ -154,3 +154,12 @@ bool trace_next_part(int file, uint64_t *offset)
     *offset = align(end, page);
     return is_part(file, *offset, &header) || past_hole(file, offset);
 }
+
+bool trace_has_parts(int file)
+{
+    struct trace_header header;
+    uint64_t offset = 0;
+
+    return is_part(file, 0, &header) &&
+           (header.compact || trace_next_part(file, &offset));
+}

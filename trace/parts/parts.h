@@ -20,4 +20,7 @@ int trace_copy_part(int from, uint64_t *offset, FILE *to, uint64_t *at);
  * there is none. The first is at 0. */
 bool trace_next_part(int file, uint64_t *offset);
 
+/* trace_has_parts tells whether a file must be read part by part. */
+bool trace_has_parts(int file);
+
 #endif
