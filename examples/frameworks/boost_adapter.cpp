@@ -1,8 +1,9 @@
-// boost_adapter.cpp: a log and a trace for each test case of Boost.Test. Add
-// this file to a test program; no test changes:
-//
-//  g++ -DTRACING -DBOOST_TEST_DYN_LINK tests.cpp boost_adapter.cpp \
-//      -lboost_unit_test_framework $(pkg-config --cflags --libs testlog-core)
+/* boost_adapter.cpp: a log and a trace for each test case of Boost.Test. Add
+ * this file to a test program; no test changes:
+ *
+ *  g++ -DTRACING -DBOOST_TEST_DYN_LINK tests.cpp boost_adapter.cpp \
+ *      -lboost_unit_test_framework $(pkg-config --cflags --libs testlog-core)
+ */
 #include <string>
 
 #include <boost/test/results_collector.hpp>

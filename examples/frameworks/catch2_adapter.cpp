@@ -1,10 +1,10 @@
-// catch2_adapter.cpp: a log and a trace for each test case of Catch2,
-// version 2. Add this file to a test program; no test changes:
-//
-//  g++ -DTRACING tests.cpp catch2_adapter.cpp \
-//      $(pkg-config --cflags --libs testlog-core)
-//
-// Catch2 2 cannot skip: a test case may do it with test_log_end.
+/* catch2_adapter.cpp: a log and a trace for each test case of Catch2,
+ * version 2. Add this file to a test program; no test changes:
+ *
+ *  g++ -DTRACING tests.cpp catch2_adapter.cpp \
+ *      $(pkg-config --cflags --libs testlog-core)
+ *
+ * Catch2 2 cannot skip: a test case may do it with test_log_end. */
 #include <string>
 
 #define CATCH_CONFIG_EXTERNAL_INTERFACES

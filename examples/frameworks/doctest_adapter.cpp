@@ -1,10 +1,10 @@
-// doctest_adapter.cpp: a log and a trace for each test case of doctest. Add
-// this file to a test program; no test changes:
-//
-//  g++ -DTRACING tests.cpp doctest_adapter.cpp \
-//      $(pkg-config --cflags --libs testlog-core)
-//
-// A test case may skip itself with test_log_end.
+/* doctest_adapter.cpp: a log and a trace for each test case of doctest. Add
+ * this file to a test program; no test changes:
+ *
+ *  g++ -DTRACING tests.cpp doctest_adapter.cpp \
+ *      $(pkg-config --cflags --libs testlog-core)
+ *
+ * A test case may skip itself with test_log_end. */
 #include <string>
 
 #include <doctest/doctest.h>

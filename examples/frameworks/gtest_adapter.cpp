@@ -1,8 +1,8 @@
-// gtest_adapter.cpp: a log and a trace for each test of GoogleTest. Add this
-// file to a test program; no test changes:
-//
-//  g++ -DTRACING tests.cpp gtest_adapter.cpp \
-//      $(pkg-config --cflags --libs gtest_main testlog-core)
+/* gtest_adapter.cpp: a log and a trace for each test of GoogleTest. Add this
+ * file to a test program; no test changes:
+ *
+ *  g++ -DTRACING tests.cpp gtest_adapter.cpp \
+ *      $(pkg-config --cflags --libs gtest_main testlog-core) */
 #include <string>
 
 #include <gtest/gtest.h>
