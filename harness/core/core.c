@@ -11,7 +11,6 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/watch/jobs.h"
-#include "trace/read/reader.h"
 #include "trace/recording.h"
 #include <testlog/core.h>
 
@@ -23,6 +22,7 @@ static const enum test_log_outcome outcomes[] = {
 
 static struct test_log_noted running; /* process 0: none */
 static bool records_live;             /* its lines are printed, but not kept */
+static bool captures;                 /* its output goes to the file */
 
 /* A forked child has none of its own yet. */
 static bool is_open(void)
@@ -30,27 +30,14 @@ static bool is_open(void)
     return running.process == getpid();
 }
 
-static void forget(void)
-{
-    free(running.suite);
-    free(running.test);
-    free(running.reason);
-    free(running.folder);
-    running = (struct test_log_noted){0};
-}
-
 /* ---- One thread at a time ---- */
 
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-static pid_t locker; /* the process that holds the lock; 0: none */
 
 /* The thread of the parent that held it is not in a forked child. */
-static void release_parents(void)
+static void reset_lock(void)
 {
-    pid_t holder = __atomic_load_n(&locker, __ATOMIC_RELAXED);
-
-    if (holder && holder != getpid())
-        lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 }
 
 static sigset_t mask_before;
@@ -83,24 +70,24 @@ static void drop_signal(void)
  * lock; if the handler exits, the run is judged later. */
 static bool enter(void)
 {
-    int error;
+    int error = pthread_mutex_lock(&lock);
 
-    release_parents();
-    error = pthread_mutex_lock(&lock);
     if (error) {
         errno = error;
         return false;
     }
-    __atomic_store_n(&locker, getpid(), __ATOMIC_RELAXED);
     hold_signal();
     return true;
 }
 
+/* Keeps errno. */
 static void leave(void)
 {
+    int error = errno;
+
     drop_signal();
-    __atomic_store_n(&locker, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
+    errno = error;
 }
 
 /* ---- Recording ---- */
@@ -139,8 +126,6 @@ static void record(void)
     int file = test_log_core_file(TEST_LOG_CORE_RECORDING);
     int journal = test_log_core_file(TEST_LOG_CORE_JOURNAL);
 
-    if (trace_is_open() && running.process == core->owner)
-        return; /* the program records by itself: trace_start */
     snprintf(name, sizeof(name), "%s/%s", running.suite, running.test);
     test_log_journal_lock(journal);
     running.has_recording =
@@ -148,7 +133,7 @@ static void record(void)
     test_log_journal_unlock(journal);
     if (running.has_recording)
         return;
-    if (core->run.path)
+    if (core->run.path && errno != EBUSY) /* the program called trace_start */
         print_missing(errno);
     records_live = core->options.output.live && !trace_open(NULL, &options);
 }
@@ -186,22 +171,23 @@ static char *name_of(const char *text)
 static void begin(const char *suite, const char *test)
 {
     const struct test_log_core *core = test_log_core();
-    bool captures =
+    bool wanted =
         !core->options.output.live && test_log_file_limit() == UINT64_MAX;
-    int output = captures ? test_log_core_file(TEST_LOG_CORE_OUTPUT) : -1;
+    int output = wanted ? test_log_core_file(TEST_LOG_CORE_OUTPUT) : -1;
 
+    captures = output >= 0;
     running = (struct test_log_noted){
         .process = getpid(),
         .suite = name_of(suite && *suite ? suite : core->run.program),
         .test = name_of(test),
-        .printed = output < 0 ? 0 : test_log_output_size(output),
+        .printed = captures ? test_log_output_size(output) : 0,
     };
     test_log_threads_begin();
     record();
     running.began = test_log_now();
     note(test_log_journal_begin);
-    if (output >= 0)
-        test_log_output_begin(output);
+    if (captures)
+        test_log_output_begin(output, running.printed);
 }
 
 /* ---- Ending ---- */
@@ -220,10 +206,10 @@ static void report(void)
     shown = test_log_outcome_bad(result->outcome) || output->show_output;
     if (shown)
         test_log_core_extract(&core->run, result, &running);
-    if (shown && result->folder) {
+    if (shown && result->folder)
         running.folder = strdup(result->folder);
+    if (running.folder && running.has_recording)
         test_log_render(&core->run, result, &output->style, false);
-    }
     if (shown && !output->quiet)
         test_log_print_block(&core->run, result, output);
     test_log_jsonl_result(result);
@@ -231,7 +217,7 @@ static void report(void)
 }
 
 /* Leaves out the working directory, with which some compilers are called. */
-static const char *shown(const char *reason)
+static const char *below_folder(const char *reason)
 {
     const char *folder = test_log_core()->began_in;
     size_t size = folder ? strlen(folder) : 0;
@@ -243,11 +229,11 @@ static const char *shown(const char *reason)
 
 static void end(enum test_log_outcome outcome, const char *reason)
 {
-    int output = test_log_core_file(TEST_LOG_CORE_OUTPUT);
+    int output = captures ? test_log_core_file(TEST_LOG_CORE_OUTPUT) : -1;
 
     running.ended = test_log_now();
     running.outcome = outcome;
-    running.reason = reason && *reason ? strdup(shown(reason)) : NULL;
+    running.reason = reason && *reason ? strdup(below_folder(reason)) : NULL;
     running.threads = test_log_threads_end();
     trace_unwind(0);
     if (running.has_recording)
@@ -260,7 +246,7 @@ static void end(enum test_log_outcome outcome, const char *reason)
     test_log_core_repair();
     report();
     note(test_log_journal_end);
-    forget();
+    test_log_noted_free(&running);
 }
 
 /* ---- Functions of the program ---- */
@@ -285,7 +271,7 @@ static int open_run(void)
 {
     if (!enter())
         return -1;
-    if (!written && !test_log_core_open(at_exit))
+    if (!written && !test_log_core_open(at_exit, reset_lock))
         return 0;
     if (written)
         errno = ESHUTDOWN;
@@ -312,7 +298,7 @@ int test_log_begin(const char *suite, const char *test)
     if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
     if (!test_log_core()->nested) {
-        forget();
+        test_log_noted_free(&running);
         begin(suite, test);
     }
     leave();

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,13 +19,12 @@
 #include "harness/runner/runner.h"
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
+#include "trace/base/text.h"
 #include "trace/record/fatal_signal.h"
-
-enum { DESCRIPTORS = 100 }; /* programs may rely on low ones */
 
 static const char *const names[TEST_LOG_CORE_FILES] = {
     [TEST_LOG_CORE_JOURNAL] = TEST_LOG_JOURNAL,
-    [TEST_LOG_CORE_RECORDING] = TEST_LOG_RECORDING,
+    [TEST_LOG_CORE_RECORDING] = TEST_LOG_LIVE,
     [TEST_LOG_CORE_OUTPUT] = TEST_LOG_OUTPUT,
 };
 
@@ -41,7 +40,7 @@ struct test_log_core *test_log_core(void)
 /* The process may be allowed few descriptors. */
 static int move_up(int fd)
 {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR_HIGH);
 
     if (high < 0)
         return fd;
@@ -90,7 +89,8 @@ static int copy_journal(int from, int to)
 int test_log_core_keep_journal(void)
 {
     struct trace_descriptor *journal = &core.files[TEST_LOG_CORE_JOURNAL];
-    int low = memfd_create("journal", MFD_CLOEXEC);
+    int low = getpid() == core.owner ? memfd_create("journal", MFD_CLOEXEC)
+                                     : -1; /* the owner would not see it */
     int memory = low < 0 ? -1 : move_up(low);
 
     if (memory < 0)
@@ -133,7 +133,7 @@ static void find_folder(void)
     core.began_in = getcwd(NULL, 0);
 }
 
-/* What another process needs to end the run. */
+/* Notes the facts from which another process can end the run. */
 static void note_facts(void)
 {
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
@@ -170,8 +170,12 @@ static bool read_results(void)
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
     const struct test_log_noted *goes_on;
 
-    if (fd < 0 || test_log_journal_read(&journal, fd))
-        return true;
+    if (fd < 0 || test_log_journal_read(&journal, fd)) {
+        test_log_notice("cannot read " TEST_LOG_JOURNAL ": %s; testlog list "
+                        "judges the tests",
+                        strerror(fd < 0 ? EBADF : errno));
+        return false;
+    }
     goes_on = test_log_journal_running(&journal);
     if (goes_on) {
         test_log_notice("a forked child still runs %s/%s; testlog list judges "
@@ -180,7 +184,7 @@ static bool read_results(void)
         test_log_journal_free(&journal);
         return false;
     }
-    test_log_core_results(&core.run, &journal, &core.options.output.style,
+    test_log_core_results(&core.run, 0, &journal, &core.options.output.style,
                           test_log_handover_open());
     test_log_journal_free(&journal);
     return true;
@@ -203,7 +207,8 @@ static void write_run(void)
     test_log_filters_find_unmatched(&core.filters, &core.run);
     test_log_run_end(&core.run, &core.options, &core.filters, &history, true);
     test_log_history_free(&history);
-    test_log_core_remove_journal(&core.run);
+    if (core.run.foreign || test_log_core_is_written(&core.run))
+        test_log_core_remove_journal(&core.run);
 }
 
 /* The paths of the run are relative to where the program began. */
@@ -211,10 +216,12 @@ void test_log_core_close(void)
 {
     int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     bool moved = core.began_in && !chdir(core.began_in);
+    locale_t locale = trace_locale_enter();
 
     write_run();
+    trace_locale_leave(locale);
     if (moved && before >= 0 && fchdir(before))
-        test_log_notice("cannot change to the folder of before: %s",
+        test_log_notice("cannot return to the working directory: %s",
                         strerror(errno));
     if (before >= 0)
         close(before);
@@ -242,7 +249,8 @@ static int subscribe(void)
     };
 
     if (options.live)
-        options.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, DESCRIPTORS);
+        options.fd =
+            fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR_HIGH);
     return log_subscribe(&options);
 }
 
@@ -267,7 +275,13 @@ static void judge_last(void)
         test_log_judge(path);
 }
 
-static void open_run(char *program)
+/* With EBUSY the program records by itself: trace_start. */
+static int begin_recording(void)
+{
+    return (subscribe() && errno != EBUSY) || trace_parts_begin() ? -1 : 0;
+}
+
+static int open_run(char *program)
 {
     const struct test_log_session *session = test_log_session();
 
@@ -286,23 +300,30 @@ static void open_run(char *program)
     core.run.dir_given = core.options.dir_given;
     core.run.scratch_word = "off"; /* it would move while children record */
     test_log_filters_check(&core.filters, &core.options, !core.run.foreign);
+    if (begin_recording())
+        return -1;
     test_log_copy_settings(&core.run, &core.options);
     test_log_run_open(&core.run, core.options.dir, program);
     core.run.output = &core.options.output;
     find_folder();
     note_facts();
+    return 0;
 }
 
 /* A test may start its own program again, as GoogleTest's death tests do: that
- * is a part of the test. */
+ * is a part of the test. The variable has the process that runs the tests. */
 static bool is_nested(const char *program)
 {
     static const char variable[] = "TESTLOG_CORE";
     const char *outer = secure_getenv(variable);
+    char own[PATH_MAX + 32], *end = NULL;
+    long process = outer ? strtol(outer, &end, 10) : 0;
 
-    if (outer && !strcmp(outer, program))
+    if (process > 0 && process != getpid() && *end == ' ' &&
+        !strcmp(end + 1, program))
         return true;
-    setenv(variable, program, 1);
+    snprintf(own, sizeof(own), "%ld %s", (long)getpid(), program);
+    setenv(variable, own, 1);
     return false;
 }
 
@@ -312,9 +333,45 @@ static bool is_orphaned(void)
     return core.owner != getpid() && !test_log_process_started(core.owner);
 }
 
-int test_log_core_open(void (*at_exit)(void))
+/* The tests of this process and those of another shard are the same. */
+static void drop_shard(void)
 {
-    static const struct trace_crash_hooks none;
+    struct test_log_shard *shard = &core.options.shard;
+
+    if (shard->total)
+        test_log_notice("%s has no effect: the program's framework chooses the "
+                        "tests",
+                        shard->origin ? shard->origin : "--shard");
+    *shard = (struct test_log_shard){.total = 0};
+}
+
+/* ---- The death of the process ---- */
+
+static bool rescue(const struct trace_crash *crash, const void *context)
+{
+    (void)crash;
+    (void)context;
+    test_log_output_rescue();
+    return false;
+}
+
+/* Of a sanitizer: it calls a function before it ends the process. */
+#pragma weak __sanitizer_set_death_callback
+void __sanitizer_set_death_callback(void (*)(void));
+
+static void watch_death(void)
+{
+    static const struct trace_crash_hooks hooks = {.crashed = rescue};
+
+    trace_crash_prepare();
+    trace_crash_watch(&hooks);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(test_log_output_rescue);
+}
+
+int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
+{
+    static bool registered;
     bool taken_over;
     char *program;
 
@@ -328,18 +385,17 @@ int test_log_core_open(void (*at_exit)(void))
         return 0;
     test_log_open_out();
     read_options(program);
-    open_run(program);
-    /* With EBUSY the program records by itself: trace_start. */
-    if ((subscribe() && errno != EBUSY) || trace_parts_begin() ||
-        (!taken_over && atexit(at_exit))) {
+    drop_shard();
+    registered = registered ||
+                 (!atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child));
+    if (!registered || open_run(program)) {
         core.owner = 0;
         return -1;
     }
     if (!core.options.output.live)
         setvbuf(stdout, NULL, _IONBF, 0); /* in order with stderr */
     unsetenv("TESTLOG_RUN"); /* it is not for programs that a test starts */
-    trace_crash_prepare();
-    trace_crash_watch(&none);
+    watch_death();
     if (!core.run.foreign)
         test_log_filters_print(&core.options);
     return 0;

@@ -25,12 +25,13 @@ struct test_log_core {
     struct trace_descriptor files[TEST_LOG_CORE_FILES], run_folder;
 };
 
-/* test_log_core returns the process's. */
+/* test_log_core returns the run of this process. */
 struct test_log_core *test_log_core(void);
 
 /* test_log_core_open makes the run, once, and lets `at_exit` be called when a
- * process exits. -1 with errno. test_log_core_close writes the run. */
-int test_log_core_open(void (*at_exit)(void));
+ * process exits, and `in_child` in forked children. -1 with errno.
+ * test_log_core_close writes the run. */
+int test_log_core_open(void (*at_exit)(void), void (*in_child)(void));
 void test_log_core_close(void);
 
 /* test_log_core_file returns a descriptor of a file, -1 if there is none; the
@@ -52,9 +53,10 @@ void test_log_core_repair(void);
 void test_log_judge(const char *path);
 
 /* test_log_judge_program adds to a run the tests of a program in it that has
- * died, unless they are among the results from number `from` on, and returns
- * how many there are. */
-size_t test_log_judge_program(struct test_log_run *, const char *program,
-                              size_t from);
+ * died, unless they are among the results from number `from` on, and prints the
+ * blocks of those that crashed. Returns whether the program is one whose tests
+ * run in one process. */
+bool test_log_judge_program(struct test_log_run *, const char *program,
+                            size_t from);
 
 #endif

@@ -16,8 +16,8 @@
 #include "trace/base/descriptor.h"
 
 #define TEST_LOG_JOURNAL   "journal.tsv"
-#define TEST_LOG_RECORDING "recording.live"
-#define TEST_LOG_COMPACT   "recording" /* once the process has ended */
+#define TEST_LOG_LIVE      "recording.live"
+#define TEST_LOG_RECORDING "recording" /* once the process has ended */
 #define TEST_LOG_OUTPUT    "output.txt"
 
 /* ---- journal.c ---- */
@@ -36,6 +36,9 @@ struct test_log_noted {
     bool is_compact;  /* `recorded` is in the copy */
     unsigned threads; /* that outlived it */
 };
+
+/* test_log_noted_free frees what a test has, and leaves it empty. */
+void test_log_noted_free(struct test_log_noted *);
 
 struct test_log_journal {
     char *facts; /* "name\0value\0...", ended by an empty name */
@@ -58,9 +61,11 @@ const char *test_log_journal_value(const struct test_log_journal *,
                                    const char *name);
 void test_log_journal_free(struct test_log_journal *);
 
-/* test_log_journal_is_alive tells whether the process of the fact "owner" has
- * not ended. test_log_journal_running returns a test that another process still
- * runs; NULL if there is none. */
+/* test_log_journal_owner returns the process of the fact "owner", 0 without
+ * one; test_log_journal_is_alive tells whether it has not ended.
+ * test_log_journal_running returns a test that another process still runs; NULL
+ * if there is none. */
+pid_t test_log_journal_owner(const struct test_log_journal *);
 bool test_log_journal_is_alive(const struct test_log_journal *);
 const struct test_log_noted *test_log_journal_running(
     const struct test_log_journal *);
@@ -76,10 +81,13 @@ void test_log_journal_unlock(int fd);
 
 /* ---- test_output.c ---- */
 
-/* test_log_output_begin redirects stdout and stderr to a file, until
- * test_log_output_end. test_log_output_size returns the bytes of the file. */
-void test_log_output_begin(int file);
+/* test_log_output_begin redirects stdout and stderr to a file of `size` bytes,
+ * until test_log_output_end. test_log_output_rescue writes to the stderr of
+ * before what the test has printed, because the process dies; a signal handler
+ * may call it. test_log_output_size returns the bytes of the file. */
+void test_log_output_begin(int file, uint64_t size);
 void test_log_output_end(void);
+void test_log_output_rescue(void);
 uint64_t test_log_output_size(int file);
 
 /* ---- results.c ---- */
@@ -96,19 +104,17 @@ void test_log_core_extract(const struct test_log_run *,
                            struct test_log_result *,
                            const struct test_log_noted *);
 
-/* test_log_core_results adds all tests of a journal to the run, once the
- * processes are gone whose tests have not ended: these have crashed. `sent`:
- * the others' results went through the pipe. test_log_core_remove_journal
- * removes it, once the run is written, and the recording that was copied. */
-void test_log_core_results(struct test_log_run *, struct test_log_journal *,
-                           const struct log_style *, bool sent);
+/* test_log_core_results adds the tests of a journal to the run, except those
+ * that are among the run's results from number `from` on. Tests that have not
+ * ended have crashed; their processes must be gone. `sent`: the results of the
+ * others went through the pipe. test_log_core_is_written tells whether the run
+ * has a run.json. test_log_core_remove_journal removes the journal, and the
+ * recording if there is a copy. */
+void test_log_core_results(struct test_log_run *, size_t from,
+                           struct test_log_journal *, const struct log_style *,
+                           bool sent);
+bool test_log_core_is_written(const struct test_log_run *);
 void test_log_core_remove_journal(const struct test_log_run *);
-
-/* test_log_core_missing adds only those that have not ended, or are not among
- * the run's results from number `from` on; returns how many. */
-size_t test_log_core_missing(struct test_log_run *, size_t from,
-                             struct test_log_journal *,
-                             const struct log_style *);
 
 /* ---- outlived_threads.c ---- */
 

@@ -135,6 +135,15 @@ static size_t cut(char *line, char *columns[COLUMNS])
     return count;
 }
 
+void test_log_noted_free(struct test_log_noted *test)
+{
+    free(test->suite);
+    free(test->test);
+    free(test->reason);
+    free(test->folder);
+    *test = (struct test_log_noted){0};
+}
+
 static uint64_t number(const char *text)
 {
     return strtoull(text, NULL, 10);
@@ -142,10 +151,7 @@ static uint64_t number(const char *text)
 
 static void read_begin(struct test_log_journal *journal, char **columns)
 {
-    if (!TRACE_ARRAY_RESERVE(journal->tests, journal->capacity,
-                             journal->count + 1))
-        return;
-    journal->tests[journal->count++] = (struct test_log_noted){
+    struct test_log_noted test = {
         .process = (pid_t)number(columns[1]),
         .began = number(columns[2]),
         .has_recording = columns[3][0] != '-',
@@ -154,6 +160,13 @@ static void read_begin(struct test_log_journal *journal, char **columns)
         .suite = strdup(plain(columns[5])),
         .test = strdup(plain(columns[6])),
     };
+
+    if (test.suite && test.test &&
+        TRACE_ARRAY_RESERVE(journal->tests, journal->capacity,
+                            journal->count + 1))
+        journal->tests[journal->count++] = test;
+    else
+        test_log_noted_free(&test);
 }
 
 /* The last test that the process has begun is near the end. */
@@ -176,6 +189,9 @@ static void read_end(struct test_log_journal *journal, char **columns,
 
     if (!test)
         return;
+    free(test->folder);
+    free(test->reason);
+    test->folder = test->reason = NULL;
     test->ended = number(columns[2]);
     test->outcome = test_log_outcome_of(columns[3]);
     test->printed_to = number(columns[4]);
@@ -212,10 +228,16 @@ static void read_line(struct test_log_journal *journal,
 static char *load(int fd, size_t *size)
 {
     struct stat status;
-    bool fits = !fstat(fd, &status) && status.st_size <= FILE_MOST;
-    char *bytes = fits ? malloc((size_t)status.st_size + 1) : NULL;
     ssize_t got;
+    char *bytes;
 
+    if (fstat(fd, &status))
+        return NULL;
+    if (status.st_size > FILE_MOST) {
+        errno = EFBIG;
+        return NULL;
+    }
+    bytes = malloc((size_t)status.st_size + 1);
     for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
         got = pread(fd, bytes + *size, (size_t)status.st_size - *size,
                     (off_t)*size);
@@ -262,12 +284,8 @@ const char *test_log_journal_value(const struct test_log_journal *journal,
 
 void test_log_journal_free(struct test_log_journal *journal)
 {
-    for (size_t i = 0; i < journal->count; i++) {
-        free(journal->tests[i].suite);
-        free(journal->tests[i].test);
-        free(journal->tests[i].reason);
-        free(journal->tests[i].folder);
-    }
+    for (size_t i = 0; i < journal->count; i++)
+        test_log_noted_free(&journal->tests[i]);
     free(journal->tests);
     free(journal->facts);
     *journal = (struct test_log_journal){0};
@@ -275,14 +293,21 @@ void test_log_journal_free(struct test_log_journal *journal)
 
 /* ---- Processes ---- */
 
+pid_t test_log_journal_owner(const struct test_log_journal *journal)
+{
+    const char *owner = test_log_journal_value(journal, "owner");
+
+    return owner ? (pid_t)number(owner) : 0;
+}
+
 bool test_log_journal_is_alive(const struct test_log_journal *journal)
 {
     const char *owner = test_log_journal_value(journal, "owner");
-    char *end = NULL;
-    pid_t process = owner ? (pid_t)strtol(owner, &end, 10) : 0;
+    const char *started = owner ? strchr(owner, ' ') : NULL;
+    uint64_t now =
+        started ? test_log_process_started(test_log_journal_owner(journal)) : 0;
 
-    return process > 0 && *end == ' ' &&
-           test_log_process_started(process) == number(end + 1);
+    return now && now == number(started + 1);
 }
 
 const struct test_log_noted *test_log_journal_running(

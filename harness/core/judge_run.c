@@ -43,20 +43,29 @@ static char *program_of(const char *path)
     return NULL;
 }
 
-/* Opens the journal if its process is gone. */
-static int open_journal(const struct test_log_run *run)
+/* Reads the journal if there is one, and neither its process nor a child is
+ * still in a test. */
+static bool read_journal(const struct test_log_run *run,
+                         struct test_log_journal *journal)
 {
     char name[PATH_MAX];
+    bool read = false;
     int fd = -1;
 
     if (snprintf(name, sizeof(name), "tests/%s/" TEST_LOG_JOURNAL,
                  run->program) < PATH_MAX)
         fd = test_log_open(run, name, O_RDONLY);
-    if (fd >= 0 && test_log_journal_is_owned(fd)) {
-        close(fd);
-        fd = -1;
+    if (fd < 0)
+        return false;
+    read =
+        !test_log_journal_is_owned(fd) && !test_log_journal_read(journal, fd);
+    close(fd);
+    if (read && (test_log_journal_is_alive(journal) ||
+                 test_log_journal_running(journal))) {
+        test_log_journal_free(journal);
+        return false;
     }
-    return fd;
+    return read;
 }
 
 static char *fact(const struct test_log_journal *journal, const char *name)
@@ -81,6 +90,7 @@ static void take_facts(struct test_log_run *run,
     run->record_origin = fact(journal, "trace_origin");
     run->annotated = true;
     run->flagless = true;
+    run->process = test_log_journal_owner(journal);
 }
 
 /* The run may have ended days ago. */
@@ -97,55 +107,67 @@ static uint64_t last_end(const struct test_log_run *run)
     return last;
 }
 
-static void judge(struct test_log_run *run, int fd)
+/* Says which test the program died in, if it did in one. */
+static void say(const struct test_log_run *run)
+{
+    const struct test_log_result *crashed = NULL;
+
+    for (size_t i = 0; i < run->count && !crashed; i++)
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_CRASHED)
+            crashed = &run->results[i];
+    if (crashed)
+        test_log_notice("%s: %s died in %s (%s); its tests are judged now",
+                        run->path, run->program, test_log_name(crashed),
+                        crashed->reason ? crashed->reason : "");
+    else
+        test_log_notice("%s: %s ended without writing its run; its tests are "
+                        "judged now",
+                        run->path, run->program);
+}
+
+static void judge(struct test_log_run *run, struct test_log_journal *journal)
 {
     struct test_log_options options = {.profiler = trace_profiler_default};
-    struct test_log_journal journal;
 
-    if (test_log_journal_read(&journal, fd))
-        return;
-    if (!test_log_journal_value(&journal, "alone") ||
-        test_log_journal_is_alive(&journal) ||
-        test_log_journal_running(&journal)) {
-        test_log_journal_free(&journal);
-        return;
-    }
-    take_facts(run, &journal);
-    test_log_core_results(run, &journal, &options.output.style, false);
+    take_facts(run, journal);
+    test_log_core_results(run, 0, journal, &options.output.style, false);
     run->took = last_end(run);
     test_log_jsonl_open(run, &options.output);
     test_log_jsonl_close(run);
     test_log_run_write(run, &options);
-    test_log_core_remove_journal(run);
+    if (test_log_core_is_written(run))
+        test_log_core_remove_journal(run);
     test_log_index_write(run);
-    test_log_notice("%s: %s died; its tests are judged now", run->path,
-                    run->program);
-    test_log_journal_free(&journal);
+    say(run);
 }
 
-size_t test_log_judge_program(struct test_log_run *run, const char *program,
-                              size_t from)
+static void print_bad(struct test_log_run *run, size_t from)
+{
+    for (size_t i = from; run->output && i < run->count; i++)
+        if (!run->output->quiet &&
+            test_log_outcome_bad(run->results[i].outcome))
+            test_log_print_block(run, &run->results[i], run->output);
+}
+
+bool test_log_judge_program(struct test_log_run *run, const char *program,
+                            size_t from)
 {
     const struct log_style style = {.format = LOG_FORMAT_FULL};
     char *of_run = run->program;
     struct test_log_journal journal;
-    size_t count = 0;
-    int fd;
+    size_t before = run->count;
+    bool read;
 
     run->program = (char *)program;
-    fd = run->path ? open_journal(run) : -1;
-    if (fd >= 0 && !test_log_journal_read(&journal, fd)) {
-        count = test_log_core_missing(run, from, &journal, &style);
+    read = run->path && read_journal(run, &journal);
+    if (read) {
+        test_log_core_results(run, from, &journal, &style, false);
+        test_log_core_remove_journal(run);
         test_log_journal_free(&journal);
     }
-    if (fd >= 0)
-        close(fd);
     run->program = of_run;
-    for (size_t i = run->count - count; run->output && i < run->count; i++)
-        if (!run->output->quiet &&
-            test_log_outcome_bad(run->results[i].outcome))
-            test_log_print_block(run, &run->results[i], run->output);
-    return count;
+    print_bad(run, before);
+    return read;
 }
 
 /* Holds the run, unless a process still writes to it or judges it. */
@@ -160,15 +182,15 @@ static bool hold(struct test_log_run *run)
 void test_log_judge(const char *path)
 {
     struct test_log_run run = {.path = realpath(path, NULL)};
-    int fd;
+    struct test_log_journal journal;
 
     run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     if (run.path && run.folder > 0)
         run.program = program_of(path);
-    fd = run.program && hold(&run) ? open_journal(&run) : -1;
-    if (fd >= 0) {
-        judge(&run, fd);
-        close(fd);
+    if (run.program && hold(&run) && read_journal(&run, &journal)) {
+        if (test_log_journal_value(&journal, "alone"))
+            judge(&run, &journal);
+        test_log_journal_free(&journal);
     }
     if (run.folder < 0)
         run.folder = 0;

@@ -2,22 +2,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/core/in_process.h"
-#include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
+#include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/format.h"
 #include "trace/parts/parts.h"
 #include "trace/read/crashes.h"
 #include "trace/read/reader.h"
 
-/* Returns the path of a file that the program's tests share. */
+/* Puts the path of a file that the program's tests share; -1 if it is too long.
+ */
 static int shared_name(const struct test_log_run *run, const char *file,
                        char *name)
 {
@@ -34,7 +34,7 @@ static char *recording_of(const struct test_log_run *run,
 
     if (test->has_recording &&
         asprintf(&name, "tests/%s/%s#%llu", run->program,
-                 test->is_compact ? TEST_LOG_COMPACT : TEST_LOG_RECORDING,
+                 test->is_compact ? TEST_LOG_RECORDING : TEST_LOG_LIVE,
                  (unsigned long long)test->recorded) < 0)
         name = NULL;
     return name;
@@ -176,7 +176,7 @@ static void extract(const struct test_log_run *run,
 
 static uint64_t size_of_part(const struct test_log_run *run, uint64_t offset)
 {
-    int fd = open_shared(run, TEST_LOG_RECORDING);
+    int fd = open_shared(run, TEST_LOG_LIVE);
     uint64_t size;
 
     if (fd < 0)
@@ -194,11 +194,12 @@ void test_log_core_extract(const struct test_log_run *run,
 
     if (!run->path || !make_folder(run, result))
         return;
-    extract(run, result, TEST_LOG_OUTPUT, TEST_LOG_OUTPUT, test->printed,
-            test->printed_to);
+    if (test->printed_to > test->printed)
+        extract(run, result, TEST_LOG_OUTPUT, TEST_LOG_OUTPUT, test->printed,
+                test->printed_to);
     if (!size)
         return;
-    extract(run, result, TEST_LOG_RECORDING, "recording", test->recorded,
+    extract(run, result, TEST_LOG_LIVE, TEST_LOG_RECORDING, test->recorded,
             test->recorded + size);
 }
 
@@ -223,13 +224,14 @@ static void find_end(const struct test_log_run *run,
         test->reason = copy("its process died");
 }
 
-static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
+static void judge_crash(struct test_log_run *run, struct test_log_noted *test,
+                        uint64_t printed_to)
 {
     struct test_log_result *result;
 
     test->outcome = TEST_LOG_OUTCOME_CRASHED;
     test->ended = test->began;
-    test->printed_to = UINT64_MAX;
+    test->printed_to = printed_to;
     result = test_log_core_result(run, test, NULL);
     if (!result)
         return;
@@ -242,9 +244,11 @@ static void judge_crash(struct test_log_run *run, struct test_log_noted *test)
 static void judge_crashes(struct test_log_run *run,
                           struct test_log_journal *journal)
 {
-    for (size_t i = 0; i < journal->count; i++)
+    uint64_t printed_to = UINT64_MAX; /* by the next test on */
+
+    for (size_t i = journal->count; i--; printed_to = journal->tests[i].printed)
         if (journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE)
-            judge_crash(run, &journal->tests[i]);
+            judge_crash(run, &journal->tests[i], printed_to);
 }
 
 static void add(struct test_log_run *run, const struct test_log_noted *test,
@@ -285,12 +289,12 @@ static int make_copy(const struct test_log_run *run,
 {
     char name[PATH_MAX];
     struct trace_file file;
-    int from = open_shared(run, TEST_LOG_RECORDING);
+    int from = open_shared(run, TEST_LOG_LIVE);
     int status = -1;
 
     if (from < 0)
         return -1;
-    if (!shared_name(run, TEST_LOG_COMPACT, name) &&
+    if (!shared_name(run, TEST_LOG_RECORDING, name) &&
         !test_log_create(run, name, &file)) {
         status = copy_parts(journal, from, file.stream, offsets);
         if (status)
@@ -320,56 +324,46 @@ static void compact(const struct test_log_run *run,
     free(offsets);
 }
 
-void test_log_core_results(struct test_log_run *run,
+/* Lists the results of the run from number `from` on, by when they began: no
+ * two tests of a program begin in the same nanosecond. */
+static void list_known(struct trace_table *known,
+                       const struct test_log_run *run, size_t from)
+{
+    for (size_t i = from; i < run->count; i++)
+        trace_table_set(known, run->results[i].began, i);
+}
+
+/* The result may have come before its recording was copied. */
+static void refer(struct test_log_run *run, struct test_log_result *result,
+                  const struct test_log_noted *test)
+{
+    free(result->recording);
+    result->recording = recording_of(run, test);
+}
+
+void test_log_core_results(struct test_log_run *run, size_t from,
                            struct test_log_journal *journal,
                            const struct log_style *style, bool sent)
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
+    struct trace_table known = {0};
+    uintptr_t number;
 
+    list_known(&known, run, from);
     judge_crashes(run, journal);
     compact(run, journal);
-    for (size_t i = 0; i < journal->count; i++)
-        add(run, &journal->tests[i], flavour, style, sent);
-    for (size_t i = 0; i < run->count; i++)
-        run->results[i].unrendered =
-            run->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
-}
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct test_log_noted *test = &journal->tests[i];
 
-/* Lists when the results of the run began, from number `from` on: no two tests
- * of a program begin in the same nanosecond. */
-static bool list_known(struct trace_table *known,
-                       const struct test_log_run *run, size_t from)
-{
-    for (size_t i = from; i < run->count; i++)
-        if (!trace_table_set(known, run->results[i].began, 1))
-            return false;
-    return true;
-}
-
-static bool is_known(const struct trace_table *known,
-                     const struct test_log_run *run,
-                     const struct test_log_noted *test)
-{
-    uintptr_t value;
-
-    return trace_table_find(known, began_of(run, test), &value);
-}
-
-size_t test_log_core_missing(struct test_log_run *run, size_t from,
-                             struct test_log_journal *journal,
-                             const struct log_style *style)
-{
-    const char *flavour = test_log_journal_value(journal, "flavour");
-    struct trace_table known = {0};
-    size_t before = run->count;
-
-    judge_crashes(run, journal);
-    if (list_known(&known, run, from))
-        for (size_t i = 0; i < journal->count; i++)
-            if (!is_known(&known, run, &journal->tests[i]))
-                add(run, &journal->tests[i], flavour, style, false);
+        if (trace_table_find(&known, began_of(run, test), &number))
+            refer(run, &run->results[number], test);
+        else
+            add(run, test, flavour, style, sent);
+    }
     trace_table_free(&known);
-    return run->count - before;
+    for (size_t i = from; i < run->count; i++)
+        run->results[i].unrendered =
+            journal->count > TEST_LOG_PARTS_RENDERED && !run->results[i].folder;
 }
 
 static void remove_shared(const struct test_log_run *run, const char *file)
@@ -389,16 +383,18 @@ static bool is_there(const struct test_log_run *run, const char *file)
     return fd >= 0;
 }
 
-/* A run that could not be written is judged by somebody else. */
-void test_log_core_remove_journal(const struct test_log_run *run)
+bool test_log_core_is_written(const struct test_log_run *run)
 {
-    int fd = run->foreign ? -1 : test_log_open(run, "run.json", O_RDONLY);
+    int fd = test_log_open(run, "run.json", O_RDONLY);
 
-    if (fd < 0 && !run->foreign)
-        return;
     if (fd >= 0)
         close(fd);
-    if (is_there(run, TEST_LOG_COMPACT))
-        remove_shared(run, TEST_LOG_RECORDING);
+    return fd >= 0;
+}
+
+void test_log_core_remove_journal(const struct test_log_run *run)
+{
+    if (is_there(run, TEST_LOG_RECORDING))
+        remove_shared(run, TEST_LOG_LIVE);
     remove_shared(run, TEST_LOG_JOURNAL);
 }

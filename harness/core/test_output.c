@@ -1,4 +1,4 @@
-/* test_output.c: redirects what a test prints to the program's output.txt. */
+/* test_output.c: redirects the output of a test to the program's output.txt. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -6,9 +6,13 @@
 
 #include "harness/core/in_process.h"
 
-enum { DESCRIPTORS = 100 }; /* programs may rely on low ones */
+/* Stdout and stderr. The program may close the copies during a test, and open
+ * others in their place. */
+static struct trace_descriptor before[2];
 
-static struct trace_descriptor before[2]; /* stdout and stderr */
+static struct trace_descriptor printed; /* the file; none: not redirected */
+static off_t begins;                    /* where in it the test's output does */
+static pid_t redirected;                /* the process */
 
 uint64_t test_log_output_size(int file)
 {
@@ -23,12 +27,14 @@ static void flush(void)
     fflush(stderr);
 }
 
-/* The program may close them during a test, and open others in their place. */
-void test_log_output_begin(int file)
+void test_log_output_begin(int file, uint64_t size)
 {
     flush();
+    printed = trace_descriptor_of(file);
+    begins = (off_t)size;
+    redirected = getpid();
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-        int copy = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTORS);
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR_HIGH);
 
         if (copy < 0)
             continue;
@@ -48,4 +54,29 @@ void test_log_output_end(void)
         trace_descriptor_close(copy);
         *copy = (struct trace_descriptor){0};
     }
+    printed = (struct trace_descriptor){0};
+}
+
+/* A test of a forked child may be within one of the parent's. */
+static bool is_same_file(const struct trace_descriptor *a,
+                         const struct trace_descriptor *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+/* Makes only calls that signal handlers may make. */
+void test_log_output_rescue(void)
+{
+    const struct trace_descriptor *to = &before[STDERR_FILENO - 1];
+    char bytes[4096];
+    off_t at = begins;
+    ssize_t got;
+
+    if (redirected != getpid() || !trace_descriptor_is_ours(&printed) ||
+        !trace_descriptor_is_ours(to) || is_same_file(to, &printed))
+        return;
+    while ((got = pread(printed.fd, bytes, sizeof(bytes), at)) > 0 &&
+           write(to->fd, bytes, (size_t)got) == got)
+        at += got;
+    printed = (struct trace_descriptor){0};
 }

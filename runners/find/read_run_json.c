@@ -113,7 +113,7 @@ static void read_usage(struct test_log_result *result, const cJSON *test,
 
 #define TEST_LOG_X(field, member)                                              \
     result->usage.field = runners_json_number(usage, member);
-    TEST_LOG_EXIT_USAGE(TEST_LOG_X)
+    TEST_LOG_USAGE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
     result->usage.instructions = runners_json_number(usage, "instructions");
     test_log_member_state(test_log_counter_words,

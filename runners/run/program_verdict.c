@@ -40,19 +40,30 @@ static int exit_status(int status)
     return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* None of its tests has failed. */
+static int flagless_verdict(struct test_log_run *run, const char *folder,
+                            int status)
+{
+    char reason[128];
+
+    if (status == 0)
+        return TEST_LOG_EXIT_PASSED;
+    explain(reason, sizeof(reason), status, TOLD_FLAGLESS);
+    add_program(run, folder, TEST_LOG_OUTCOME_CRASHED, reason);
+    return TEST_LOG_EXIT_FAILED;
+}
+
 int runners_verdict(struct test_log_run *run, const char *folder, int status,
                     enum told told)
 {
     int code = exit_status(status);
-    bool foreign = told == TOLD_FOREIGN;
     char reason[128];
 
-    if (foreign && code == 0)
-        return TEST_LOG_EXIT_PASSED;
-    if (code == 3 && !foreign)
+    if (told == TOLD_FLAGLESS)
+        return flagless_verdict(run, folder, status);
+    if (code == 3)
         return TEST_LOG_EXIT_USAGE; /* Criterion's code for a bad pattern */
-    if (!foreign &&
-        (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST))
+    if (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST)
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;

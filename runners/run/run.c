@@ -227,8 +227,8 @@ static void say_no_match(const struct programs *programs,
 }
 
 /* Whether a test failed in a program that takes none of our flags. */
-static bool has_foreign_failure(const struct test_log_run *run,
-                                const struct programs *programs)
+static bool has_flagless_failure(const struct test_log_run *run,
+                                 const struct programs *programs)
 {
     for (size_t i = 0; i < programs->count; i++) {
         const struct program *program = &programs->all[i];
@@ -265,7 +265,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
-    if (has_foreign_failure(run, programs))
+    if (has_flagless_failure(run, programs))
         test_log_print_summary(run, NULL, NULL);
     else
         test_log_print_summary(run, rerun ? rerun : "testlog run", program);

@@ -53,8 +53,8 @@ void runners_handover_end(struct handover *);
 
 /* ---- program_results.c ---- */
 
-/* FOREIGN: all, by a program of another framework, with codes of its own. */
-enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL, TOLD_FOREIGN };
+/* FLAGLESS: all, by a program of another framework, with codes of its own. */
+enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL, TOLD_FLAGLESS };
 
 /* runners_merge adds the results of a program, whose folder in the run is
  * `folder`: those that it sent or, if none came, those that it wrote there.

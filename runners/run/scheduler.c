@@ -321,7 +321,7 @@ static void end(struct schedule *schedule, struct program *program)
         code = TEST_LOG_EXIT_FAILED; /* others may exit with any code */
     else
         code = runners_verdict(run, folder, child->status,
-                               program->flagless ? TOLD_FOREIGN : told);
+                               program->flagless ? TOLD_FLAGLESS : told);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+/* Ours are this or higher, because programs may rely on low ones. */
+enum { TRACE_DESCRIPTOR_HIGH = 100 };
+
 /* Zeros: none. */
 struct trace_descriptor {
     int fd;

@@ -306,8 +306,6 @@ bool trace_stack_grow(struct trace_writer *writer)
 
 /* ---- Opening and closing ---- */
 
-enum { PART_DESCRIPTOR = 100 }; /* programs may rely on low ones */
-
 /* Where a recording goes; nowhere if both are zero. */
 struct place {
     const char *path; /* of a new file; NULL: none */
@@ -760,7 +758,7 @@ int trace_open_at(int file, uint64_t offset,
     struct place place = {.offset = offset, .is_part = true};
     int result;
 
-    place.file = fcntl(file, F_DUPFD_CLOEXEC, PART_DESCRIPTOR);
+    place.file = fcntl(file, F_DUPFD_CLOEXEC, TRACE_DESCRIPTOR_HIGH);
     if (place.file < 0)
         return -1;
     result = open_one(&place, options);

@@ -228,6 +228,7 @@ struct test_log_run {
     int shared; /* a descriptor of `path`, if `folder` is that of `scratch` */
     char *command;          /* that started it, quoted for a shell */
     const char *executable; /* NULL: of several */
+    pid_t process;          /* that recorded it; 0: this one */
     char *program;          /* its folder's name; NULL: of several */
     struct trace_anchor start;
     char *show, *show_origin, *record, *record_origin;

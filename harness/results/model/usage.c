@@ -203,7 +203,7 @@ struct test_log_usage test_log_usage_since(const struct test_log_usage *now,
 
 #define TEST_LOG_X(field, member)                                              \
     used.field = now->field > before->field ? now->field - before->field : 0;
-    TEST_LOG_EXIT_USAGE(TEST_LOG_X)
+    TEST_LOG_USAGE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
     used.peak = now->peak;
     used.counter = before->counter;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /* X(FIELD, member of run.json): children that have ended are included. */
-#define TEST_LOG_EXIT_USAGE(X)                                                 \
+#define TEST_LOG_USAGE_MEMBERS(X)                                              \
     X(cpu, "cpu_ns")                                                           \
     X(voluntary, "voluntary_switches")                                         \
     X(involuntary, "involuntary_switches")                                     \
@@ -19,7 +19,7 @@
 
 struct test_log_usage {
 #define TEST_LOG_X(field, member) uint64_t field;
-    TEST_LOG_EXIT_USAGE(TEST_LOG_X)
+    TEST_LOG_USAGE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
     uint64_t instructions; /* in user space; 0: they were not counted */
     uint32_t counter;      /* enum test_log_counter */

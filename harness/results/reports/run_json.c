@@ -112,7 +112,7 @@ static void put_processor(struct trace_text *text)
     put_text(text, "processor", name[0] ? name : NULL);
 }
 
-static void put_host(struct trace_text *text)
+static void put_host(struct trace_text *text, const struct test_log_run *run)
 {
     struct utsname host;
 
@@ -125,7 +125,8 @@ static void put_host(struct trace_text *text)
     put_text(text, "machine", host.machine);
     put_processor(text);
     put_boot(text);
-    trace_text_printf(text, "},\n\"pid\":%ld", (long)getpid());
+    trace_text_printf(text, "},\n\"pid\":%ld",
+                      (long)(run->process ? run->process : getpid()));
 }
 
 #ifdef __clang__
@@ -219,7 +220,7 @@ static void put_usage(struct trace_text *text, const char *name,
     put_name_of(text, name);
     trace_text_char(text, '{');
 #define TEST_LOG_X(field, member) put_number(text, member, result->usage.field);
-    TEST_LOG_EXIT_USAGE(TEST_LOG_X)
+    TEST_LOG_USAGE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
     if (result->usage.instructions) {
         put_number(text, "instructions", result->usage.instructions);
@@ -392,7 +393,7 @@ void test_log_run_members(struct trace_text *text,
 
     put_text(text, "command", run->command);
     put_text(text, "flavour", test_log_run_flavour(run));
-    put_host(text);
+    put_host(text, run);
     put_clock(text);
     if (run->scratch) {
         trace_text_string(text, ",\n");

@@ -43,6 +43,15 @@ static void expect_test(const char *name, const char *outcome,
     cr_expect_str_eq(e2e_text(test, "reason"), reason, "%s", name);
 }
 
+/* The line that a test has logged, up to its end. */
+static const char *hello(int number)
+{
+    static char line[32];
+
+    snprintf(line, sizeof(line), "hello %d\n", number);
+    return line;
+}
+
 Test(e2e_core, needs_no_criterion)
 {
     const struct e2e *result =
@@ -99,7 +108,35 @@ Test(e2e_core, readers_find_the_tests_that_pass)
         "hello 0\n");
 }
 
-Test(e2e_core, what_begin_finds_open_has_failed)
+Test(e2e_core, a_file_of_parts_is_read_without_an_offset)
+{
+    const struct e2e *result;
+
+    core("passes*3");
+    result = e2e_run(TESTLOG "log " TESTS "recording");
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(e2e_count(result->out, hello(i)), 1);
+}
+
+/* A follower may see a part while the process ends it and begins another. */
+Test(e2e_core, readers_find_each_test_of_a_running_process_once)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' 'passes*3' fails waits 'passes*300' >/dev/null 2>&1 & pid=$!; "
+        "until [ -e ready ]; do sleep 0.01; done; " TESTLOG
+        "log latest >early; " TESTLOG "log -f latest >followed & until grep -q "
+        "'hello 3' followed; do sleep 0.01; done; touch go; wait; cat followed",
+        e2e_program("in_process", E2E_CORE));
+
+    for (int i = 0; i < 305; i++)
+        if (i != 4)
+            cr_expect_eq(e2e_count(result->out, hello(i)), 1, "%s", hello(i));
+    cr_expect_eq(e2e_count(result->out, "hello"), 304);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(e2e_count(e2e_read("early"), hello(i)), 1);
+}
+
+Test(e2e_core, begin_fails_an_open_test)
 {
     const struct e2e *result = core("is_left passes is_left");
 
@@ -109,7 +146,7 @@ Test(e2e_core, what_begin_finds_open_has_failed)
     e2e_expect_has(result->out, "\n1 passed, 2 failed, 0 skipped\n");
 }
 
-Test(e2e_core, what_exit_finds_open_has_failed)
+Test(e2e_core, exit_fails_an_open_test)
 {
     const struct e2e *result = core("passes exits passes");
 
@@ -126,6 +163,8 @@ static const struct death {
               {"is_killed", "its process died", 128 + 9},
               {"leaves", "its process died", 5}};
 
+enum { DEATHS = sizeof(deaths) / sizeof(*deaths) };
+
 static void expect_judged(const struct death *death)
 {
     char name[64];
@@ -139,16 +178,22 @@ static void expect_judged(const struct death *death)
 
 Test(e2e_core, a_command_judges_a_process_that_died)
 {
-    for (int i = 0; i < 3; i++) {
-        char words[64];
+    for (int i = 0; i < DEATHS; i++) {
+        char words[64], notice[128];
         const struct e2e *result;
 
         snprintf(words, sizeof(words), "passes fails %s skips", deaths[i].test);
-        e2e_expect_code(core(words), deaths[i].code);
+        snprintf(notice, sizeof(notice),
+                 "in_process_test died in core/%s (%s); its tests are judged "
+                 "now\n",
+                 deaths[i].test, deaths[i].reason);
+        result = core(words);
+        e2e_expect_code(result, deaths[i].code);
+        cr_expect_eq(strstr(result->err, "last words") != NULL,
+                     !strcmp(deaths[i].test, "crashes"));
         cr_expect_not(e2e_exists(LATEST "run.json"));
         result = e2e_run(TESTLOG "list");
-        e2e_expect_has(result->err, "in_process_test died; its tests are "
-                                    "judged now\n");
+        e2e_expect_has(result->err, notice);
         expect_judged(&deaths[i]);
         e2e_run("rm -r testlog-runs");
     }
@@ -160,7 +205,8 @@ Test(e2e_core, the_next_run_judges_a_process_that_died)
 
     core("passes crashes");
     result = core("passes");
-    e2e_expect_has(result->err, "died; its tests are judged now\n");
+    e2e_expect_has(result->err, "died in core/crashes (SIGSEGV); its tests are "
+                                "judged now\n");
     e2e_expect_is(e2e_run("cat testlog-runs/2*/results.tsv | cut -f 1")->out,
                   "passed\ncrashed\npassed\n");
     e2e_expect_has(
@@ -191,6 +237,22 @@ Test(e2e_core, children_run_tests_of_their_own)
     cr_expect_eq(
         e2e_count(e2e_run(TESTLOG "log latest core/forks_tests")->out, "hello"),
         1);
+}
+
+/* The part of each child is behind the one of its parent, which may grow. */
+Test(e2e_core, children_that_run_tests_take_little_space)
+{
+    core("'forks_tests*3' is_killed");
+    e2e_expect_is(e2e_run("test $(du -sk " LATEST "/ | cut -f 1) -le 100000 || "
+                          "du -sk " LATEST "/")
+                      ->out,
+                  "");
+}
+
+Test(e2e_core, a_crashed_child_has_its_own_output_only)
+{
+    core("forks_tests passes*3");
+    e2e_expect_is(e2e_read(TESTS "child.crashes/output.txt"), "last words");
 }
 
 Test(e2e_core, a_thread_never_records_into_the_next_test)
@@ -305,6 +367,8 @@ Test(e2e_core, testlog_run_names_the_test_that_crashed)
     e2e_expect_lacks(result->out, "the program died");
     e2e_expect_has(e2e_run(TESTLOG "log latest core/crashes")->out,
                    "ERROR fatal: crash: SIGSEGV");
+    e2e_expect_has(e2e_run(TESTLOG "log latest core/passes")->out, "hello 0");
+    cr_expect_not(e2e_exists(LATEST "tests/run/recording.live"));
 }
 
 /* A program that closes its descriptors loses its locks. */
@@ -325,8 +389,9 @@ Test(e2e_core, a_child_may_outlive_its_parent)
 {
     const struct e2e *result = e2e_run(
         "'%s' outlives; " TESTLOG "list; child=$(grep outlives " TESTS
-        "journal.tsv | tail -n 1 | cut -f 2); touch go; while kill -0 "
-        "$child 2>/dev/null; do sleep 0.01; done; " TESTLOG "list >/dev/null",
+        "journal.tsv | tail -n 1 | cut -f 2); touch go; while grep -q "
+        "'State:\t[^ZX]' /proc/$child/status 2>/dev/null; do sleep 0.01; "
+        "done; " TESTLOG "list >/dev/null",
         e2e_program("in_process", E2E_CORE));
 
     e2e_expect_has(result->err, "a forked child still runs child/outlives");
