@@ -9,7 +9,7 @@ UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make
 # test` leaves them out, unless a FILTER may ask for them.
 SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all compile frameworks gpu_script merge schedulers \
-    races shards stack_builds tools)
+    races reports_of_frameworks shards stack_builds tools)
 TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
 
 TEST_OBJ := $(TEST_LIB:%.c=$(L)/%.o)
@@ -34,7 +34,7 @@ $(UNITS): $(TEST_OBJ) $(LIB)
 	$(Q)$(CC) $(SAN) $(FAST_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNERS))
-$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
+$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(EXPAT_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.

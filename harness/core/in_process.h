@@ -98,6 +98,11 @@ struct test_log_result *test_log_core_result(struct test_log_run *,
                                              const struct test_log_noted *,
                                              const char *flavour);
 
+/* test_log_make_test_folder gives a test a folder, below that of its program;
+ * false if it cannot. */
+bool test_log_make_test_folder(const struct test_log_run *,
+                               struct test_log_result *);
+
 /* test_log_core_extract gives a test that did not pass a folder with its part
  * of the recording and of the output. */
 void test_log_core_extract(const struct test_log_run *,

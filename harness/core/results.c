@@ -100,8 +100,8 @@ static void put_safe(struct trace_text *name, const char *text)
 {
     enum { MOST = 100 };
 
-    for (size_t i = 0; i < MOST && text[i]; i++) {
-        unsigned char c = (unsigned char)text[i];
+    for (const char *end = text + strnlen(text, MOST); text < end; text++) {
+        unsigned char c = (unsigned char)*text;
 
         trace_text_char(name, c <= ' ' || c == '/' || c == 0x7f || c > 0x7f
                                   ? '_'
@@ -115,18 +115,19 @@ static struct {
     int number;
 } last;
 
-/* Makes a folder; another test may have one of that name. */
-static bool make_folder(const struct test_log_run *run,
-                        struct test_log_result *result)
+/* Another test may have a folder of that name. */
+bool test_log_make_test_folder(const struct test_log_run *run,
+                               struct test_log_result *result)
 {
+    const char *suite = result->suite ? result->suite : "";
     struct trace_text name = {0};
     bool made = false, taken = true;
     uint64_t hash;
     size_t size;
 
-    trace_text_printf(&name, "tests/%s/", run->program);
-    put_safe(&name, result->suite[0] == '.' ? "_" : "");
-    put_safe(&name, result->suite);
+    trace_text_printf(&name, "tests/%s/", result->program);
+    put_safe(&name, suite[0] == '.' ? "_" : "");
+    put_safe(&name, suite);
     trace_text_char(&name, '.');
     put_safe(&name, result->test);
     size = name.size;
@@ -192,7 +193,7 @@ void test_log_core_extract(const struct test_log_run *run,
 {
     uint64_t size = test->has_recording ? size_of_part(run, test->recorded) : 0;
 
-    if (!run->path || !make_folder(run, result))
+    if (!run->path || !test_log_make_test_folder(run, result))
         return;
     if (test->printed_to > test->printed)
         extract(run, result, TEST_LOG_OUTPUT, TEST_LOG_OUTPUT, test->printed,

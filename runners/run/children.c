@@ -36,6 +36,8 @@ static void become(const struct child *child, char *path, char **argv, int fd)
     runners_restore_signals();
     if (child->preload)
         preload(child->preload);
+    for (char **variable = child->variables; variable && *variable; variable++)
+        putenv(*variable);
     if (!child->ctest || !runners_ctest_enter(child->ctest))
         execvp(path, argv);
 

@@ -112,7 +112,7 @@ static void spill(struct stream *stream)
 
 /* Reads all output of the program itself, but a process that it left behind may
  * never stop writing. */
-static void drain(int *fd, struct stream *stream)
+static void drain(int *fd, struct stream *stream, const struct output *output)
 {
     char bytes[65536];
     ssize_t size = -1;
@@ -122,6 +122,8 @@ static void drain(int *fd, struct stream *stream)
         if (size <= 0)
             break;
         trace_text_add(&stream->text, bytes, (size_t)size);
+        if (output->read && stream == output->streams)
+            output->read(output->reader, bytes, (size_t)size);
         if (stream->text.size > HELD_MOST)
             spill(stream);
     }
@@ -134,7 +136,7 @@ static void drain(int *fd, struct stream *stream)
 void runners_output_read(struct output *output)
 {
     for (size_t i = 0; i < 2; i++)
-        drain(&output->from[i], &output->streams[i]);
+        drain(&output->from[i], &output->streams[i], output);
 }
 
 /* ---- Printing ---- */

@@ -241,29 +241,36 @@ static cJSON *find_run(const struct trace_text *text)
 }
 
 /* A test that was retried, or got a worse outcome, has another line later. */
-static void add_line(struct test_log_run *run, size_t from, const cJSON *test)
+static void add_line(struct test_log_run *run, const char *folder, size_t from,
+                     const cJSON *test)
 {
     size_t last = run->count;
+    struct test_log_result *result = runners_json_add_test(run, test);
 
-    runners_json_add_test(run, test);
+    if (result && !runners_json_text(test, "program")) {
+        free(result->program);
+        result->program = strdup(folder);
+    }
     for (size_t i = from; i < last && last < run->count; i++)
         if (!strcmp(test_log_name(&run->results[i]),
                     test_log_name(&run->results[last])))
             test_log_run_replace(run, i);
 }
 
-static enum told merge_lines(struct test_log_run *run,
+static enum told merge_lines(struct test_log_run *run, const char *folder,
                              const struct trace_text *text)
 {
     size_t from = run->count, at = 0;
 
     for (const char *end; at < text->size && (end = end_of(text, at));
          at = (size_t)(end + 1 - text->data)) {
-        cJSON *test = cJSON_ParseWithLength(text->data + at,
-                                            (size_t)(end - text->data) - at);
+        cJSON *test = NULL;
 
+        if (runners_handover_is_test(text->data + at))
+            test = cJSON_ParseWithLength(text->data + at,
+                                         (size_t)(end - text->data) - at);
         if (test)
-            add_line(run, from, test);
+            add_line(run, folder, from, test);
         cJSON_Delete(test);
     }
     return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
@@ -276,7 +283,9 @@ enum told runners_merge(struct test_log_run *run, const char *folder,
                                       : read_part(run, folder);
 
     if (!json)
-        return merge_lines(run, &handover->text);
+        return merge_lines(run, folder, &handover->text);
+    if (!cJSON_HasObjectItem(json, "tests")) /* it only ends the lines */
+        merge_lines(run, folder, &handover->text);
     runners_merge_json(run, json, first);
     cJSON_Delete(json);
     return TOLD_ALL;

@@ -53,6 +53,24 @@ static int flagless_verdict(struct test_log_run *run, const char *folder,
     return TEST_LOG_EXIT_FAILED;
 }
 
+/* The exit code is all that is known. */
+static int verdict_by_code(struct test_log_run *run, const char *folder,
+                           int status)
+{
+    char reason[128];
+
+    if (status == 0) {
+        add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
+        return TEST_LOG_EXIT_PASSED;
+    }
+    explain(reason, sizeof(reason), status, TOLD_BY_CODE);
+    add_program(run, folder,
+                exit_status(status) > 0 ? TEST_LOG_OUTCOME_FAILED
+                                        : TEST_LOG_OUTCOME_CRASHED,
+                reason);
+    return TEST_LOG_EXIT_FAILED;
+}
+
 int runners_verdict(struct test_log_run *run, const char *folder, int status,
                     enum told told)
 {
@@ -61,6 +79,8 @@ int runners_verdict(struct test_log_run *run, const char *folder, int status,
 
     if (told == TOLD_FLAGLESS)
         return flagless_verdict(run, folder, status);
+    if (told == TOLD_BY_CODE)
+        return verdict_by_code(run, folder, status);
     if (code == 3)
         return TEST_LOG_EXIT_USAGE; /* Criterion's code for a bad pattern */
     if (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST)

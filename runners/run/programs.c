@@ -10,6 +10,7 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
 #include "run.h"
+#include "runners/frameworks/frameworks.h"
 #include "trace/base/strings.h"
 
 static bool is_taken(const struct programs *programs, const char *name)
@@ -82,6 +83,7 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].test);
         free(programs->all[i].preload);
         free(programs->all[i].timeout);
+        runners_framework_close(programs->all[i].framework);
     }
     for (size_t i = 0; i < programs->made_count; i++)
         free(programs->made[i]);
@@ -114,6 +116,58 @@ size_t runners_programs_in(const struct programs *programs,
     for (size_t i = 0; i < programs->count; i++)
         count += programs->all[i].state == state;
     return count;
+}
+
+/* ---- Other frameworks ---- */
+
+/* --preload may still find Criterion in a program of no known framework. */
+static void take_framework(const struct programs *programs,
+                           struct program *program)
+{
+    if (program->framework && programs->preload &&
+        !runners_framework_is_known(program->framework)) {
+        runners_framework_close(program->framework);
+        program->framework = NULL;
+    }
+    if (!program->framework)
+        return;
+    free(program->preload);
+    program->preload = NULL;
+    program->child.foreign = true;
+}
+
+int runners_programs_find_frameworks(struct programs *programs,
+                                     const struct test_log_options *options,
+                                     int argc, char **argv)
+{
+    bool failed = false;
+
+    for (size_t i = 0; i < programs->count && !failed; i++) {
+        struct program *program = &programs->all[i];
+
+        if (programs->launcher_count)
+            return 0; /* ranks of MPI are Criterion's only */
+        program->framework = runners_framework_open(
+            program->path, program->name, options, argc, argv, &failed);
+        take_framework(programs, program);
+    }
+    return failed ? -1 : 0;
+}
+
+int runners_programs_choose(struct programs *programs,
+                            const struct test_log_history *last)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program *program = &programs->all[i];
+
+        if (!program->framework)
+            continue;
+        if (runners_framework_choose(program->framework, last))
+            return -1;
+        if (runners_framework_is_empty(program->framework))
+            program->state = PROGRAM_LEFT_OUT;
+    }
+    return 0;
 }
 
 /* ---- Which run alone ---- */

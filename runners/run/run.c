@@ -25,6 +25,7 @@
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/find.h"
+#include "runners/frameworks/frameworks.h"
 #include "runners/runners.h"
 
 /* ---- Without a run ---- */
@@ -47,7 +48,8 @@ static void suggest(const struct programs *programs)
     test_log_session_export(&(struct test_log_session){
         .suggest = "1", .nested = test_log_session()->nested});
     for (size_t i = 0; i < programs->count; i++)
-        run_program(programs, &programs->all[i]);
+        if (!programs->all[i].framework)
+            run_program(programs, &programs->all[i]);
 }
 
 /* Runs each program on its own, if there is nothing to merge. */
@@ -58,6 +60,11 @@ static int run_apart(const struct programs *programs)
     for (size_t i = 0; i < programs->count && !runners_interrupted(); i++) {
         const struct program *program = &programs->all[i];
 
+        if (program->framework) {
+            runners_framework_print_list(program->framework);
+            code = runners_worse(code, TEST_LOG_EXIT_PASSED);
+            continue;
+        }
         test_log_session_export(
             &(struct test_log_session){.part = "1",
                                        .program = program->name,
@@ -378,7 +385,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
                         options->dir);
     if (runners_durations_begin(programs, options, &last) ||
         (!options->informs && (!test_log_scratch_check(options->scratch) ||
-                               runners_launch_expand(programs, options)))) {
+                               runners_launch_expand(programs, options))) ||
+        runners_programs_choose(programs, &last)) {
         code = TEST_LOG_EXIT_USAGE;
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);
@@ -664,7 +672,7 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
 }
 
 /* Refuses bad flags and variables before any program runs. */
-static int check_flags(const struct programs *programs, char *name,
+static int check_flags(struct programs *programs, char *name,
                        struct test_log_options *options, int *code)
 {
     char **flags = runners_programs_argv(programs, name);
@@ -675,12 +683,14 @@ static int check_flags(const struct programs *programs, char *name,
     if (flags)
         status = test_log_options_read(options, programs->flag_count + 1, flags,
                                        code);
-    free(flags);
-    if (!status && test_log_shard_read_durations(options)) {
+    if (!status && (test_log_shard_read_durations(options) ||
+                    runners_programs_find_frameworks(
+                        programs, options, programs->flag_count + 1, flags))) {
         test_log_options_free(options);
         *code = TEST_LOG_EXIT_USAGE;
         status = -1;
     }
+    free(flags);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include <testlog/trace.h>
 
 struct cJSON;
+struct framework_program;
 struct test_log_history;
 struct test_log_options;
 struct test_log_run;
@@ -32,6 +33,7 @@ bool runners_end_scratch(struct test_log_run *,
  * run. */
 struct handover {
     int from, to;           /* the ends of a pipe; 0: there is none */
+    struct trace_text part; /* of a line whose end has not come */
     struct trace_text text; /* all received lines */
     size_t passed_on;       /* bytes of it that are in results.jsonl */
     size_t tests;           /* lines of tests among these */
@@ -53,8 +55,15 @@ void runners_handover_end(struct handover *);
 
 /* ---- program_results.c ---- */
 
-/* FLAGLESS: all, by a program of another framework, with codes of its own. */
-enum told { TOLD_NOTHING, TOLD_PARTLY, TOLD_ALL, TOLD_FLAGLESS };
+/* The last two are of programs of other frameworks, with codes of their own:
+ * they told all, or nothing but the code. */
+enum told {
+    TOLD_NOTHING,
+    TOLD_PARTLY,
+    TOLD_ALL,
+    TOLD_FLAGLESS,
+    TOLD_BY_CODE,
+};
 
 /* runners_merge adds the results of a program, whose folder in the run is
  * `folder`: those that it sent or, if none came, those that it wrote there.
@@ -85,6 +94,9 @@ struct stream {
 struct output {
     int from[2], to[2]; /* pipes for stdout and stderr; 0: none */
     struct stream streams[2];
+    /* Gets the text of stdout; NULL: nobody does. */
+    void (*read)(void *reader, const char *bytes, size_t size);
+    void *reader;
 };
 
 /* runners_output_begin makes the pipes: one if stdout and stderr go to the same
@@ -118,6 +130,8 @@ struct child {
     int status;                /* then, as waitpid has it */
     const char *preload;       /* what LD_PRELOAD begins with; NULL: as ours */
     const struct cJSON *ctest; /* its place and variables; NULL: ours */
+    char **variables;          /* more of them, "NAME=value"; NULL: none */
+    bool foreign;              /* it knows nothing of SIGUSR1 */
     struct handover handover;
     struct output output;
     struct child *next;
@@ -202,7 +216,7 @@ bool runners_is_serial(const char *path);
 
 enum program_state {
     PROGRAM_WAITING,
-    PROGRAM_LEFT_OUT, /* by --failed */
+    PROGRAM_LEFT_OUT, /* by --failed, or a filter */
     PROGRAM_RUNNING,
     PROGRAM_ENDED,
 };
@@ -220,12 +234,13 @@ struct program {
     size_t tests;              /* that are in its history; 0: it has none */
     uint64_t time;             /* ns that they took */
     enum program_state state;
-    size_t jobs;        /* while it runs */
-    uint64_t started;   /* ns, monotonic */
-    size_t from, count; /* its results in the run */
-    bool empty;         /* it has no tests */
-    bool flagless;      /* it takes none of our flags */
-    bool annotated;     /* its tests capture their own output */
+    size_t jobs;                         /* while it runs */
+    uint64_t started;                    /* ns, monotonic */
+    size_t from, count;                  /* its results in the run */
+    bool empty;                          /* it has no tests */
+    bool flagless;                       /* it takes none of our flags */
+    struct framework_program *framework; /* NULL: it uses Criterion */
+    bool annotated; /* its tests capture their own output */
     struct child child;
 };
 
@@ -252,6 +267,15 @@ void runners_programs_free(struct programs *);
  * without memory. */
 struct program *runners_programs_add(struct programs *, char *path,
                                      const char *name);
+
+/* runners_programs_find_frameworks finds which programs use other frameworks.
+ * `argv` are the flags for the programs. -1 if it has printed what is wrong.
+ * runners_programs_choose chooses the tests of these programs, and leaves those
+ * out that have none; -1 likewise. */
+int runners_programs_find_frameworks(struct programs *,
+                                     const struct test_log_options *, int argc,
+                                     char **argv);
+int runners_programs_choose(struct programs *, const struct test_log_history *);
 
 /* runners_programs_mark_serial marks programs that match a glob, or that are
  * serial by themselves; returns how many matched. */

@@ -20,6 +20,7 @@
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "run.h"
+#include "runners/frameworks/frameworks.h"
 
 enum {
     PROGRAMS_MOST = 64, /* at once: each takes a few descriptors */
@@ -178,6 +179,22 @@ static void export_session(const struct schedule *schedule,
     });
 }
 
+/* Adds arguments to those of a program, in a new array; NULL without memory. */
+static char **with_arguments(char **argv, char **more, size_t more_count)
+{
+    size_t count = 0;
+    char **all;
+
+    while (argv && argv[count])
+        count++;
+    all = argv ? realloc(argv, (count + more_count + 1) * sizeof(*all)) : NULL;
+    if (!all)
+        free(argv);
+    else if (more_count)
+        memcpy(all + count, more, (more_count + 1) * sizeof(*all));
+    return all;
+}
+
 static int start_child(struct schedule *schedule, struct program *program)
 {
     char **argv = runners_launch_argv(schedule->programs, program);
@@ -185,10 +202,40 @@ static int start_child(struct schedule *schedule, struct program *program)
 
     program->child.preload = program->preload;
     program->child.ctest = program->ctest;
+    if (program->framework) {
+        const struct framework_start *start = runners_framework_begin(
+            program->framework, schedule->run, program->folder);
+
+        if (!start) {
+            error = -errno;
+            free(argv);
+            return error;
+        }
+        argv = with_arguments(argv, start->arguments, start->argument_count);
+        program->child.variables = start->variables;
+    }
     error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
     free(argv);
     return error;
+}
+
+/* A program of another framework may be captured only to be read. */
+static bool capture(struct program *program, bool beside)
+{
+    struct output *output = &program->child.output;
+    bool reads =
+        program->framework && runners_framework_prints(program->framework);
+
+    if (!beside && !reads)
+        return true;
+    if (runners_output_begin(output))
+        return false;
+    if (reads) {
+        output->read = runners_framework_read;
+        output->reader = program->framework;
+    }
+    return true;
 }
 
 static void start(struct schedule *schedule, struct program *program,
@@ -201,12 +248,14 @@ static void start(struct schedule *schedule, struct program *program,
     program->started = test_log_now();
     schedule->used += jobs;
     schedule->running++;
-    program->folder =
-        program->test ? strdup(program->name)
-                      : test_log_program_folder(schedule->run, program->name);
+    if (!program->folder)
+        program->folder =
+            program->test
+                ? strdup(program->name)
+                : test_log_program_folder(schedule->run, program->name);
     runners_handover_begin(&program->child.handover);
     export_session(schedule, program, beside);
-    if (beside && runners_output_begin(&program->child.output))
+    if (!capture(program, beside))
         test_log_notice("cannot make a pipe: %s; the output of %s may mix with "
                         "that of others",
                         strerror(errno), program->name);
@@ -251,6 +300,19 @@ static bool has_failed(const struct test_log_run *run, size_t from)
         if (test_log_failed(&run->results[i]))
             return true;
     return false;
+}
+
+/* The results of a program of another framework, from all its processes. */
+static enum told merge_framework(struct schedule *schedule,
+                                 struct program *program, enum told told)
+{
+    struct test_log_run *run = schedule->run;
+
+    free(program->folder);
+    program->folder = strdup(program->name); /* of its first process */
+    program->flagless = runners_framework_results(program->framework, run);
+    run->flagless |= program->flagless;
+    return program->flagless ? TOLD_ALL : told;
 }
 
 static enum told merge(struct schedule *schedule, struct program *program,
@@ -302,6 +364,26 @@ static void end_output(const struct schedule *schedule, struct program *program,
         runners_output_end(output);
 }
 
+/* Whether the program has tests that must run in another process. */
+static bool starts_again(const struct schedule *schedule,
+                         struct program *program)
+{
+    struct child *child = &program->child;
+
+    if (!program->framework ||
+        !runners_framework_end(program->framework, schedule->run, program->from,
+                               child->status) ||
+        has_stopped(schedule))
+        return false;
+    runners_output_end(&child->output);
+    runners_handover_end(&child->handover);
+    free(program->folder);
+    program->folder = NULL;
+    child->ended = false;
+    program->state = PROGRAM_WAITING;
+    return true;
+}
+
 static void end(struct schedule *schedule, struct program *program)
 {
     struct test_log_run *run = schedule->run;
@@ -316,12 +398,19 @@ static void end(struct schedule *schedule, struct program *program)
     runners_jobserver_hold(schedule->used);
     program->from = run->count;
     told = merge(schedule, program, folder);
+    if (starts_again(schedule, program))
+        return;
+    if (program->framework)
+        told = merge_framework(schedule, program, told);
+    folder = program->folder ? program->folder : program->name;
     if ((program->flagless || (program->test && told)) &&
         has_failed(run, program->from))
         code = TEST_LOG_EXIT_FAILED; /* others may exit with any code */
     else
         code = runners_verdict(run, folder, child->status,
-                               program->flagless ? TOLD_FLAGLESS : told);
+                               program->flagless    ? TOLD_FLAGLESS
+                               : program->framework ? TOLD_BY_CODE
+                                                    : told);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))
@@ -363,8 +452,38 @@ static void show_answers(struct schedule *schedule)
             runners_output_show(&schedule->programs->all[i].child.output);
 }
 
+/* Looks after the programs of other frameworks that run. */
+static void check_frameworks(struct schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->programs->count; i++) {
+        struct program *program = &schedule->programs->all[i];
+        struct child *child = &program->child;
+
+        if (program->state != PROGRAM_RUNNING || !program->framework ||
+            child->ended)
+            continue;
+        if (schedule->in_turn)
+            runners_output_show(&child->output);
+        runners_framework_check(program->framework, child->pid,
+                                child->handover.tests);
+    }
+}
+
+static bool has_limits(const struct schedule *schedule)
+{
+    const struct programs *programs = schedule->programs;
+    bool any = false;
+
+    for (size_t i = 0; i < programs->count; i++)
+        any |= programs->all[i].framework != NULL;
+    return any && (schedule->options->timeout > 0 ||
+                   schedule->options->override_count);
+}
+
 static void run_all(struct schedule *schedule)
 {
+    bool limits = has_limits(schedule);
+
     for (;;) {
         bool lacks = start_some(schedule);
 
@@ -373,8 +492,10 @@ static void run_all(struct schedule *schedule)
                 return;
             runners_status_paint(schedule);
             runners_wait(lacks ? runners_jobserver_fd() : 0,
-                         runners_status_shown() || schedule->show_at ? TICK
-                                                                     : -1);
+                         limits || runners_status_shown() || schedule->show_at
+                             ? TICK
+                             : -1);
+            check_frameworks(schedule);
         }
         show_answers(schedule);
     }

@@ -71,7 +71,8 @@ bool runners_asked(void)
 static void kill_all(int number)
 {
     for (struct child *child = runners_children; child; child = child->next)
-        kill(child->pid, number);
+        if (number != SIGUSR1 || !child->foreign)
+            kill(child->pid, number);
 }
 
 static void die(int number)

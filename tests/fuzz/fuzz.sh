@@ -20,6 +20,11 @@ if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     libs="$libs $(pkg-config --libs libcjson)"
     pages=build/base/harness/results/report
 fi
+if [ "$pages" ] && pkg-config --exists expat; then
+    targets="$targets report"
+    rooms="$rooms runners/frameworks"
+    libs="$libs $(pkg-config --libs expat)"
+fi
 mkdir -p "$folder"
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return 0; }' |

@@ -29,6 +29,7 @@ void test_log_handover_begin(int fd)
         fd > STDERR_FILENO && is_pipe(fd) && !fcntl(fd, F_SETFD, FD_CLOEXEC);
 
     pipe_end = taken ? fd : 0;
+    unsetenv(TEST_LOG_RESULTS);
 }
 
 bool test_log_handover_open(void)

@@ -144,6 +144,10 @@ void test_log_jsonl_line(const char *line, size_t size);
 
 /* ---- send_results.c: results on their way to `testlog run` ---- */
 
+/* The variable with the descriptor of that pipe, for programs that know nothing
+ * of testlog but its lines of JSON. */
+#define TEST_LOG_RESULTS "TESTLOG_RESULTS"
+
 /* test_log_handover_begin takes `fd` if it is a pipe, and hides it from child
  * processes; test_log_handover_open tells whether there is a pipe. */
 void test_log_handover_begin(int fd);

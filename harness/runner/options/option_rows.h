@@ -56,6 +56,13 @@ const struct option_row *test_log_option_rows(size_t *count);
 bool test_log_option_read(struct reader *, const struct option_row *,
                           const char *name, const char *value, bool on);
 
+/* test_log_option_each calls `take` with each flag in arguments; wrong ones are
+ * left out. A flag without an argument has the value NULL. */
+void test_log_option_each(int argc, char **argv,
+                          void (*take)(void *context, const struct option_row *,
+                                       const char *value),
+                          void *context);
+
 /* test_log_option_find_profile finds --profile in arguments that have not been
  * checked. */
 void test_log_option_find_profile(struct reader *, int argc, char **argv);

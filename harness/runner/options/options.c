@@ -900,9 +900,12 @@ bool test_log_option_read_flags(struct reader *reader, int argc, char **argv)
     return read_words(reader, argv + optind);
 }
 
-/* ---- For settings.c ---- */
+/* ---- For other files ---- */
 
-void test_log_option_find_profile(struct reader *reader, int argc, char **argv)
+void test_log_option_each(int argc, char **argv,
+                          void (*take)(void *context, const struct option_row *,
+                                       const char *value),
+                          void *context)
 {
     struct option longs[ROWS + 1] = {{0}};
     char shorts[2 * ROWS + 2];
@@ -912,8 +915,20 @@ void test_log_option_find_profile(struct reader *reader, int argc, char **argv)
     opterr = 0;
     optind = 0;
     while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-        if (c != '?' && c != ':' && row_of(c)->read == read_profile)
-            reader->profile = optarg;
+        if (c != '?' && c != ':')
+            take(context, row_of(c), optarg);
+}
+
+static void find_profile(void *reader, const struct option_row *row,
+                         const char *value)
+{
+    if (row->read == read_profile)
+        ((struct reader *)reader)->profile = value;
+}
+
+void test_log_option_find_profile(struct reader *reader, int argc, char **argv)
+{
+    test_log_option_each(argc, argv, find_profile, reader);
 }
 
 const struct option_row *test_log_option_rows(size_t *count)

@@ -210,10 +210,28 @@ static bool is_of(const struct test_log_settings_line *line,
     return !strcmp(line->profile, profile);
 }
 
-/* Whether a line is read by test_log_known_read. */
-static bool is_known_failure(const struct test_log_settings_line *line)
+/* Whether a line is not an option: test_log_known_read or `testlog run` reads
+ * it. */
+static bool is_read_elsewhere(const struct test_log_settings_line *line)
 {
-    return line->pattern && test_log_known_key(line->key);
+    return line->program || (line->pattern && test_log_known_key(line->key));
+}
+
+static bool check_programs(struct reader *reader)
+{
+    const struct test_log_settings *settings = &reader->options->settings;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (!line->program || !strcmp(line->key, "kind") ||
+            !strcmp(line->key, "args"))
+            continue;
+        test_log_notice("%s is not a setting of programs; kind and args are",
+                        line->origin);
+        return wrong(reader);
+    }
+    return true;
 }
 
 /* Checks the lines of profiles that are not in force. */
@@ -225,7 +243,7 @@ static bool check_others(struct reader *reader)
         const struct test_log_settings_line *line = &settings->lines[i];
 
         if (line->profile && !is_of(line, reader->profile) &&
-            !is_known_failure(line) && !read_apart(reader, line, false))
+            !is_read_elsewhere(line) && !read_apart(reader, line, false))
             return false;
     }
     return true;
@@ -239,7 +257,7 @@ static bool read_lines_of(struct reader *reader, const char *profile)
     for (size_t i = 0; i < settings->count; i++) {
         const struct test_log_settings_line *line = &settings->lines[i];
 
-        if (is_of(line, profile) && !is_known_failure(line) &&
+        if (is_of(line, profile) && !is_read_elsewhere(line) &&
             !(line->pattern ? read_apart(reader, line, true)
                             : read_line(reader, line)))
             return false;
@@ -255,7 +273,7 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
     if (test_log_settings_read(settings, is_part()))
         return wrong(reader);
     if (!check_profile(reader) || !check_others(reader) ||
-        !read_lines_of(reader, NULL) ||
+        !check_programs(reader) || !read_lines_of(reader, NULL) ||
         (reader->profile && !read_lines_of(reader, reader->profile)))
         return false;
     return !test_log_known_read(&reader->options->known, settings,

@@ -7,12 +7,15 @@
  *  retries = 2
  *  [profile ci test net/x*]
  *  timeout = 300
+ *  [program old_*]
+ *  kind = gtest
  *
  * It accepts all keys; options.c applies the lines.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +28,13 @@
 #include "harness/runner/plan/plan.h"
 #include "options.h"
 #include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* A line while the file is read. */
 struct place {
     const char *path;
     unsigned line;
-    const char *profile, *pattern; /* of the section */
+    const char *profile, *pattern, *program; /* of the section */
 };
 
 static int refuse(const struct place *place, const char *why, const char *text)
@@ -74,7 +78,8 @@ static int add_line(struct test_log_settings *settings,
 {
     char origin[PATH_MAX + 64];
     struct test_log_settings_line line = {.profile = place->profile,
-                                          .pattern = place->pattern};
+                                          .pattern = place->pattern,
+                                          .program = place->program};
 
     snprintf(origin, sizeof(origin), "%s:%u: %.32s", place->path, place->line,
              key);
@@ -156,17 +161,28 @@ static char *cut_test(char *name)
     return NULL;
 }
 
-/* Reads "profile NAME", "test PATTERN" or "profile NAME test PATTERN". */
+static int begin_program(struct test_log_settings *settings,
+                         struct place *place, const char *glob)
+{
+    place->program = keep(settings, glob);
+    return place->program ? 0 : refuse(place, "out of memory", glob);
+}
+
+/* Reads "program GLOB", "profile NAME", "test PATTERN" or "profile NAME test
+ * PATTERN". */
 static int read_section(struct test_log_settings *settings, struct place *place,
                         char *text)
 {
-    char *name = behind(text, "profile");
+    char *program = behind(text, "program");
+    char *name = program ? NULL : behind(text, "profile");
     char *pattern = name ? cut_test(name) : behind(text, "test");
 
+    if (program)
+        return begin_program(settings, place, program);
     if (!name && !pattern)
         return refuse(place,
-                      "expected [profile NAME], [test PATTERN] or [profile "
-                      "NAME test PATTERN]",
+                      "expected [profile NAME], [test PATTERN], [profile NAME "
+                      "test PATTERN] or [program GLOB]",
                       text);
     return (name && begin_profile(settings, place, name)) ||
                    (pattern && begin_test(settings, place, pattern))
@@ -182,7 +198,7 @@ static int begin_section(struct test_log_settings *settings,
 
     if (text[size - 1] != ']')
         return refuse(place, "expected ] at the end", text);
-    place->profile = place->pattern = NULL;
+    place->profile = place->pattern = place->program = NULL;
     text[size - 1] = '\0';
     return read_section(settings, place, trim(text + 1));
 }
@@ -283,6 +299,22 @@ int test_log_settings_read(struct test_log_settings *settings, bool quiet)
     status = read_file(settings, in);
     fclose(in);
     return status;
+}
+
+const struct test_log_settings_line *test_log_settings_of_program(
+    const struct test_log_settings *settings, const char *path, const char *key)
+{
+    const struct test_log_settings_line *found = NULL;
+
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct test_log_settings_line *line = &settings->lines[i];
+
+        if (line->program && !strcmp(line->key, key) &&
+            (!fnmatch(line->program, path, 0) ||
+             !fnmatch(line->program, trace_base_name(path), 0)))
+            found = line;
+    }
+    return found;
 }
 
 void test_log_settings_free(struct test_log_settings *settings)

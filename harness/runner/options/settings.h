@@ -13,6 +13,7 @@ struct test_log_settings_line {
     const char *origin;  /* "../testlog.conf:3: key" */
     const char *profile; /* of its section; NULL: of none */
     const char *pattern; /* of the tests of its section; NULL: of none */
+    const char *program; /* a glob of programs, likewise */
 };
 
 struct test_log_settings {
@@ -31,5 +32,10 @@ struct test_log_settings {
  * wrong; call test_log_settings_free in any case. */
 int test_log_settings_read(struct test_log_settings *, bool quiet);
 void test_log_settings_free(struct test_log_settings *);
+
+/* test_log_settings_of_program returns the last line of a key that is set for
+ * a program, by its path or name; NULL if there is none. */
+const struct test_log_settings_line *test_log_settings_of_program(
+    const struct test_log_settings *, const char *path, const char *key);
 
 #endif

@@ -1,10 +1,12 @@
-/* balance.c: divides tests among shards so that these take equally long. */
+/* balance.c: divides tests among shards, by their names or so that all shards
+ * take equally long. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/runner/plan/balance.h"
+#include "trace/base/strings.h"
 
 /* Equally long tests are sorted by program and name. */
 static int compare(const void *a, const void *b)
@@ -63,4 +65,15 @@ int test_log_balance(struct test_log_balanced *tests, size_t count,
     }
     free(heap);
     return 0;
+}
+
+size_t test_log_shard_of(const struct test_log_shard *shard, size_t place,
+                         const char *name)
+{
+    /* The hash must never change: machines of any version share the tests. */
+    uint64_t number = shard->way == TEST_LOG_SHARD_SLICE
+                          ? (uint64_t)place
+                          : trace_hash_string(TRACE_HASH, name);
+
+    return number % shard->total;
 }

@@ -1,10 +1,11 @@
-/* balance.h: divides tests among shards so that these take equally long.
- * Private. */
+/* balance.h: divides tests among shards. Private. */
 #ifndef TESTLOG_BALANCE_H
 #define TESTLOG_BALANCE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "harness/results/model/model.h"
 
 struct test_log_balanced {
     const char *program, *name; /* unique */
@@ -23,5 +24,11 @@ struct test_log_balanced {
  * (1969): at most 4/3 of the best possible. */
 int test_log_balance(struct test_log_balanced *tests, size_t count,
                      size_t total);
+
+/* test_log_shard_of returns the shard, of total shards, of a test when
+ * durations do not matter; `place` is the test's place among the sorted
+ * tests. */
+size_t test_log_shard_of(const struct test_log_shard *, size_t place,
+                         const char *name);
 
 #endif

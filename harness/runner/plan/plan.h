@@ -90,12 +90,6 @@ void test_log_shard_recall_program(struct test_log_options *,
 
 /* ---- shard_tests.c ---- */
 
-/* test_log_shard_of returns the shard, of total shards, of a test when
- * durations do not matter; `place` is the test's place among the sorted
- * tests. */
-size_t test_log_shard_of(const struct test_log_shard *, size_t place,
-                         const char *name);
-
 /* test_log_shard_take removes the tests of other shards; it adds the tests of
  * all shards to `plan`, if not NULL, as those of `program` in "plan" of
  * run.json. test_log_shard_list lists the tests that filters and shards leave

@@ -30,17 +30,6 @@ static bool without_memory;
 
 /* ---- Dividing the tests ---- */
 
-size_t test_log_shard_of(const struct test_log_shard *shard, size_t place,
-                         const char *name)
-{
-    /* The hash must never change: machines of any version share the tests. */
-    uint64_t number = shard->way == TEST_LOG_SHARD_SLICE
-                          ? (uint64_t)place
-                          : trace_hash_string(TRACE_HASH, name);
-
-    return number % shard->total;
-}
-
 static bool collect(const struct criterion_test *test)
 {
     struct place place = {NULL, test, 0};

@@ -213,3 +213,30 @@ Test(e2e_frameworks, share_a_run)
     e2e_expect_has(outcomes(), "crashed eight_test/crashes\n");
     e2e_expect_has(outcomes(), "passed small/");
 }
+
+/* Our flags choose tests, and limit and repeat them. */
+Test(e2e_frameworks, flags_reach_programs_with_an_adapter)
+{
+    const struct e2e *result;
+
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    result = e2e_run(NOT_HANDLED TESTLOG
+                     "run ./eight_test -- --timeout=1 --log=debug "
+                     "--filter='*/hangs' --filter='*/passes' "
+                     "--filter='*/crashes' --filter='*/forks'");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(outcomes(), "crashed eight/crashes\npassed eight/forks\n"
+                              "timeout eight/hangs\npassed eight/passes\n");
+    e2e_expect_has(e2e_run(TESTLOG "log latest eight/forks --time=none")->out,
+                   "in the child");
+    e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/*/*hangs")->out,
+                   "stacks");
+    result =
+        e2e_run(TESTLOG "run ./eight_test -- --retries=1 --filter='*/fails'");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_run("grep -c '\"earlier\":\\[{' "
+                          "testlog-runs/latest/run.json")
+                      ->out,
+                  "1\n");
+}

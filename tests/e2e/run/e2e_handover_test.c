@@ -134,3 +134,21 @@ Test(e2e_handover, hides_the_results_from_tests)
     cr_expect_eq(e2e_count(within, " -> "), e2e_count(e2e_read("fds"), " -> "),
                  "%s", within);
 }
+
+/* A program in any language sends lines of JSON. */
+Test(e2e_handover, takes_results_of_any_program)
+{
+    const struct e2e *run;
+
+    e2e_run("cp '" SOURCE_DIR "/tests/programs/sends_results.sh' prog");
+    run = e2e_run("'" BUILD_DIR "/testlog' run ./prog");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(run->err, "a.py:3: net/reads: failed: no data");
+    e2e_expect_is(e2e_run("cut -f 1,3,4 testlog-runs/latest/results.tsv")->out,
+                  "passed\tprog\tnet/opens\nfailed\tprog\tnet/reads\n");
+    run = e2e_run("'" BUILD_DIR "/testlog' run ./prog -- -q");
+    e2e_expect_closing(run, "1 passed, 2 failed, 0 skipped");
+    e2e_expect_has(run->err,
+                   "the program exited with 7 before its tests ended");
+}

@@ -194,10 +194,10 @@ static const struct {
     {"timeout\n", "testlog.conf:1: expected key = value: \"timeout\""},
     {"timeout =\n", "testlog.conf:1: the setting has no value: \"timeout\""},
     {"[profiles ci]\n",
-     "testlog.conf:1: expected [profile NAME], [test PATTERN] or [profile NAME "
-     "test PATTERN]: \"profiles ci\""},
-    {"[ ]\n", "testlog.conf:1: expected [profile NAME], [test PATTERN] or "
-              "[profile NAME test PATTERN]: \"\""},
+     "testlog.conf:1: expected [profile NAME], [test PATTERN], [profile NAME "
+     "test PATTERN] or [program GLOB]: \"profiles ci\""},
+    {"[ ]\n", "testlog.conf:1: expected [profile NAME], [test PATTERN], "
+              "[profile NAME test PATTERN] or [program GLOB]: \"\""},
     {"[profile ci test a(]\n", "testlog.conf:1: a ( without one of ! ? @ * + "
                                "before it: \"a(\""},
     {"[profile ci test a]\njobs = 1\n",

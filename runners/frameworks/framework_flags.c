@@ -1,0 +1,129 @@
+/* framework_flags.c: our flags never reach a program of another framework: we
+ * act on them, or they become variables, which its adapter reads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frameworks.h"
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/option_rows.h"
+#include "trace/base/containers.h"
+
+/* ---- What a program is started with ---- */
+
+static int add(char ***words, size_t *count, size_t *capacity, const char *form,
+               const char *path)
+{
+    const char *gap = path ? strstr(form, "%s") : NULL;
+    char *word;
+
+    if (asprintf(&word, "%.*s%s%s", gap ? (int)(gap - form) : (int)strlen(form),
+                 form, gap ? path : "", gap ? gap + 2 : "") < 0)
+        return -1;
+    if (!TRACE_ARRAY_RESERVE(*words, *capacity, *count + 2)) {
+        free(word);
+        return -1;
+    }
+    (*words)[(*count)++] = word;
+    (*words)[*count] = NULL;
+    return 0;
+}
+
+int runners_framework_argument(struct framework_start *start, const char *form,
+                               const char *path)
+{
+    return add(&start->arguments, &start->argument_count,
+               &start->argument_capacity, form, path);
+}
+
+int runners_framework_variable(struct framework_start *start, const char *form,
+                               const char *path)
+{
+    return add(&start->variables, &start->variable_count,
+               &start->variable_capacity, form, path);
+}
+
+void runners_framework_start_free(struct framework_start *start)
+{
+    for (size_t i = 0; i < start->argument_count; i++)
+        free(start->arguments[i]);
+    for (size_t i = 0; i < start->variable_count; i++)
+        free(start->variables[i]);
+    free(start->arguments);
+    free(start->variables);
+    *start = (struct framework_start){.argument_count = 0};
+}
+
+/* ---- Flags ---- */
+
+/* `testlog run` acts on these for every program. */
+static const char *const ours[] = {
+    "--jobs",     "--serial",    "--timeout",      "--slow",
+    "--fail-log", "--durations", "--fail-fast",    "--quiet",
+    "--verbose",  "--report",    "--color",        "--flavour",
+    "--shard-by", "--history",   "--profile",      "--show-config",
+    "--help",     "--version",   "--list",         "--pass-with-no-tests",
+    "--open",     "--keep",      "--stacks",       "--short-filename",
+    "--ascii",    "--render",    "--failed-first", NULL};
+
+/* These choose tests. */
+static const char *const choosing[] = {"--filter", "--pattern", "--failed",
+                                       "--shard",  "--retries", NULL};
+
+struct taking {
+    struct framework_start *start;
+    const struct framework *framework;
+    const char *path;
+    bool failed;
+};
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+static void refuse(struct taking *taking, const char *flag)
+{
+    if (!taking->failed)
+        test_log_notice("run: %s uses %s, which has nothing like %s; leave out "
+                        "the flag or the program",
+                        taking->path, taking->framework->title, flag);
+    taking->failed = true;
+}
+
+static void take(void *context, const struct option_row *row, const char *value)
+{
+    struct taking *taking = context;
+    const struct framework *framework = taking->framework;
+    char *variable;
+
+    if (is_among(ours, row->name))
+        return;
+    if (is_among(choosing, row->name)) {
+        if (runners_framework_reports(framework) &&
+            !runners_framework_chooses(framework))
+            refuse(taking, row->name);
+        return;
+    }
+    if (!row->variable) {
+        refuse(taking, row->name);
+        return;
+    }
+    if (asprintf(&variable, "%s=%s", row->variable, value ? value : "1") < 0)
+        return;
+    taking->failed |=
+        runners_framework_variable(taking->start, variable, NULL) != 0;
+    free(variable);
+}
+
+int runners_framework_take_flags(struct framework_start *start,
+                                 const struct framework *framework,
+                                 const char *path, int argc, char **argv)
+{
+    struct taking taking = {
+        .start = start, .framework = framework, .path = path};
+
+    test_log_option_each(argc, argv, take, &taking);
+    return taking.failed ? -1 : 0;
+}

@@ -1,0 +1,131 @@
+/* frameworks.c: the frameworks, and which of them a program uses. */
+#include "frameworks.h"
+
+#include <string.h>
+
+#include "linked_file.h"
+
+/* A framework that is linked statically leaves its help or the names of its
+ * variables in the program. Rows without either are never found in a file. */
+static const struct framework frameworks[] = {
+    {
+        .name = "gtest",
+        .title = "GoogleTest",
+        .library = "libgtest.so",
+        .marker = "This program contains tests written using Google Test",
+        .report = {"--gtest_output=xml:%s"},
+        .list = {"--gtest_list_tests"},
+        .chosen = {"--gtest_flagfile=%s"},
+        .form = FRAMEWORK_LIST_SUITES,
+        .has_suites = true,
+        .prints_tests = true,
+    },
+    {
+        .name = "catch2",
+        .title = "Catch2",
+        .library = "libCatch2.so",
+        .marker = "list all/matching test cases",
+        .report = {"--reporter=xml", "--durations=yes", "--out=%s"},
+        .list = {"--list-test-names-only", "--list-tests --verbosity=quiet"},
+        .chosen = {"--input-file=%s"},
+        .form = FRAMEWORK_LIST_NAMES,
+        .is_silent = true,
+    },
+    {
+        .name = "doctest",
+        .title = "doctest",
+        .marker = "doctest_version",
+        .report = {"--reporters=junit", "--out=%s"},
+        .is_silent = true,
+    },
+    {
+        .name = "boost",
+        .title = "Boost.Test",
+        .library = "libboost_unit_test_framework.so",
+        .marker = "BOOST_TEST_LOG_FORMAT",
+        .report = {"--log_format=JUNIT", "--log_sink=%s"},
+        .has_suites = true,
+        .is_silent = true,
+    },
+    {
+        .name = "check",
+        .title = "Check",
+        .library = "libcheck.so",
+        .marker = "CK_XML_LOG_FILE_NAME",
+        .variables = {"CK_XML_LOG_FILE_NAME=%s"},
+    },
+    {
+        .name = "cmocka",
+        .title = "cmocka",
+        .library = "libcmocka.so",
+        .marker = "CMOCKA_XML_FILE",
+        .variables = {"CMOCKA_MESSAGE_OUTPUT=XML", "CMOCKA_XML_FILE=%s"},
+        .is_silent = true,
+    },
+    {.name = "exit", .title = "no framework"},
+};
+
+enum { COUNT = sizeof(frameworks) / sizeof(*frameworks), EXIT = COUNT - 1 };
+
+static bool uses_criterion(const struct linked_file *linked)
+{
+    return runners_linked_library(linked, "libcriterion.so") ||
+           runners_linked_library(linked, "libtestlog.so") ||
+           runners_linked_contains(linked, "CRITERION_ALWAYS_SUCCEED");
+}
+
+static const struct framework *find(const struct linked_file *linked)
+{
+    for (size_t i = 0; i < EXIT; i++)
+        if (frameworks[i].library &&
+            runners_linked_library(linked, frameworks[i].library))
+            return &frameworks[i];
+    for (size_t i = 0; i < EXIT; i++)
+        if (runners_linked_contains(linked, frameworks[i].marker))
+            return &frameworks[i];
+    return &frameworks[EXIT];
+}
+
+const struct framework *runners_framework_of(const char *path,
+                                             bool *has_adapter)
+{
+    const struct framework *found = NULL;
+    struct linked_file linked;
+
+    *has_adapter = false;
+    if (!runners_linked_open(&linked, path))
+        return NULL;
+    if (!uses_criterion(&linked)) {
+        found = find(&linked);
+        *has_adapter = runners_linked_has_testlog(&linked);
+    }
+    test_log_elf_close(&linked.file);
+    return found;
+}
+
+const struct framework *runners_framework_named(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (!strcmp(frameworks[i].name, name))
+            return &frameworks[i];
+    return NULL;
+}
+
+bool runners_framework_chooses(const struct framework *framework)
+{
+    return framework->chosen[0];
+}
+
+bool runners_framework_reports(const struct framework *framework)
+{
+    return framework->report[0] || framework->variables[0];
+}
+
+const char *const *runners_framework_names(void)
+{
+    static const char *names[COUNT + 2] = {"criterion"};
+
+    for (size_t i = 0; i < COUNT; i++)
+        names[i + 1] = frameworks[i].name;
+    return names;
+}

@@ -1,0 +1,211 @@
+/* frameworks.h: runs programs of other test frameworks. Private.
+ *
+ * The file of a program, or testlog.conf, tells which framework it uses. The
+ * framework's own flags choose its tests, and its report tells how they ended.
+ */
+#ifndef TESTLOG_FRAMEWORKS_H
+#define TESTLOG_FRAMEWORKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct test_log_history;
+struct test_log_options;
+struct test_log_result;
+struct test_log_run;
+struct test_log_settings;
+
+/* ---- frameworks.c ---- */
+
+/* The lines of a list of tests. */
+enum framework_list {
+    FRAMEWORK_LIST_SUITES, /* "Suite.", then its tests, indented */
+    FRAMEWORK_LIST_NAMES,  /* a name each */
+};
+
+struct framework {
+    const char *name;      /* in testlog.conf */
+    const char *title;     /* for people */
+    const char *library;   /* how the name of a needed library begins */
+    const char *marker;    /* text of a program that contains the framework */
+    const char *report[3]; /* arguments for a report, with %s for its path */
+    const char *variables[3]; /* the same in the environment */
+    const char *list[2];      /* arguments that list the tests, to be tried */
+    enum framework_list form;
+    const char *chosen[3]; /* arguments that choose tests, with %s for the path
+                              of a file that names them */
+    bool has_suites;       /* its reports name them */
+    bool prints_tests;     /* on stdout, as they begin and end */
+    bool is_silent;        /* it prints nothing else than the report */
+};
+
+/* runners_framework_of returns the framework of a program; NULL if that is
+ * Criterion, or unknown because the file is a script. If it is that of no
+ * framework, only the program's exit code tells how it ended.
+ * runners_framework_named returns one by its name, NULL if there is none. */
+const struct framework *runners_framework_of(const char *path,
+                                             bool *has_adapter);
+const struct framework *runners_framework_named(const char *name);
+
+/* runners_framework_chooses tells whether a framework can run some of a
+ * program's tests only; runners_framework_reports, whether it says how each
+ * test ended. */
+bool runners_framework_chooses(const struct framework *);
+bool runners_framework_reports(const struct framework *);
+
+/* runners_framework_names returns the names of Criterion and all frameworks,
+ * which NULL ends. */
+const char *const *runners_framework_names(void);
+
+/* ---- framework_tests.c: names of tests ---- */
+
+struct framework_test {
+    char *name; /* "suite/test" */
+    char *own;  /* as the framework calls it */
+};
+
+struct framework_tests {
+    struct framework_test *all;
+    size_t count, capacity;
+};
+
+/* runners_framework_list adds the tests of a program that its framework lists;
+ * those without a suite are of the suite `program`. -1 if it fails. */
+int runners_framework_list(struct framework_tests *, const struct framework *,
+                           const char *path, const char *arguments,
+                           const char *program);
+int runners_framework_read_list(struct framework_tests *,
+                                const struct framework *, FILE *,
+                                const char *program);
+
+/* runners_framework_select leaves the tests that filters, --failed and shards
+ * choose. runners_framework_write writes the file that chooses them, -1 with
+ * errno. */
+void runners_framework_select(struct framework_tests *,
+                              const struct test_log_options *,
+                              const struct test_log_history *,
+                              const char *program);
+int runners_framework_write(const struct framework_tests *,
+                            const struct framework *, FILE *);
+void runners_framework_tests_free(struct framework_tests *);
+
+/* ---- read_report.c ---- */
+
+/* runners_framework_read_report adds the results in a report in XML: of
+ * GoogleTest, Catch2, doctest, Boost.Test, Check or cmocka. It may end
+ * anywhere, because the program died; then *open is the last result if its test
+ * had not ended. Returns how many results were added. */
+size_t runners_framework_read_report(struct test_log_run *, FILE *,
+                                     const struct framework *,
+                                     const char *program, bool *open);
+
+/* runners_framework_reason returns what a test has printed about its failure as
+ * one reason, "file:line: text", to be freed. */
+char *runners_framework_reason(const char *text);
+
+/* ---- printed_tests.c: GoogleTest's output ---- */
+
+/* The tests of which a program's output tells. */
+struct printed_tests {
+    struct test_log_run *results;
+    const char *program;
+    char line[1024]; /* that is not complete */
+    size_t size;
+    char *text; /* that the running test has printed */
+    size_t text_size;
+    bool runs;      /* the last result's test has not ended */
+    uint64_t began; /* ns, monotonic, of that test */
+};
+
+/* runners_printed_tests_read reads output; runners_printed_tests_free frees all
+ * but the results. */
+void runners_printed_tests_read(struct printed_tests *, const char *bytes,
+                                size_t size);
+void runners_printed_tests_free(struct printed_tests *);
+
+/* ---- framework_flags.c ---- */
+
+/* The arguments and variables that a program is started with; NULL ends each.
+ */
+struct framework_start {
+    char **arguments, **variables;
+    size_t argument_count, variable_count;
+    size_t argument_capacity, variable_capacity;
+};
+
+/* runners_framework_argument and runners_framework_variable add one, with
+ * `path` in place of %s if it is not NULL; -1 without memory.
+ * runners_framework_start_free frees all. */
+int runners_framework_argument(struct framework_start *, const char *form,
+                               const char *path);
+int runners_framework_variable(struct framework_start *, const char *form,
+                               const char *path);
+void runners_framework_start_free(struct framework_start *);
+
+/* runners_framework_take_flags adds the variables in place of our flags; -1 if
+ * it has printed that a program of this framework cannot take a flag. */
+int runners_framework_take_flags(struct framework_start *,
+                                 const struct framework *, const char *path,
+                                 int argc, char **argv);
+
+/* ---- framework_program.c ---- */
+
+/* A program of another framework, which may be started several times: when it
+ * dies, the rest of its tests runs in another process, as do retries. */
+struct framework_program;
+
+/* runners_framework_open returns the program at `path`, which results call
+ * `name`; NULL if it uses Criterion, or *failed: it has printed what is wrong.
+ * `argv` are our flags. */
+struct framework_program *runners_framework_open(
+    const char *path, const char *name, const struct test_log_options *,
+    int argc, char **argv, bool *failed);
+void runners_framework_close(struct framework_program *);
+
+/* runners_framework_is_known tells whether the program uses a framework; if
+ * not, its exit code is all that it tells. */
+bool runners_framework_is_known(const struct framework_program *);
+
+/* runners_framework_choose, if options choose tests, lists those of the program
+ * and chooses; -1 if it has printed what is wrong. runners_framework_is_empty
+ * then tells whether none is left; runners_framework_print_list prints them,
+ * for
+ * --list. */
+int runners_framework_choose(struct framework_program *,
+                             const struct test_log_history *);
+bool runners_framework_is_empty(const struct framework_program *);
+void runners_framework_print_list(const struct framework_program *);
+
+/* runners_framework_begin prepares to start the program, whose folder in the
+ * run is `folder`. It returns what to start it with, which is the program's;
+ * NULL with errno. */
+const struct framework_start *runners_framework_begin(
+    struct framework_program *, const struct test_log_run *,
+    const char *folder);
+
+/* runners_framework_prints tells whether the program's output must be passed to
+ * runners_framework_read. */
+bool runners_framework_prints(const struct framework_program *);
+void runners_framework_read(void *framework_program, const char *bytes,
+                            size_t size);
+
+/* runners_framework_check, while process `pid` of the program runs, kills it if
+ * a test takes too long. `told` is how many results it has sent. */
+void runners_framework_check(struct framework_program *, int pid, size_t told);
+
+/* runners_framework_end reads the report after the process has ended with a
+ * status, as waitpid has it, or takes the results that it has sent, those of
+ * the run from number `from` on. Returns whether the program must be started
+ * again.
+ */
+bool runners_framework_end(struct framework_program *, struct test_log_run *,
+                           size_t from, int status);
+
+/* runners_framework_results moves the results of all processes to the run;
+ * false if there are none. */
+bool runners_framework_results(struct framework_program *,
+                               struct test_log_run *);
+
+#endif

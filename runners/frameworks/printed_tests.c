@@ -1,0 +1,130 @@
+/* printed_tests.c: reads how tests end from GoogleTest's output, because its
+ * report appears only when the program ends.
+ *
+ *  [ RUN      ] Suite.Test
+ *  [       OK ] Suite.Test (3 ms)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frameworks.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/watch/jobs.h"
+
+enum { TEXT_MOST = 64 << 10 };
+
+static const struct sign {
+    const char *text;
+    enum test_log_outcome outcome;
+} signs[] = {
+    {"[ RUN      ] ", TEST_LOG_OUTCOME_NONE}, /* the test begins */
+    {"[       OK ] ", TEST_LOG_OUTCOME_PASSED},
+    {"[  FAILED  ] ", TEST_LOG_OUTCOME_FAILED},
+    {"[  SKIPPED ] ", TEST_LOG_OUTCOME_SKIPPED},
+};
+
+enum { SIGNS = sizeof(signs) / sizeof(*signs) };
+
+static struct test_log_result *last_of(const struct printed_tests *tests)
+{
+    struct test_log_run *run = tests->results;
+
+    return run->count ? &run->results[run->count - 1] : NULL;
+}
+
+static void begin_test(struct printed_tests *tests, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    struct test_log_result *result =
+        dot ? test_log_run_add(tests->results) : NULL;
+
+    if (!result)
+        return;
+    result->program = strdup(tests->program);
+    result->suite = strndup(name, (size_t)(dot - name));
+    result->test = strdup(dot + 1);
+    tests->runs = true;
+    tests->began = test_log_now();
+    tests->text_size = 0;
+}
+
+static bool is_running(const struct printed_tests *tests, const char *name)
+{
+    const struct test_log_result *last = last_of(tests);
+    size_t suite = strlen(last->suite), test = strlen(last->test);
+
+    return !strncmp(name, last->suite, suite) && name[suite] == '.' &&
+           !strncmp(name + suite + 1, last->test, test) &&
+           (!name[suite + 1 + test] || strchr(" ,", name[suite + 1 + test]));
+}
+
+static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
+{
+    struct test_log_result *result = last_of(tests);
+
+    tests->runs = false;
+    result->outcome = outcome;
+    result->duration = test_log_now() - tests->began;
+    if (outcome != TEST_LOG_OUTCOME_PASSED && tests->text_size)
+        result->reason = runners_framework_reason(tests->text);
+}
+
+static void add_text(struct printed_tests *tests, const char *line)
+{
+    size_t size = strlen(line), room = tests->text_size + size + 2;
+    char *text;
+
+    if (!tests->runs || room > TEXT_MOST)
+        return;
+    text = realloc(tests->text, room);
+    if (!text)
+        return;
+    tests->text = text;
+    if (tests->text_size)
+        text[tests->text_size++] = '\n';
+    memcpy(text + tests->text_size, line, size + 1);
+    tests->text_size += size;
+}
+
+/* What a test prints without a newline may come before a sign. */
+static void read_line(struct printed_tests *tests, const char *line)
+{
+    for (size_t i = 0; i < SIGNS; i++) {
+        const char *at = strstr(line, signs[i].text);
+        const char *name = at ? at + strlen(signs[i].text) : NULL;
+
+        if (!name)
+            continue;
+        if (!i && !tests->runs)
+            begin_test(tests, name);
+        else if (i && tests->runs && is_running(tests, name))
+            end_test(tests, signs[i].outcome);
+        else
+            continue;
+        return;
+    }
+    add_text(tests, line);
+}
+
+void runners_printed_tests_read(struct printed_tests *tests, const char *bytes,
+                                size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != '\n') {
+            if (tests->size + 1 < sizeof(tests->line) && bytes[i])
+                tests->line[tests->size++] = bytes[i];
+            continue;
+        }
+        tests->line[tests->size] = '\0';
+        tests->size = 0;
+        read_line(tests, tests->line);
+    }
+}
+
+void runners_printed_tests_free(struct printed_tests *tests)
+{
+    free(tests->text);
+    tests->text = NULL;
+    tests->text_size = tests->size = 0;
+    tests->runs = false;
+}

@@ -1,0 +1,226 @@
+/* e2e_reports_of_frameworks_test.c: testlog run judges programs of other
+ * frameworks that know nothing of testlog, test by test. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_reports_of_frameworks, .init = e2e_begin, .timeout = 300);
+
+#define RUN "'" BUILD_DIR "/testlog' run "
+
+/* Builds tests/programs/frameworks/NAME_plain; skips the test without the
+ * framework. */
+static void build(const char *name, const char *compiler, const char *libraries)
+{
+    const struct e2e *result = e2e_run(
+        "%s -g -o %s '" SOURCE_DIR "/tests/programs/frameworks/%s_plain.'c* %s",
+        compiler, name, name, libraries);
+
+    if (result->code && strstr(result->err, "No such file"))
+        cr_skip_test("%s is not installed", name);
+    e2e_expect_code(result, 0);
+}
+
+static void build_gtest(void)
+{
+    build("gtest", "g++", "-lgtest_main -lgtest -lpthread");
+}
+
+static void build_check(void)
+{
+    build("check", "gcc", "$(pkg-config --libs check)");
+}
+
+/* "outcome suite/test" of each result, in order. */
+static const char *outcomes(void)
+{
+    return e2e_run("cut -f 1,4 testlog-runs/latest/results.tsv | tr '\\t' ' '")
+        ->out;
+}
+
+static cJSON *test_of(const char *name)
+{
+    cJSON *tests = cJSON_GetObjectItem(
+        cJSON_Parse(e2e_read("testlog-runs/latest/run.json")), "tests");
+    cJSON *test;
+
+    cJSON_ArrayForEach(test, tests)
+    {
+        if (!strcmp(e2e_text(test, "name"), name))
+            break;
+    }
+    cr_assert_not_null(test, "no %s", name);
+    return test;
+}
+
+Test(e2e_reports_of_frameworks, gtest)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    result = e2e_run(RUN "./gtest -- --timeout=1 --retries=1");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(outcomes(), "passed Store/Passes\n"
+                              "failed Store/Fails\n"
+                              "skipped Store/Skips\n"
+                              "crashed Store/Crashes\n"
+                              "passed Store/IsFlaky\n"
+                              "timeout Store/Hangs\n"
+                              "passed Some/Sizes/AreSmall/0\n"
+                              "passed Some/Sizes/AreSmall/1\n");
+    e2e_expect_has(result->err, "Store/IsFlaky: passed on try 2");
+    e2e_expect_has(e2e_text(test_of("Store/Fails"), "reason"),
+                   "told & \"quoted\"");
+}
+
+/* The time-out shows where the test hung. */
+Test(e2e_reports_of_frameworks, a_hang_has_stacks)
+{
+    build_gtest();
+    e2e_expect_has(e2e_run(RUN "./gtest -- --timeout=1 --filter=Store/Hangs "
+                               "&& true; cat "
+                               "testlog-runs/latest/tests/gtest/*Hangs/stacks")
+                       ->out,
+                   "Store_Hangs_Test");
+}
+
+Test(e2e_reports_of_frameworks, flags_choose_tests)
+{
+    build_gtest();
+    e2e_expect_code(e2e_run(RUN "./gtest -- Small"), 0);
+    e2e_expect_is(outcomes(), "passed Some/Sizes/AreSmall/0\n"
+                              "passed Some/Sizes/AreSmall/1\n");
+    e2e_expect_code(e2e_run(RUN "./gtest -- --filter='Store/Fa*'"), 1);
+    e2e_expect_is(outcomes(), "failed Store/Fails\n");
+    e2e_expect_code(e2e_run(RUN "./gtest -- --failed"), 1);
+    e2e_expect_is(outcomes(), "failed Store/Fails\n");
+    e2e_expect_code(e2e_run(RUN "./gtest -- nothing"), 4);
+    e2e_run("for i in 1 2 3; do " RUN "./gtest -- --timeout=1 --shard=$i/3; "
+            "cut -f 4 testlog-runs/latest/results.tsv; done | grep / | sort "
+            ">shards");
+    e2e_expect_is(e2e_run("grep -c '^S[^ ]*$' shards")->out, "8\n");
+    e2e_expect_has(e2e_run(RUN "./gtest -- --list")->out, "Store/Hangs\n");
+}
+
+Test(e2e_reports_of_frameworks, catch2)
+{
+    build("catch2", "g++", "");
+    e2e_expect_code(e2e_run(RUN "./catch2 -- --timeout=1"), 1);
+    e2e_expect_is(outcomes(), "passed catch2/passes, with a comma\n"
+                              "failed catch2/fails\n"
+                              "failed catch2/throws\n"
+                              "crashed catch2/crashes\n"
+                              "crashed catch2/is killed\n"
+                              "timeout catch2/hangs\n"
+                              "passed catch2/is last\n");
+    e2e_expect_code(e2e_run(RUN "./catch2 -- --filter='*/passes*'"), 0);
+    e2e_expect_is(outcomes(), "passed catch2/passes, with a comma\n");
+}
+
+Test(e2e_reports_of_frameworks, doctest)
+{
+    build("doctest", "g++", "");
+    e2e_expect_code(e2e_run(RUN "./doctest"), 1);
+    e2e_expect_is(outcomes(), "passed doctest/passes\n"
+                              "failed doctest/fails\n"
+                              "passed doctest/has no suite\n");
+}
+
+Test(e2e_reports_of_frameworks, boost_test)
+{
+    build("boost", "g++", "-lboost_unit_test_framework");
+    e2e_expect_code(e2e_run(RUN "./boost"), 1);
+    e2e_expect_is(outcomes(), "passed store/passes\nfailed store/fails\n");
+}
+
+/* Flags that a framework has nothing for are refused before any test runs. */
+Test(e2e_reports_of_frameworks, check)
+{
+    const struct e2e *result;
+
+    build_check();
+    result = e2e_run(RUN "./check");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(outcomes(), "passed check/passes\n"
+                              "failed check/fails\n"
+                              "crashed check/crashes\n");
+    result = e2e_run("rm -r testlog-runs; " RUN "./check -- --filter=x");
+    e2e_expect_code(result, 2);
+    e2e_expect_is(result->err, "testlog: run: ./check uses Check, which has "
+                               "nothing like --filter; leave out the flag or "
+                               "the program\n");
+    result = e2e_run(RUN "./check -- word");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "which cannot choose tests; leave out word");
+    e2e_expect_code(e2e_run(RUN "./check -- --repeat=2"), 2);
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
+Test(e2e_reports_of_frameworks, cmocka)
+{
+    const struct e2e *result;
+
+    build("cmocka", "gcc", "-lcmocka");
+    result = e2e_run(RUN "./cmocka");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(outcomes(), "passed cmocka/passes\n"
+                              "failed cmocka/fails\n"
+                              "skipped cmocka/skips\n");
+    e2e_expect_has(result->err, "cmocka_plain.c:17: 0x2 != 0x3");
+}
+
+/* A program that no framework is found in is one test, and gets no flag. */
+Test(e2e_reports_of_frameworks, a_program_without_a_framework_is_a_test)
+{
+    const struct e2e *result;
+
+    e2e_run("printf 'int main(int n, char **v) { (void)v; return n - 1; }' | "
+            "gcc -o plain -x c -; echo '[program pl*]' >testlog.conf; echo "
+            "'args = one two' >>testlog.conf");
+    e2e_expect_code(e2e_run(RUN "./plain -- --timeout=9 --log=debug"), 1);
+    e2e_expect_is(e2e_text(test_of("plain"), "reason"),
+                  "the program exited with 2");
+    e2e_run("rm testlog.conf");
+    e2e_expect_code(e2e_run(RUN "./plain -- --timeout=9"), 0);
+    e2e_expect_is(outcomes(), "passed plain\n");
+    e2e_expect_code(e2e_run(RUN "./plain -- other"), 4);
+    e2e_expect_code(e2e_run(RUN "./plain -- plai"), 0);
+    e2e_run("printf '[program plain]\\nkind = gtets\\n' >testlog.conf");
+    result = e2e_run(RUN "./plain");
+    e2e_expect_code(result, 2);
+    e2e_expect_is(
+        result->err,
+        "testlog: testlog.conf:2: kind: unknown value \"gtets\"; write "
+        "criterion, gtest, catch2, doctest, boost, check, cmocka or "
+        "exit\n");
+    e2e_run("printf '[program plain]\\nkinds = gtest\\n' >testlog.conf");
+    e2e_expect_has(e2e_run(RUN "./plain")->err,
+                   "testlog.conf:2: kinds is not a setting of programs");
+}
+
+Test(e2e_reports_of_frameworks, a_program_that_hangs_is_ended)
+{
+    e2e_run("printf '#include <unistd.h>\\nint main(void) { return pause(); }' "
+            "| gcc -o hangs -x c -");
+    e2e_expect_code(e2e_run(RUN "./hangs -- --timeout=0.5"), 1);
+    e2e_expect_is(outcomes(), "timeout hangs\n");
+}
+
+/* Frameworks, testlog's tests and a plain program make one run. */
+Test(e2e_reports_of_frameworks, share_a_run)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    build_check();
+    result = e2e_run(RUN "./gtest ./check '%s' /bin/true -- --timeout=2",
+                     e2e_program("small", E2E_TRACED));
+    e2e_expect_code(result, 1);
+    e2e_expect_has(outcomes(), "timeout Store/Hangs\n");
+    e2e_expect_has(outcomes(), "crashed check/crashes\n");
+    e2e_expect_has(outcomes(), "passed small/");
+    e2e_expect_has(outcomes(), "passed true\n");
+}

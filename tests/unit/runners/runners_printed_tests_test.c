@@ -1,0 +1,70 @@
+/* runners_printed_tests_test.c: reads how tests end from GoogleTest's output.
+ */
+#include "runners/frameworks/frameworks.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "harness/results/model/model.h"
+
+static const char output[] =
+    "Running main() from gtest_main.cc\n"
+    "[ RUN      ] Store.Passes\n"
+    "[       OK ] Store.Passes (0 ms)\n"
+    "[ RUN      ] Store.Fails\n"
+    "/src/store.cpp:11: Failure\n"
+    "Expected: 1\n"
+    "no newline[  FAILED  ] Store.Fails, where GetParam() = 3 (0 ms)\n"
+    "[ RUN      ] Some/Sizes.Skips/0\n"
+    "[       OK ] Store.Passes (this is the test's own output)\n"
+    "[  SKIPPED ] Some/Sizes.Skips/0 (0 ms)\n"
+    "[ RUN      ] Store.Dies\n"
+    "[ RUN      ] Store.Nested\n";
+
+static void expect(const struct test_log_run *run, size_t number,
+                   const char *name, enum test_log_outcome outcome)
+{
+    cr_assert_lt(number, run->count);
+    cr_expect_str_eq(test_log_name(&run->results[number]), name);
+    cr_expect_eq(run->results[number].outcome, outcome, "%s", name);
+}
+
+/* Output arrives in pieces of any size. */
+Test(runners_printed_tests, reads_what_gtest_prints)
+{
+    for (size_t piece = 1; piece < sizeof(output); piece += 7) {
+        struct test_log_run run = {.count = 0};
+        struct printed_tests tests = {.results = &run, .program = "prog"};
+
+        for (size_t at = 0; at < strlen(output); at += piece)
+            runners_printed_tests_read(&tests, output + at,
+                                       strnlen(output + at, piece));
+        cr_expect_eq(run.count, 4);
+        expect(&run, 0, "Store/Passes", TEST_LOG_OUTCOME_PASSED);
+        expect(&run, 1, "Store/Fails", TEST_LOG_OUTCOME_FAILED);
+        cr_expect_str_eq(run.results[1].reason,
+                         "/src/store.cpp:11: Expected: 1");
+        expect(&run, 2, "Some/Sizes/Skips/0", TEST_LOG_OUTCOME_SKIPPED);
+        expect(&run, 3, "Store/Dies", TEST_LOG_OUTCOME_NONE);
+        cr_expect(tests.runs);
+        runners_printed_tests_free(&tests);
+        test_log_run_free(&run);
+    }
+}
+
+Test(runners_printed_tests, survives_long_and_binary_lines)
+{
+    struct test_log_run run = {.count = 0};
+    struct printed_tests tests = {.results = &run, .program = "prog"};
+    char line[4096];
+
+    for (int i = 0; i < 100; i++) {
+        memset(line, i, sizeof(line));
+        runners_printed_tests_read(&tests, line, sizeof(line));
+        runners_printed_tests_read(&tests, "\n[ RUN      ] a.b\n", 18);
+    }
+    cr_expect_eq(run.count, 1, "%zu", run.count);
+    runners_printed_tests_free(&tests);
+    test_log_run_free(&run);
+}
