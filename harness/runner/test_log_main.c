@@ -250,7 +250,7 @@ static int list_json(struct criterion_test_set *set,
     int failed;
 
     test_log_shard_select(set, options, name);
-    failed = test_log_list_json(set, history, name);
+    failed = test_log_list_json(set, options, history, name);
     if (failed)
         test_log_notice("--list: cannot write to standard output: %s",
                         strerror(errno));

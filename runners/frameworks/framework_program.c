@@ -186,6 +186,40 @@ void runners_framework_print_list(const struct framework_program *program)
         puts(program->chosen.all[i].name);
 }
 
+static void put_listed(const struct framework_program *program,
+                       const struct test_log_history *history, const char *name,
+                       struct trace_text *text)
+{
+    const char *slash = strchr(name, '/');
+    const char *test = slash ? slash + 1 : name;
+    char *suite = slash ? strndup(name, (size_t)(slash - name)) : NULL;
+
+    trace_text_string(text, text->size > 1 ? ",{\"name\":" : "{\"name\":");
+    trace_json_string(text, name, strlen(name));
+    if (suite) {
+        trace_text_string(text, ",\"suite\":");
+        trace_json_string(text, suite, strlen(suite));
+    }
+    trace_text_string(text, ",\"test\":");
+    trace_json_string(text, test, strlen(test));
+    test_log_list_tags(text, program->options, suite ? suite : "", test);
+    test_log_list_past(text, history, program->name, name);
+    trace_text_char(text, '}');
+    free(suite);
+}
+
+void runners_framework_list_json(const struct framework_program *program,
+                                 const struct test_log_history *history,
+                                 struct trace_text *text)
+{
+    trace_text_char(text, '[');
+    for (size_t i = 0; i < program->chosen.count; i++)
+        put_listed(program, history, program->chosen.all[i].name, text);
+    if (!runners_framework_is_known(program) && !program->chooses)
+        put_listed(program, history, program->name, text);
+    trace_text_char(text, ']');
+}
+
 /* ---- Starting ---- */
 
 /* The file is in memory: the program opens it as ours. */

@@ -178,6 +178,12 @@ int runners_framework_choose(struct framework_program *,
 bool runners_framework_is_empty(const struct framework_program *);
 void runners_framework_print_list(const struct framework_program *);
 
+/* runners_framework_list_json adds them as an array of JSON. */
+struct trace_text;
+void runners_framework_list_json(const struct framework_program *,
+                                 const struct test_log_history *,
+                                 struct trace_text *);
+
 /* runners_framework_begin prepares to start the program, whose folder in the
  * run is `folder`. It returns what to start it with, which is the program's;
  * NULL with errno. */

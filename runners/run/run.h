@@ -313,6 +313,13 @@ int runners_ctest_begin(struct programs *);
 char **runners_ctest_argv(const struct program *, size_t *count);
 int runners_ctest_enter(const struct cJSON *test);
 
+/* ---- list_programs.c ---- */
+
+/* runners_list_programs prints the tests of all programs, as one array of JSON,
+ * and returns the exit code. */
+int runners_list_programs(const struct programs *,
+                          const struct test_log_history *);
+
 /* ---- preload.c ---- */
 
 /* runners_preload_suits tells whether a program is linked with testlog, or with

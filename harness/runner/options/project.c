@@ -46,7 +46,7 @@ static const char *nearest_key(const struct test_log_settings_line *line)
     size_t count, found = 0;
     const struct option_row *rows = test_log_option_rows(&count);
     const char **names =
-        calloc(count + 1 + TEST_LOG_KNOWN_KEYS, sizeof(*names));
+        calloc(count + 2 + TEST_LOG_KNOWN_KEYS, sizeof(*names));
     const char *nearest;
 
     for (size_t i = 0; names && i < count; i++)
@@ -54,6 +54,8 @@ static const char *nearest_key(const struct test_log_settings_line *line)
             names[found++] = rows[i].name + 2;
     if (names && line->pattern)
         found += test_log_known_keys(names + found);
+    if (names && line->pattern)
+        names[found] = TEST_LOG_TAGS;
     nearest = names ? log_nearest(line->key, names) : NULL;
     free(names);
     return nearest;
@@ -69,9 +71,9 @@ static bool refuse_key(struct reader *reader,
         test_log_notice("%s can only be a flag, --%s", line->origin, line->key);
     else if (row)
         test_log_notice("%s cannot be set for single tests; log, retries, "
-                        "serial and timeout can",
+                        "serial, tags and timeout can",
                         line->origin);
-    else if (test_log_known_key(line->key))
+    else if (test_log_known_key(line->key) || !strcmp(line->key, TEST_LOG_TAGS))
         test_log_notice("%s can only be set for single tests, below a line "
                         "[test PATTERN]",
                         line->origin);
@@ -210,11 +212,13 @@ static bool is_of(const struct test_log_settings_line *line,
     return !strcmp(line->profile, profile);
 }
 
-/* Whether a line is not an option: test_log_known_read or `testlog run` reads
- * it. */
+/* Whether a line is not an option: test_log_known_read, --list=json or `testlog
+ * run` reads it. */
 static bool is_read_elsewhere(const struct test_log_settings_line *line)
 {
-    return line->program || (line->pattern && test_log_known_key(line->key));
+    return line->program ||
+           (line->pattern && (test_log_known_key(line->key) ||
+                              !strcmp(line->key, TEST_LOG_TAGS)));
 }
 
 static bool check_programs(struct reader *reader)

@@ -7,6 +7,9 @@
 
 #define TEST_LOG_SETTINGS_FILE "testlog.conf"
 
+/* A setting of single tests, which only lists of tests show. */
+#define TEST_LOG_TAGS "tags"
+
 /* A line "key = value". */
 struct test_log_settings_line {
     const char *key, *value;

@@ -107,10 +107,22 @@ void test_log_shard_select(struct criterion_test_set *,
 
 /* ---- list_json.c ---- */
 
-/* test_log_list_json prints the tests, with what the history has of them, as an
- * array. -1 with errno. */
+/* test_log_list_json prints the tests, with what the options and the history
+ * have of them, as an array. -1 with errno. */
 int test_log_list_json(const struct criterion_test_set *,
+                       const struct test_log_options *,
                        const struct test_log_history *, const char *program);
+
+/* ---- listed_test.c: what a list has of tests of any framework ---- */
+
+/* test_log_list_past adds the members "outcome" and "median_ns" of a test, if
+ * the history knows them; test_log_list_tags adds "tags", those of
+ * testlog.conf.
+ */
+void test_log_list_past(struct trace_text *, const struct test_log_history *,
+                        const char *program, const char *name);
+void test_log_list_tags(struct trace_text *, const struct test_log_options *,
+                        const char *suite, const char *test);
 
 /* ---- rerun.c ---- */
 
@@ -137,6 +149,15 @@ void test_log_functions_find_unmatched(struct test_log_run *,
                                        const struct test_log_options *);
 
 /* ---- prepare.c ---- */
+
+struct criterion_suite;
+
+/* test_log_plan_limit returns a test's time limit in seconds, 0 without one:
+ * testlog.conf's for this test, otherwise its own, or --timeout if that is
+ * shorter. */
+double test_log_plan_limit(const struct test_log_options *,
+                           const struct criterion_suite *,
+                           const struct criterion_test *);
 
 /* test_log_prepare_run prepares a run: chooses its tests and makes their
  * folders, jobs and session. test_log_prepare_retry prepares the number-th try

@@ -78,12 +78,9 @@ static void check_test_filter(const char *text)
     trace_text_free(&complaints);
 }
 
-/* Returns a test's time limit in ns: testlog.conf's for this test, otherwise
- * its own, or --timeout if that is shorter. Takes it away from Criterion if the
- * supervisor enforces it. */
-static uint64_t take_limit(const struct test_log_options *options,
+double test_log_plan_limit(const struct test_log_options *options,
                            const struct criterion_suite *suite,
-                           struct criterion_test *test)
+                           const struct criterion_test *test)
 {
     struct test_log_override override =
         test_log_override_of(options, test->category, test->name);
@@ -92,9 +89,20 @@ static uint64_t take_limit(const struct test_log_options *options,
     if (!(limit > 0) && suite->data)
         limit = suite->data->timeout;
     if (override.timeout > 0)
-        limit = override.timeout;
-    else if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
-        limit = options->timeout;
+        return override.timeout;
+    if (options->timeout > 0 && (!(limit > 0) || limit > options->timeout))
+        return options->timeout;
+    return limit > 0 ? limit : 0;
+}
+
+/* Returns a test's time limit in ns. Takes it away from Criterion if the
+ * supervisor enforces it. */
+static uint64_t take_limit(const struct test_log_options *options,
+                           const struct criterion_suite *suite,
+                           struct criterion_test *test)
+{
+    double limit = test_log_plan_limit(options, suite, test);
+
     if (options->races || options->callgrind)
         limit *= TEST_LOG_VALGRIND_SLOWER;
     if (options->debugger)

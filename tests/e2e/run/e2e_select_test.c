@@ -85,6 +85,9 @@ Test(e2e_select, list_prints_json)
         cr_expect(strstr(e2e_text(test, "file"), "small.c"));
         cr_expect_gt(e2e_number(test, "line"), 0);
         cr_expect_null(cJSON_GetObjectItem(test, "outcome"));
+        cr_expect_not(cJSON_IsTrue(cJSON_GetObjectItem(test, "disabled")));
+        cr_expect_eq(e2e_number(test, "instances"),
+                     strstr(e2e_text(test, "name"), "sizes") ? 12 : 1);
     }
     e2e_run("%s --filter=small/passes", program);
     e2e_run("%s --list=json --filter=small/passes >list.json", program);
@@ -104,9 +107,57 @@ Test(e2e_select, list_prints_json)
     e2e_expect_code(e2e_run("%s --list=json >/dev/full", program), 1);
 }
 
+Test(e2e_select, list_has_the_settings_of_tests)
+{
+    const char *program = e2e_program("small", E2E_TRACED);
+    const cJSON *test;
+
+    e2e_run("printf 'timeout = 9\\n[test small/passes]\\ntimeout = 1.5\\n"
+            "serial = 1\\ntags = slow, net\\n[test small/*]\\ntags = all\\n"
+            "expect = skip\\nreason = later\\n' >testlog.conf");
+    e2e_run("%s --list=json small/passes >list.json", program);
+    test = cJSON_GetArrayItem(e2e_json("list.json"), 0);
+    cr_expect_str_eq(e2e_text(test, "suite"), "small");
+    cr_expect_str_eq(e2e_text(test, "test"), "passes");
+    cr_expect_eq(e2e_number(test, "timeout_s"), 1.5);
+    cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(test, "serial")));
+    cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(test, "disabled")));
+    e2e_expect_has(e2e_read("list.json"),
+                   "\"tags\":[\"slow\",\"net\",\"all\"]");
+    e2e_run("%s --list=json other/ >list.json", program);
+    test = cJSON_GetArrayItem(e2e_json("list.json"), 0);
+    cr_expect_eq(e2e_number(test, "timeout_s"), 9);
+}
+
 Test(e2e_select, a_word_overrides_a_pattern_that_is_meant_for_others)
 {
     e2e_expect_code(e2e_run("CRITERION_TEST_PATTERN='none/*' %s lru",
                             e2e_program("small", E2E_TRACED)),
                     4);
+}
+
+/* The lists of several programs, of any framework, are one. */
+Test(e2e_select, testlog_run_lists_all_programs)
+{
+    const cJSON *list, *test;
+    int small = 0;
+
+    e2e_run("printf 'int main(void) { return 0; }' | gcc -o plain -x c -");
+    e2e_expect_code(e2e_run("'" BUILD_DIR "/testlog' run '%s' ./plain -- "
+                            "--list=json >list.json",
+                            e2e_program("small", E2E_TRACED)),
+                    0);
+    list = e2e_json("list.json");
+    cJSON_ArrayForEach(test, list)
+    {
+        small += !strcmp(e2e_text(test, "program"), "small_test");
+    }
+    cr_expect_gt(small, 5);
+    test = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+    cr_expect_str_eq(e2e_text(test, "program"), "plain");
+    cr_expect_str_eq(e2e_text(test, "name"), "plain");
+    e2e_expect_code(e2e_run("'" BUILD_DIR "/testlog' run '%s' -- --list=json "
+                            "--jobs=x",
+                            e2e_program("small", E2E_TRACED)),
+                    2);
 }

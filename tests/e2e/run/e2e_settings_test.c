@@ -202,16 +202,16 @@ static const struct {
                                "before it: \"a(\""},
     {"[profile ci test a]\njobs = 1\n",
      "testlog.conf:2: jobs cannot be set for single tests; log, retries, "
-     "serial "
-     "and timeout can"},
+     "serial, tags and timeout can"},
     {"[profile ci test a]\ntimeout = soon\n",
      "testlog.conf:2: timeout: \"soon\" is not a number of seconds; write 0 to "
      "1000000000"},
     {"[test a\n", "testlog.conf:1: expected ] at the end: \"[test a\""},
     {"[test a(]\n", "testlog.conf:1: a ( without one of ! ? @ * + before it: "
                     "\"a(\""},
-    {"[test a]\njobs = 1\n", "testlog.conf:2: jobs cannot be set for single "
-                             "tests; log, retries, serial and timeout can"},
+    {"[test a]\njobs = 1\n",
+     "testlog.conf:2: jobs cannot be set for single "
+     "tests; log, retries, serial, tags and timeout can"},
     {"[profile ci]\nretries = some\n",
      "testlog.conf:2: retries: \"some\" is not a number of tries; write 0 to "
      "10000"},
