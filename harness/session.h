@@ -34,6 +34,7 @@
     X(gpu_library) /* a path where libtestlog-gpu.so may be */                 \
     X(preload)     /* how LD_PRELOAD begins, for tests without testlog */      \
     X(part)        /* "1": another process writes the reports */               \
+    X(joined)      /* number among processes with the same folder */           \
     X(suggest)     /* "1": print the test that was probably meant */
 
 /* The variable by which programs that a test starts are found: id of the worker

@@ -8,7 +8,7 @@ UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
 # Slow programs: every macro with every compiler, valgrind, job schedulers. `make
 # test` leaves them out, unless a FILTER may ask for them.
-SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all compile frameworks gpu_script merge schedulers \
+SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all build_systems compile frameworks gpu_script merge schedulers \
     races reports_of_frameworks shards stack_builds tools)
 TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
 

@@ -9,14 +9,16 @@
 #ifndef TESTLOG_TRACE_H
 #define TESTLOG_TRACE_H
 
+#if __SIZEOF_POINTER__ == 4
+#    error "testlog needs 64-bit addresses: build without -m32"
+#endif
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* -DTRACING=0 would turn annotations on, because they test whether it is
- * defined. An empty definition is fine and becomes 1. */
+/* -DTRACING=0 would turn annotations on; an empty definition becomes 1. */
 #if defined(TRACING) && (0 - TRACING - 1) == -1
 #    error "TRACING is 0: leave -DTRACING away to compile annotations out"
 #endif
@@ -33,7 +35,6 @@
 #ifdef __STRICT_ANSI__
 #    pragma GCC system_header
 #endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -790,7 +791,6 @@ TRACE_INLINE_ void trace_guard_end_(struct trace_span_ref *span)
     __attribute__((cleanup(trace_guard_end_), unused)) = open
 
 #define TRACE_NONE_ (__extension__(struct trace_span_ref){0, 0})
-
 /* Replaces a compiled-out macro: arguments are checked, never evaluated. These
  * functions have no body. They take values one by one, because gcc reserves
  * stack space for an array even in unreachable code, and they are nothrow,
@@ -811,8 +811,9 @@ TRACE_LEVELS(TRACE_X)
  * and, in C, `case 1: trace_span(...)` fail to compile. gcc accepts a
  * declaration after a label, as C23 does, unless a warning is an error. In a
  * system header it warns only about the user's own words, so `ref` is made of
- * one, and comes first. */
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
+ * one, and comes first. gcc 14 does not know the warning by that name. */
+#if defined(__GNUC__) && __GNUC__ < 14 && !defined(__clang__) &&               \
+    !defined(__cplusplus)
 /* clang-format off */
 #    define TRACE_DECLARATION_(ref, id)                                        \
         _Pragma("GCC diagnostic push")                                         \

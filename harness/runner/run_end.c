@@ -39,7 +39,7 @@ static void write_part(const struct test_log_run *run)
     bool handed_over = !test_log_handover_run(run);
     char name[PATH_MAX], rank[32] = "run";
 
-    if (!run->path)
+    if (!run->path || (handed_over && run->parent.joined))
         return;
     if (run->parent.launched)
         snprintf(rank, sizeof(rank), "rank%zu", run->rank.index);
@@ -178,6 +178,8 @@ struct test_log_parent test_log_parent_of(
     if (test_log_session_from_parent(session)) {
         parent.program = session->program;
         parent.results = number_of(session->results);
+        parent.joined =
+            parent.folder ? (unsigned)number_of(session->joined) : 0;
     }
     if (parent.folder && session->test) { /* a launcher is between us */
         parent.program = session->program;

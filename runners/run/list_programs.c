@@ -67,12 +67,98 @@ static void move_tests(cJSON *all, cJSON *list, const char *program)
     cJSON_Delete(list);
 }
 
+/* ---- For CMake ---- */
+
+/* Prints an argument in brackets that it does not contain. */
+static void print_argument(const char *text)
+{
+    char end[32] = "]]";
+    size_t level = 0;
+
+    while (level < sizeof(end) - 3 && strstr(text, end)) {
+        end[++level] = '=';
+        end[level + 1] = ']';
+        end[level + 2] = '\0';
+    }
+    printf(" [%.*s[%s%s", (int)level, end + 1, text, end);
+}
+
+/* Prints a pattern that only a name matches. */
+static void print_pattern(const char *name)
+{
+    struct trace_text pattern = {0};
+
+    for (; *name; name++) {
+        if (strchr("\\*?[]()|!+@", *name))
+            trace_text_char(&pattern, '\\');
+        trace_text_char(&pattern, *name);
+    }
+    print_argument(pattern.data ? pattern.data : "");
+    trace_text_free(&pattern);
+}
+
+/* The suite and the tags are labels. */
+static void print_labels(const cJSON *test)
+{
+    struct trace_text labels = {0};
+    const char *suite = runners_json_text(test, "suite");
+    const cJSON *tag;
+
+    trace_text_string(&labels, suite ? suite : "");
+    cJSON_ArrayForEach(tag, cJSON_GetObjectItemCaseSensitive(test, "tags"))
+    {
+        if (cJSON_IsString(tag))
+            trace_text_printf(&labels, "%s%s", labels.size ? ";" : "",
+                              tag->valuestring);
+    }
+    print_argument(labels.data ? labels.data : "");
+    trace_text_free(&labels);
+}
+
+static bool is_true(const cJSON *test, const char *member)
+{
+    return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, member));
+}
+
+/* Our own time-out shows stacks; ctest's is for the case that it fails. */
+static void print_entry(const cJSON *test)
+{
+    const cJSON *limit = cJSON_GetObjectItemCaseSensitive(test, "timeout_s");
+    const char *name = runners_json_text(test, "name");
+
+    if (!name)
+        return;
+    fputs("testlog_entry(", stdout);
+    print_argument(name);
+    print_pattern(name);
+    printf(" %.0f %d %d",
+           cJSON_IsNumber(limit) ? 2 * limit->valuedouble + 10 : 0.0,
+           is_true(test, "disabled"), is_true(test, "serial"));
+    print_labels(test);
+    puts(")");
+}
+
+static int print_all(const cJSON *all, bool cmake)
+{
+    char *text = cmake ? NULL : cJSON_PrintUnformatted(all);
+    const cJSON *test;
+    int failed = 0;
+
+    if (cmake)
+        cJSON_ArrayForEach(test, all) print_entry(test);
+    else
+        failed = !text || puts(text) < 0;
+    cJSON_free(text);
+    return failed || fflush(stdout) || ferror(stdout) ? -1 : 0;
+}
+
+/* ---- All ---- */
+
 int runners_list_programs(const struct programs *programs,
-                          const struct test_log_history *last)
+                          const struct test_log_history *last, bool cmake)
 {
     cJSON *all = cJSON_CreateArray();
     int code = TEST_LOG_EXIT_PASSED;
-    char *text;
 
     for (size_t i = 0; i < programs->count; i++) {
         const struct program *program = &programs->all[i];
@@ -93,10 +179,10 @@ int runners_list_programs(const struct programs *programs,
         test_log_notice("--list: %s prints no list of tests", program->path);
         code = TEST_LOG_EXIT_FAILED;
     }
-    text = cJSON_PrintUnformatted(all);
-    if (!text || puts(text) < 0 || fflush(stdout))
+    if (print_all(all, cmake)) {
+        test_log_notice("--list: cannot write to standard output");
         code = TEST_LOG_EXIT_FAILED;
-    cJSON_free(text);
+    }
     cJSON_Delete(all);
     return code;
 }

@@ -284,6 +284,22 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     free(program);
 }
 
+/* ctest calls a test skipped that exits with this code. */
+enum { SKIPPED_CODE = 77 };
+
+static int finish_joined(struct joined *joined, const struct test_log_run *run,
+                         const struct test_log_options *options, int code)
+{
+    struct test_log_sums sums = test_log_run_sums(run);
+
+    runners_join_end(joined, run, options);
+    if (sums.failed)
+        printf("run: %s\n", run->path);
+    return code == TEST_LOG_EXIT_PASSED && sums.skipped && !sums.passed
+               ? SKIPPED_CODE
+               : code;
+}
+
 /* If the run was removed right after it was made, its path is still valid:
  * programs make the folders again. */
 static int make_absolute(const char *path, char *absolute)
@@ -312,10 +328,15 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                                .output = &options->output,
                                .scratch_word = options->scratch};
     struct test_log_filters filters;
+    struct joined joined = {.number = 0};
     char absolute[PATH_MAX];
     int code;
 
     run.command = command_of(programs, NULL);
+    if (!options->informs && programs->join &&
+        runners_join(&joined, &run, programs->join, options))
+        test_log_notice("--join: cannot use %s: %s; this is a run of its own",
+                        programs->join, strerror(errno));
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
         make_absolute(run.scratch ? run.scratch : run.path, absolute)) {
         if (!options->informs)
@@ -333,11 +354,14 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_filters_print(options);
     test_log_copy_settings(&run, options);
     runners_programs_recall(programs, last, options->failed);
-    code = runners_run_programs(&run, programs, options, last);
+    code = runners_run_programs(&run, programs, options, last, joined.number);
     runners_preload_explain();
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
-    finish(&run, programs, options, last, code);
+    if (joined.number)
+        code = finish_joined(&joined, &run, options, code);
+    else
+        finish(&run, programs, options, last, code);
     if (code == TEST_LOG_EXIT_NO_TEST && options->pass_with_no_tests)
         code = TEST_LOG_EXIT_PASSED;
     runners_compress(&run, &options->profiler, runners_interrupted);
@@ -392,7 +416,7 @@ static int begin(struct programs *programs, struct test_log_options *options)
         test_log_notice(TEST_LOG_NONE_FAILED);
         test_log_print_closing(&none, &options->output);
     } else if (options->list_json) {
-        code = runners_list_programs(programs, &last);
+        code = runners_list_programs(programs, &last, options->list_cmake);
     } else {
         code = run_all(programs, options, &last);
     }
@@ -450,6 +474,7 @@ struct arguments {
     size_t path_count, glob_count;
     const char *launch; /* NULL: none */
     const char *ctest;  /* the build folder; NULL: none */
+    const char *join;   /* where the runs of ctests are; NULL: no such run */
     bool preload;
     char **passed; /* flags for the programs */
     size_t passed_count;
@@ -514,6 +539,11 @@ static int read_own(struct arguments *arguments, char **argv)
     if (!strcmp(argv[0], "--preload")) {
         arguments->preload = true;
         return 1;
+    }
+    size = read_flag("--join", argv, &value);
+    if (size) {
+        arguments->join = value;
+        return size;
     }
     if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
         arguments->ctest = argv[0][7] ? argv[0] + 8 : ".";
@@ -633,6 +663,7 @@ static int make_programs(struct programs *programs,
     }
     if (arguments->preload && runners_preload_begin(programs))
         return -1;
+    programs->join = arguments->join;
     runners_programs_find_serial(programs);
     for (size_t i = 0; i < arguments->glob_count; i++)
         if (!runners_programs_mark_serial(programs, arguments->globs[i])) {

@@ -252,6 +252,7 @@ struct programs {
     char **flags; /* for each of them */
     int flag_count;
     bool preload;             /* load testlog into programs that lack it */
+    const char *join;         /* where runs of ctests are; NULL: no such run */
     const char *ctest_folder; /* NULL: the programs are not ctest's */
     struct cJSON *ctest;      /* what it listed */
     char *launch;             /* words of the launcher, which point into it */
@@ -315,10 +316,28 @@ int runners_ctest_enter(const struct cJSON *test);
 
 /* ---- list_programs.c ---- */
 
-/* runners_list_programs prints the tests of all programs, as one array of JSON,
- * and returns the exit code. */
+/* runners_list_programs prints the tests of all programs, as one array of JSON
+ * or with `cmake` as a line for CMake each, and returns the exit code. */
 int runners_list_programs(const struct programs *,
-                          const struct test_log_history *);
+                          const struct test_log_history *, bool cmake);
+
+/* ---- join.c: the run of a ctest ---- */
+
+struct joined {
+    pid_t ctest; /* otherwise the parent process */
+    bool is_ctest;
+    int file;        /* that tells the processes of a ctest of each other */
+    char *path;      /* of the run */
+    unsigned number; /* of this process among them, from 1 on */
+};
+
+/* runners_join makes `run` a part of that of the ctest that started us, in
+ * `dir`; -1 with errno. runners_join_end, once our results are written, writes
+ * the files of the run if no other process will, and frees all. */
+int runners_join(struct joined *, struct test_log_run *, const char *dir,
+                 const struct test_log_options *);
+void runners_join_end(struct joined *, const struct test_log_run *,
+                      const struct test_log_options *);
 
 /* ---- preload.c ---- */
 
@@ -373,6 +392,7 @@ struct schedule {
     struct programs *programs;
     const struct test_log_options *options;
     const struct test_log_history *last;
+    unsigned joined;            /* our number among processes of a ctest */
     size_t limit;               /* tests at once */
     size_t used;                /* of these, by programs that run */
     size_t running;             /* programs */
@@ -393,10 +413,11 @@ struct program *runners_next(const struct schedule *);
  * now; 0 if it has to wait. */
 size_t runners_share(const struct schedule *, const struct program *);
 
-/* runners_run_programs runs them all; returns the exit code. */
+/* runners_run_programs runs them all; returns the exit code. `joined` is the
+ * number of this process among those that share the run; 0: it is alone. */
 int runners_run_programs(struct test_log_run *, struct programs *,
                          const struct test_log_options *,
-                         const struct test_log_history *);
+                         const struct test_log_history *, unsigned joined);
 
 /* ---- status_line.c ---- */
 

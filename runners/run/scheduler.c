@@ -152,7 +152,8 @@ static void export_session(const struct schedule *schedule,
                                    schedule->options->output.style.color,
                                    schedule->options->output.links};
     struct test_log_others others = others_of(schedule);
-    char number[64], results[16], output[16], of_share[64], of_others[128];
+    char number[64], results[16], output[16], joined[16], of_share[64],
+        of_others[128];
     char start[TEST_LOG_ANCHOR_SIZE];
     bool shares = beside || schedule->tokens || !schedule->options->jobs;
 
@@ -162,6 +163,9 @@ static void export_session(const struct schedule *schedule,
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
+        .joined = program->framework
+                      ? NULL
+                      : text_of(schedule->joined, joined, sizeof(joined)),
         .test = program->test,
         .start = start,
         .run = schedule->run->scratch ? schedule->run->path : NULL,
@@ -238,6 +242,15 @@ static bool capture(struct program *program, bool beside)
     return true;
 }
 
+/* The name of a program's folder in the run, to be freed. */
+static char *name_folder(const struct schedule *schedule,
+                         const struct program *program)
+{
+    if (program->test || (schedule->joined && !program->framework))
+        return strdup(program->name);
+    return test_log_program_folder(schedule->run, program->name);
+}
+
 static void start(struct schedule *schedule, struct program *program,
                   size_t jobs)
 {
@@ -249,10 +262,7 @@ static void start(struct schedule *schedule, struct program *program,
     schedule->used += jobs;
     schedule->running++;
     if (!program->folder)
-        program->folder =
-            program->test
-                ? strdup(program->name)
-                : test_log_program_folder(schedule->run, program->name);
+        program->folder = name_folder(schedule, program);
     runners_handover_begin(&program->child.handover);
     export_session(schedule, program, beside);
     if (!capture(program, beside))
@@ -564,7 +574,7 @@ static size_t processors(void)
 
 int runners_run_programs(struct test_log_run *run, struct programs *programs,
                          const struct test_log_options *options,
-                         const struct test_log_history *last)
+                         const struct test_log_history *last, unsigned joined)
 {
     size_t count = runners_programs_in(programs, PROGRAM_WAITING);
     struct schedule schedule = {
@@ -572,6 +582,7 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
         .programs = programs,
         .options = options,
         .last = last,
+        .joined = joined,
         .limit = options->jobs ? options->jobs : TESTS_EACH * processors(),
         .tokens = runners_jobserver_fd() != 0,
         .first = true,

@@ -264,6 +264,27 @@ const struct e2e *e2e_once(const char *key, const char *format, ...)
     return recall(where, command);
 }
 
+/* PREFIX is compiled in: a copy leaves the files of other tests alone. */
+void e2e_install(void)
+{
+    const struct e2e *installed;
+
+    if (e2e_run("command -v pkg-config")->code)
+        cr_skip_test("no pkg-config");
+    if (strcmp(strrchr(BUILD_DIR, '/'), "/base"))
+        cr_skip_test("only default builds are installed");
+    installed = e2e_once(
+        "installed",
+        "mkdir -p copy/build/base && (cd '" SOURCE_DIR
+        "' && cp -a GNUmakefile testlog*.pc.in trace log harness runners "
+        "examples tests \"$OLDPWD/copy\") && (cd '" BUILD_DIR
+        "' && cp -a include trace log harness runners gpu shared flags prefix "
+        "testlog* libtestlog* \"$OLDPWD/copy/build/base\") && "
+        "make -s -C copy install PREFIX=$PWD/opt TRACING=0");
+    e2e_expect_code(installed, 0);
+    e2e_expect_code(e2e_run("ln -s '%s/opt' opt", installed->folder), 0);
+}
+
 /* The path of a program that make has built, in one of its ways. */
 static const char *built(const char *way, const char *name)
 {

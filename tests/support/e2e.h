@@ -71,6 +71,13 @@ const struct e2e *e2e_run(const char *format, ...)
 const struct e2e *e2e_once(const char *key, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* e2e_install makes opt/ a link to an installation that the tests of a program
+ * share; with E2E_INSTALLED before a command, pkg-config finds it. It skips the
+ * test if this is no default build, or there is no pkg-config. */
+#define E2E_INSTALLED                                                          \
+    "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; export PKG_CONFIG_PATH; "
+void e2e_install(void);
+
 /* e2e_writes runs a command and returns what it wrote to stdout and stderr,
  * with a byte 036 after each write(2). */
 const struct e2e *e2e_writes(const char *format, ...)

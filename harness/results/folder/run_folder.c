@@ -243,7 +243,7 @@ static int make_program(struct test_log_run *run, const char *program)
 {
     char part[PATH_MAX];
 
-    if (run->parent.launched)
+    if (run->parent.launched || run->parent.joined)
         return join_program(run);
     for (int tries = 0; tries < 100; tries++) {
         free(run->program);

@@ -214,6 +214,8 @@ struct test_log_parent {
     bool launched;       /* other ranks have the same folder */
     bool nested;         /* we run inside a test */
     bool beside;         /* its run has other programs, too */
+    unsigned joined;     /* number among the program's processes in a run that
+                            a ctest made; 0: there are no others */
 };
 
 /* A run, or one program's part of it. */

@@ -255,14 +255,15 @@ void test_log_note_late_losses(const struct test_log_run *run,
     trace_reader_close(reader);
 }
 
-/* Rendering a large recording takes time and space, and hardly anybody reads
- * the files of passing tests. */
+/* Rendering takes time and space, for a large recording or in each process of a
+ * ctest, and hardly anybody reads the files of passing tests. */
 static bool is_rendered(const struct test_log_run *run,
                         enum test_log_outcome outcome,
                         const struct trace_reader *reader)
 {
     return run->render_all || outcome != TEST_LOG_OUTCOME_PASSED ||
-           trace_reader_summary(reader).size <= RENDERED_MAX;
+           (!run->parent.joined &&
+            trace_reader_summary(reader).size <= RENDERED_MAX);
 }
 
 bool test_log_render(struct test_log_run *run, struct test_log_result *result,

@@ -494,16 +494,18 @@ static bool read_inform(struct reader *reader)
 
 static bool read_list(struct reader *reader)
 {
-    static const char *const words[] = {"json", NULL};
+    static const char *const words[] = {"json", "cmake", NULL};
     struct test_log_options *options = reader->options;
     unsigned choice;
 
     options->informs = options->list = true;
     options->list_json = reader->value;
-    return !reader->value ||
-           test_log_option_judge(
-               reader,
-               test_log_read_word(reader->name, reader->value, words, &choice));
+    if (!reader->value)
+        return true;
+    if (test_log_read_word(reader->name, reader->value, words, &choice))
+        return test_log_option_judge(reader, -1);
+    options->list_cmake = choice == 1;
+    return true;
 }
 
 static bool read_version(struct reader *reader)
@@ -618,7 +620,7 @@ static const struct option_row rows[] = {
      .flag_only = true},
     {"--version", NULL, NULL, "print the version", .read = read_version,
      .letter = 'v', .flag_only = true},
-    {"--list", NULL, "[json|", "list the tests; json: for other programs",
+    {"--list", NULL, "[json|cmake|", "list the tests, for other programs",
      .read = read_list, .letter = 'l', .flag_only = true},
     {"--list-sites", NULL, NULL, "list the call sites, as JSON lines",
      .read = read_inform, AT(list_sites), .flag_only = true},

@@ -64,7 +64,8 @@ struct test_log_options {
     const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;
-    bool list_json; /* --list=json */
+    bool list_json; /* --list=json, or =cmake */
+    bool list_cmake;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     const char *shard_by; /* where shard.way comes from; NULL: default */

@@ -3,9 +3,11 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -250,10 +252,59 @@ static void run_nothing(struct test_log_runner *runner,
     test_log_plan_keep(set, want_none);
 }
 
+/* ---- Beside other processes of a ctest ---- */
+
+static void find_taken(struct test_log_runner *runner,
+                       const struct criterion_suite *suite,
+                       struct criterion_test *test)
+{
+    const struct test_log_run *run = runner->run;
+    char name[PATH_MAX], path[PATH_MAX];
+
+    (void)suite;
+    if (snprintf(name, sizeof(name), "tests/%s/%s.%s", run->program,
+                 test->category, test->name) >= PATH_MAX ||
+        test_log_local_path(run, name, path) || access(path, F_OK))
+        return;
+    snprintf(runner->attempt, sizeof(runner->attempt), "~%u",
+             run->parent.joined);
+}
+
+/* Another process that has joined the run may have run the same tests: then the
+ * folders of ours have a number. Until they are made, others wait; returns a
+ * descriptor to be closed, -1 without others. */
+static int hold_others(struct test_log_runner *runner,
+                       struct criterion_test_set *set)
+{
+    const struct test_log_run *run = runner->run;
+    char name[PATH_MAX], path[PATH_MAX];
+    int folder = -1;
+
+    if (run->path && run->parent.joined &&
+        snprintf(name, sizeof(name), "tests/%s", run->program) < PATH_MAX &&
+        !test_log_local_path(run, name, path))
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -1;
+    flock(folder, LOCK_EX);
+    each(runner, set, find_taken);
+    return folder;
+}
+
+static void add_results(struct test_log_runner *runner,
+                        struct criterion_test_set *set)
+{
+    int others = hold_others(runner, set);
+
+    each(runner, set, add_result);
+    if (others >= 0)
+        close(others);
+}
+
 static void make_jobs(struct test_log_runner *runner,
                       struct criterion_test_set *set)
 {
-    each(runner, set, add_result);
+    add_results(runner, set);
     if (runner->run->count < set->tests || test_log_jobs_make(runner)) {
         run_nothing(runner, set, ENOMEM);
         return;
@@ -451,7 +502,10 @@ size_t test_log_prepare_retry(struct test_log_runner *runner,
     test_log_plan_seal(set);
     test_log_spawn_again();
     open_status(set->tests);
-    snprintf(runner->attempt, sizeof(runner->attempt), ".try%zu", number);
+    runner->attempt[strcspn(runner->attempt, ".")] = '\0';
+    snprintf(runner->attempt + strlen(runner->attempt),
+             sizeof(runner->attempt) - strlen(runner->attempt), ".try%zu",
+             number);
     for (size_t i = 0; i < runner->run->count; i++) {
         struct test_log_job *job = &runner->jobs[i];
         bool has_folder = job->result->folder;

@@ -27,6 +27,7 @@ static const char audit_variable[] = "LD_AUDIT";
 
 #ifndef TEST_LOG_LIBRARIES
 #    define TEST_LOG_LIBRARIES "/usr/local/lib" /* where it is installed */
+#    define TEST_LOG_FROM_BIN "../lib" /* the same from testlog's folder */
 #endif
 #ifndef TEST_LOG_SONAME
 #    define TEST_LOG_SONAME "libtestlog.so.0"
@@ -59,16 +60,21 @@ static int folder_of(const char *file)
     return (int)(trace_base_name(file) - file);
 }
 
-/* The library may be beside libtestlog.so, if this code is in that. */
+/* The library may be beside libtestlog.so, if this code is in that, or where
+ * both are installed in a folder below it. */
 static bool is_beside_us(char *path)
 {
     static const char name[] = "libtestlog.so";
+    const char *ours;
     Dl_info info;
 
-    return dladdr(library_name, &info) && info.dli_fname &&
-           strchr(info.dli_fname, '/') &&
-           !strncmp(trace_base_name(info.dli_fname), name, strlen(name)) &&
-           is_there(path, "%.*s%s", folder_of(info.dli_fname), info.dli_fname,
+    if (!dladdr(library_name, &info) || !info.dli_fname ||
+        !strchr(info.dli_fname, '/') ||
+        strncmp(trace_base_name(info.dli_fname), name, strlen(name)) != 0)
+        return false;
+    ours = info.dli_fname;
+    return is_there(path, "%.*s%s", folder_of(ours), ours, library_name) ||
+           is_there(path, "%.*stestlog/%s", folder_of(ours), ours,
                     library_name);
 }
 
@@ -101,9 +107,10 @@ bool test_log_gpu_library(char *path)
     if (given)
         return is_there(path, "%s", given);
     return is_beside_us(path) || is_beside_testlog(path, ".", library_name) ||
-           is_beside_testlog(path, "../lib", library_name) ||
+           is_beside_testlog(path, TEST_LOG_FROM_BIN "/testlog",
+                             library_name) ||
            (hint && is_there(path, "%s", hint)) ||
-           is_there(path, TEST_LOG_LIBRARIES "/%s", library_name) ||
+           is_there(path, TEST_LOG_LIBRARIES "/testlog/%s", library_name) ||
            (is_ours(set) && is_there(path, "%s", set));
 }
 
@@ -117,7 +124,8 @@ bool test_log_own_library(char *path)
 {
     is_testlog = true;
     return is_beside_testlog(path, "shared", TEST_LOG_SONAME) ||
-           is_beside_testlog(path, "../lib", TEST_LOG_SONAME) ||
+           is_beside_testlog(path, TEST_LOG_FROM_BIN, TEST_LOG_SONAME) ||
+           is_beside_testlog(path, "..", TEST_LOG_SONAME) ||
            is_there(path, TEST_LOG_LIBRARIES "/" TEST_LOG_SONAME);
 }
 

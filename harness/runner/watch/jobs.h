@@ -55,7 +55,7 @@ struct test_log_runner {
     size_t at_once;      /* tests, as passed to Criterion; 0: processors */
     bool serial;         /* the serial tests run, one at a time */
     const char *stopped; /* why no further tests start; NULL: they do */
-    char attempt[16];    /* ".try2": suffix of folder names */
+    char attempt[40];    /* "~7.try2": suffix of folder names */
     char outermost[16];  /* id of the process that ends the run */
 };
 

@@ -177,36 +177,14 @@ Test(e2e_link, cannot_be_linked_statically)
 
 /* ---- Installation ---- */
 
-/* Makes opt/ a link to an installation that tests share. PREFIX is compiled in:
- * a copy leaves the files of other tests alone. */
-static void install(void)
-{
-    const struct e2e *installed;
-
-    need("pkg-config");
-    if (strcmp(strrchr(BUILD_DIR, '/'), "/base"))
-        cr_skip_test("only default builds are installed");
-    installed = e2e_once(
-        "installed",
-        "mkdir -p copy/build/base && (cd '" SOURCE_DIR
-        "' && cp -a GNUmakefile testlog*.pc.in trace log harness runners "
-        "examples tests \"$OLDPWD/copy\") && (cd '" BUILD_DIR
-        "' && cp -a include trace log harness runners gpu shared flags prefix "
-        "testlog* libtestlog* \"$OLDPWD/copy/build/base\") && "
-        "make -s -C copy install PREFIX=$PWD/opt TRACING=0");
-    built(installed);
-    built(e2e_run("ln -s '%s/opt' opt", installed->folder));
-}
-
-#define INSTALLED                                                              \
-    "PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig; export PKG_CONFIG_PATH; "
+#define INSTALLED E2E_INSTALLED
 
 Test(e2e_link, links_with_the_flags_of_pkg_config)
 {
     const char *cc = INSTALLED "cc " SANITIZE_FLAGS " -DTRACING " PROGRAMS
                                "/linked.c -o linked_test";
 
-    install();
+    e2e_install();
     built(e2e_run("%s $(pkg-config --cflags --libs testlog)", cc));
     expect_linked("./linked_test", false);
     e2e_expect_has(e2e_run("ldd ./linked_test")->out, "libtestlog.so.");
@@ -224,7 +202,7 @@ Test(e2e_link, links_an_annotated_shared_library_of_the_project)
 {
     static const char *const packages[] = {"testlog", "testlog-static"};
 
-    install();
+    e2e_install();
     built(e2e_run(INSTALLED "cc " FLAGS "-shared -fPIC -DPLUGIN " PROGRAMS
                             "/plugged.c -o libplugged.so"));
     for (size_t i = 0; i < 2; i++) {
@@ -268,7 +246,7 @@ Test(e2e_link, links_cuda_files_with_the_flags_of_pkg_config)
     static const char *const packages[] = {"testlog", "testlog-static"};
 
     need("nvcc");
-    install();
+    e2e_install();
     test_save("k_test.cu", kernel, strlen(kernel));
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *run;

@@ -103,7 +103,7 @@ Test(e2e_select, list_prints_json)
     cr_expect_eq(cJSON_GetArraySize(e2e_json("list.json")), 0);
     e2e_expect_code(e2e_run("%s --list=xml", program), 2);
     e2e_expect_has(e2e_run("%s --list=xml", program)->err,
-                   "--list: unknown value \"xml\"; write json\n");
+                   "--list: unknown value \"xml\"; write json or cmake\n");
     e2e_expect_code(e2e_run("%s --list=json >/dev/full", program), 1);
 }
 

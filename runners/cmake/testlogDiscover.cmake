@@ -1,0 +1,16 @@
+# testlogDiscover.cmake: lists the tests of a program, with the SETTINGS of
+# testlog_discover_tests, in the file TESTS.
+include("${SETTINGS}")
+execute_process(
+    COMMAND "${testlog_entry_command}" run "${testlog_entry_program}" --
+        --list=cmake ${testlog_entry_flags}
+    WORKING_DIRECTORY "${testlog_entry_folder}"
+    OUTPUT_VARIABLE testlog_list ERROR_VARIABLE testlog_errors
+    RESULT_VARIABLE testlog_code)
+if(NOT testlog_code EQUAL 0)
+    file(REMOVE "${TESTS}")
+    message(FATAL_ERROR "testlog: cannot list the tests of ${testlog_entry_program}: "
+        "${testlog_code}\n${testlog_errors}")
+endif()
+file(WRITE "${TESTS}.new" "${testlog_list}")
+file(RENAME "${TESTS}.new" "${TESTS}")

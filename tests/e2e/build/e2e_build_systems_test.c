@@ -1,0 +1,167 @@
+/* e2e_build_systems_test.c: projects of CMake, Meson and Automake use an
+ * installed testlog. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+TestSuite(e2e_build_systems, .init = e2e_begin, .timeout = 300);
+
+#define PROJECTS SOURCE_DIR "/tests/build-systems"
+#define LATEST   "testlog-runs/latest/"
+
+static void need(const char *program)
+{
+    if (e2e_run("command -v %s", program)->code)
+        cr_skip_test("no %s", program);
+    e2e_install();
+}
+
+/* ---- CMake ---- */
+
+static void build_cmake(const char *mode)
+{
+    need("cmake");
+    e2e_expect_code(e2e_run("cp -r '" PROJECTS "' projects && cmake -S "
+                            "projects/cmake -B build -DMODE=%s "
+                            "-DCMAKE_PREFIX_PATH=$PWD/opt && cmake --build "
+                            "build",
+                            mode),
+                    0);
+}
+
+/* "outcome suite/test" of the latest run, sorted. */
+static const char *outcomes(void)
+{
+    return e2e_run("cut -f 1,4 build/" LATEST
+                   "results.tsv | tr '\\t' ' ' | sort -k 2")
+        ->out;
+}
+
+static const char all[] = "failed store/fails\n"
+                          "passed store/has_a_limit\n"
+                          "passed store/passes\n"
+                          "skipped store/skips\n";
+
+Test(e2e_build_systems, cmake_discovers_tests)
+{
+    const struct e2e *run;
+
+    build_cmake("POST_BUILD");
+    run = e2e_run("cd build && ctest");
+    cr_expect_neq(run->code, 0);
+    e2e_expect_has(run->out, "store/is_off ");
+    e2e_expect_has(run->out, "(Disabled)");
+    e2e_expect_has(run->out, "store/fails ");
+    e2e_expect_has(run->out, "***Failed");
+    e2e_expect_has(run->out, "***Skipped");
+    e2e_expect_has(run->out, "out of 5\n");
+    e2e_expect_is(outcomes(), all);
+    cr_expect(e2e_exists("build/" LATEST "report.html"));
+    cr_expect(
+        e2e_exists("build/" LATEST "tests/store_test/store.fails/log.txt"));
+    e2e_expect_has(e2e_read("build/store_test-testlog-list.cmake"),
+                   "testlog_entry( [[store/has_a_limit]] "
+                   "[[store/has_a_limit]] 16 0 0 [[store]])\n");
+}
+
+/* The processes of a ctest make one run, however it chooses or repeats tests;
+ * each ctest makes another. */
+Test(e2e_build_systems, one_ctest_is_one_run)
+{
+    build_cmake("POST_BUILD");
+    e2e_run("cd build && ctest -j4");
+    e2e_expect_is(outcomes(), all);
+    e2e_run("cd build && ctest --rerun-failed");
+    e2e_expect_is(outcomes(), "failed store/fails\n");
+    e2e_run("cd build && ctest -R 'passes|skips' --repeat until-fail:3");
+    e2e_expect_is(outcomes(), "passed store/passes\nskipped store/skips\n");
+    e2e_run("ctest --test-dir build -L store -E fails");
+    e2e_expect_is(outcomes(), "passed store/has_a_limit\n"
+                              "passed store/passes\n"
+                              "skipped store/skips\n");
+    e2e_expect_is(e2e_run("ls -d build/testlog-runs/2* | wc -l")->out, "4\n");
+    e2e_expect_is(e2e_run("ls build/testlog-runs/.joined | wc -l")->out, "1\n");
+}
+
+/* Before ctest runs tests, it asks a program that is newer than the list. */
+Test(e2e_build_systems, cmake_discovers_tests_before_they_run)
+{
+    build_cmake("PRE_TEST");
+    cr_expect_not(e2e_exists("build/store_test-testlog-list.cmake"));
+    e2e_expect_has(e2e_run("cd build && ctest -N")->out, "store/passes\n");
+    e2e_run("sed -i 's/store, passes/store, is_new/' projects/store_test.c && "
+            "cmake --build build");
+    e2e_expect_has(e2e_run("cd build && ctest -N")->out, "store/is_new\n");
+}
+
+Test(e2e_build_systems, ctest_without_a_program_says_so)
+{
+    build_cmake("POST_BUILD");
+    e2e_run("rm build/*-list.cmake");
+    e2e_expect_has(e2e_run("cd build && ctest")->out, "store_test_NOT_BUILT");
+}
+
+/* A run whose folder cannot be used does not change a verdict. */
+Test(e2e_build_systems, a_run_that_cannot_be_joined_changes_nothing)
+{
+    const struct e2e *run;
+
+    build_cmake("POST_BUILD");
+    run = e2e_run("touch build/testlog-runs; cd build && ctest -R passes "
+                  "--verbose");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "--join: cannot use ");
+}
+
+/* ---- Meson and Automake ---- */
+
+Test(e2e_build_systems, meson_counts_tests_as_failed)
+{
+    const struct e2e *run;
+
+    need("meson");
+    run =
+        e2e_run(E2E_INSTALLED "mkdir p && cp '" PROJECTS "'/meson/* '" PROJECTS
+                              "/store_test.c' p && meson setup b p && meson "
+                              "compile -C b && meson test -C b");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->out, "store FAIL ");
+    e2e_expect_has(run->out, "2/3 subtests passed");
+    e2e_expect_lacks(run->out, "ERROR");
+}
+
+Test(e2e_build_systems, automake_has_no_additional_error)
+{
+    const struct e2e *run;
+
+    need("autoreconf");
+    run = e2e_run(
+        E2E_INSTALLED
+        "mkdir p && cp '" PROJECTS "'/automake/* '" PROJECTS
+        "/store_test.c' p && cd p && cp \"$(automake "
+        "--print-libdir)/tap-driver.sh\" . && autoreconf -i && ./configure && "
+        "make check");
+    cr_expect_neq(run->code, 0);
+    e2e_expect_has(run->out, "FAIL: store_test 5 - store::fails");
+    e2e_expect_has(run->out, "# FAIL:  1\n");
+    e2e_expect_has(run->out, "# ERROR: 0\n");
+}
+
+/* ---- Suites that are not changed ---- */
+
+Test(e2e_build_systems, the_shadow_of_criterion_links_testlog)
+{
+    need("cc");
+    e2e_expect_code(
+        e2e_run(
+            E2E_INSTALLED
+            "export PKG_CONFIG_PATH=$(pkg-config --variable=shadow testlog)"
+            " && printf '#include <criterion/criterion.h>\\nTest(a, b) "
+            "{}\\n' | cc -o plain_test -x c - -x none $(pkg-config --cflags "
+            "--libs criterion) && ./plain_test"),
+        0);
+    cr_expect(e2e_exists(LATEST "tests/plain_test/a.b/recording"));
+}
