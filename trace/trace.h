@@ -777,7 +777,6 @@ __attribute__((destructor(101))) static void trace_module_leave_(void)
     trace_module_forget(&trace_module_);
 }
 #endif
-
 TRACE_INLINE_ void trace_guard_end_(struct trace_span_ref *span)
 {
     if (span->place)

@@ -141,12 +141,14 @@ static void print_entry(const cJSON *test)
 static int print_all(const cJSON *all, bool cmake)
 {
     char *text = cmake ? NULL : cJSON_PrintUnformatted(all);
-    const cJSON *test;
+    const cJSON *entries = cmake ? all : NULL, *test;
     int failed = 0;
 
-    if (cmake)
-        cJSON_ArrayForEach(test, all) print_entry(test);
-    else
+    cJSON_ArrayForEach(test, entries)
+    {
+        print_entry(test);
+    }
+    if (!cmake)
         failed = !text || puts(text) < 0;
     cJSON_free(text);
     return failed || fflush(stdout) || ferror(stdout) ? -1 : 0;

@@ -17,10 +17,12 @@ struct test_log_history;
 struct test_log_options;
 struct test_log_run;
 
-/* ---- run.c ---- */
+/* ---- write_run.c ---- */
 
 /* runners_write writes the files of a whole run. */
 void runners_write(const struct test_log_run *);
+
+/* ---- run.c ---- */
 
 /* runners_end_scratch compresses a run and moves it from its scratch folder, if
  * it has one; false if it has printed why it cannot. */

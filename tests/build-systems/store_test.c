@@ -18,6 +18,10 @@ TEST_LOG(store, skips)
     cr_skip_test("no disk");
 }
 
-Test(store, has_a_limit, .timeout = 3) {}
+Test(store, has_a_limit, .timeout = 3)
+{
+}
 
-Test(store, is_off, .disabled = true) {}
+Test(store, is_off, .disabled = true)
+{
+}
