@@ -42,6 +42,17 @@ int runners_framework_variable(struct framework_start *start, const char *form,
                &start->variable_capacity, form, path);
 }
 
+int runners_framework_words(struct framework_start *start, const char *text)
+{
+    char *words = text ? strdup(text) : NULL, *rest = words, *word;
+    int status = text && !words ? -1 : 0;
+
+    while (!status && rest && (word = strsep(&rest, " \t")))
+        status = *word ? runners_framework_argument(start, word, NULL) : 0;
+    free(words);
+    return status;
+}
+
 void runners_framework_start_free(struct framework_start *start)
 {
     for (size_t i = 0; i < start->argument_count; i++)

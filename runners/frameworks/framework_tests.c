@@ -2,12 +2,9 @@
  * chooses some of them. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "frameworks.h"
-#include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
@@ -69,6 +66,15 @@ static int read_suite_line(struct framework_tests *tests, char *line,
     return 0;
 }
 
+/* Catch2 quotes names that begin with #. */
+static char *without_quotes(char *line, size_t size)
+{
+    if (size < 3 || strncmp(line, "\"#", 2) != 0 || line[size - 1] != '"')
+        return line;
+    line[size - 1] = '\0';
+    return line + 1;
+}
+
 int runners_framework_read_list(struct framework_tests *tests,
                                 const struct framework *framework, FILE *in,
                                 const char *program)
@@ -86,24 +92,23 @@ int runners_framework_read_list(struct framework_tests *tests,
         if (framework->form == FRAMEWORK_LIST_SUITES)
             status = read_suite_line(tests, line, suite);
         else if (end)
-            status = add(tests, program, line, NULL);
+            status = add(tests, program, without_quotes(line, end), NULL);
     }
     free(line);
     return status;
 }
 
-/* Returns whether the program has listed its tests. Catch2's exit code is how
- * many there are. */
+/* Catch2's exit code is how many tests there are. */
 static bool list(struct framework_tests *tests,
-                 const struct framework *framework, const char *command,
+                 const struct framework *framework, char **argv,
                  const char *program)
 {
-    FILE *in = popen(command, "re");
+    FILE *in = runners_framework_output(argv);
     int status =
         in ? runners_framework_read_list(tests, framework, in, program) : -1;
 
-    if (in && !WIFEXITED(pclose(in)))
-        status = -1;
+    if (in)
+        fclose(in);
     return !status && tests->count;
 }
 
@@ -113,15 +118,14 @@ int runners_framework_list(struct framework_tests *tests,
 {
     bool listed = false;
 
-    for (size_t i = 0; i < 2 && framework->list[i] && !listed; i++) {
-        struct trace_text command = {0};
+    for (size_t i = 0; framework->list[i] && !listed; i++) {
+        struct framework_start start = {.argument_count = 0};
 
-        test_log_add_word(&command, path);
-        trace_text_printf(&command, " %s %s </dev/null 2>/dev/null",
-                          arguments ? arguments : "", framework->list[i]);
-        if (!command.failed)
-            listed = list(tests, framework, command.data, program);
-        trace_text_free(&command);
+        if (!runners_framework_argument(&start, path, NULL) &&
+            !runners_framework_words(&start, arguments) &&
+            !runners_framework_words(&start, framework->list[i]))
+            listed = list(tests, framework, start.arguments, program);
+        runners_framework_start_free(&start);
     }
     return listed ? 0 : -1;
 }

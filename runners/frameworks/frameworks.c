@@ -60,6 +60,7 @@ static const struct framework frameworks[] = {
         .library = "libcmocka.so",
         .marker = "CMOCKA_XML_FILE",
         .variables = {"CMOCKA_MESSAGE_OUTPUT=XML", "CMOCKA_XML_FILE=%s"},
+        .file = "report-%g.xml", /* one for each group */
         .is_silent = true,
     },
     {.name = "exit", .title = "no framework"},

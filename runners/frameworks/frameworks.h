@@ -32,7 +32,9 @@ struct framework {
     const char *marker;    /* text of a program that contains the framework */
     const char *report[3]; /* arguments for a report, with %s for its path */
     const char *variables[3]; /* the same in the environment */
-    const char *list[2];      /* arguments that list the tests, to be tried */
+    const char *file;    /* the report's name, a pattern if there are several;
+                            NULL: report.xml */
+    const char *list[3]; /* arguments that list the tests, to be tried */
     enum framework_list form;
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file that names them */
@@ -72,7 +74,8 @@ struct framework_tests {
 };
 
 /* runners_framework_list adds the tests of a program that its framework lists;
- * those without a suite are of the suite `program`. -1 if it fails. */
+ * those without a suite are of the suite `program`. -1 if it fails, takes
+ * longer than a minute, or a signal is to end us. */
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
                            const char *program);
@@ -91,15 +94,21 @@ int runners_framework_write(const struct framework_tests *,
                             const struct framework *, FILE *);
 void runners_framework_tests_free(struct framework_tests *);
 
+/* ---- list_output.c ---- */
+
+/* runners_framework_output starts a program and returns what it prints, in a
+ * file to be closed; NULL if it does not end as above. */
+FILE *runners_framework_output(char **argv);
+
 /* ---- read_report.c ---- */
 
 /* runners_framework_read_report adds the results in a report in XML: of
  * GoogleTest, Catch2, doctest, Boost.Test, Check or cmocka. It may end
- * anywhere, because the program died; then *open is the last result if its test
- * had not ended. Returns how many results were added. */
-size_t runners_framework_read_report(struct test_log_run *, FILE *,
-                                     const struct framework *,
-                                     const char *program, bool *open);
+ * anywhere, because the program died; then *open tells whether the last test
+ * had not ended. Returns whether the report is complete. */
+bool runners_framework_read_report(struct test_log_run *, FILE *,
+                                   const struct framework *,
+                                   const char *program, bool *open);
 
 /* runners_framework_reason returns what a test has printed about its failure as
  * one reason, "file:line: text", to be freed. */
@@ -144,13 +153,17 @@ int runners_framework_variable(struct framework_start *, const char *form,
                                const char *path);
 void runners_framework_start_free(struct framework_start *);
 
+/* runners_framework_words adds the words of a text, or of NULL, which blanks
+ * separate. */
+int runners_framework_words(struct framework_start *, const char *text);
+
 /* runners_framework_take_flags adds the variables in place of our flags; -1 if
  * it has printed that a program of this framework cannot take a flag. */
 int runners_framework_take_flags(struct framework_start *,
                                  const struct framework *, const char *path,
                                  int argc, char **argv);
 
-/* ---- framework_program.c ---- */
+/* ---- framework_program.c: which tests of a program run ---- */
 
 /* A program of another framework, which may be started several times: when it
  * dies, the rest of its tests runs in another process, as do retries. */
@@ -184,6 +197,8 @@ void runners_framework_list_json(const struct framework_program *,
                                  const struct test_log_history *,
                                  struct trace_text *);
 
+/* ---- start_framework.c: a process of the program ---- */
+
 /* runners_framework_begin prepares to start the program, whose folder in the
  * run is `folder`. It returns what to start it with, which is the program's;
  * NULL with errno. */
@@ -199,15 +214,17 @@ void runners_framework_read(void *framework_program, const char *bytes,
 
 /* runners_framework_check, while process `pid` of the program runs, kills it if
  * a test takes too long. `told` is how many results it has sent. */
-void runners_framework_check(struct framework_program *, int pid, size_t told);
+void runners_framework_check(struct framework_program *,
+                             const struct test_log_run *, int pid, size_t told);
+
+/* ---- judge_framework.c: how its tests ended ---- */
 
 /* runners_framework_end reads the report after the process has ended with a
  * status, as waitpid has it, or takes the results that it has sent, those of
- * the run from number `from` on. Returns whether the program must be started
- * again.
- */
+ * the run from number `from` on. If we were `interrupted`, the process did not
+ * end by itself. Returns whether the program must be started again. */
 bool runners_framework_end(struct framework_program *, struct test_log_run *,
-                           size_t from, int status);
+                           size_t from, int status, bool interrupted);
 
 /* runners_framework_results moves the results of all processes to the run;
  * false if there are none. */

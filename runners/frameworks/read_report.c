@@ -25,7 +25,8 @@ struct report {
     const struct framework *framework;
     const char *program;
     struct test_log_result *result; /* NULL: outside of a test */
-    size_t added;
+    size_t depth;
+    bool ended;             /* the outermost element has */
     struct trace_text text; /* of an element without children */
     char message[1024];     /* an attribute, in place of a text */
     char file[PATH_MAX];    /* where it failed; "": unknown */
@@ -77,14 +78,12 @@ static void begin_test(struct report *report, const char *suite,
     result->suite = strdup(suite && *suite ? suite : report->program);
     result->test = strdup(name ? name : "?");
     result->outcome = TEST_LOG_OUTCOME_PASSED;
-    report->added++;
 }
 
 static void drop_test(struct report *report)
 {
     test_log_run_drop(report->run);
     report->result = NULL;
-    report->added--;
 }
 
 static void set_place(struct test_log_result *result, const char *file,
@@ -317,6 +316,7 @@ static void XMLCALL begin_element(void *context, const char *name,
     struct report *report = context;
     const char *message = attribute(attributes, "message");
 
+    report->depth++;
     trace_text_clear(&report->text);
     snprintf(report->message, sizeof(report->message), "%s",
              message ? message : "");
@@ -337,6 +337,7 @@ static void XMLCALL end_element(void *context, const char *name)
             end_check(report, name);
     }
     trace_text_clear(&report->text);
+    report->ended = !--report->depth;
 }
 
 static void XMLCALL add_text(void *context, const char *text, int size)
@@ -347,9 +348,9 @@ static void XMLCALL add_text(void *context, const char *text, int size)
         trace_text_add(&report->text, text, (size_t)size);
 }
 
-size_t runners_framework_read_report(struct test_log_run *run, FILE *in,
-                                     const struct framework *framework,
-                                     const char *program, bool *open)
+bool runners_framework_read_report(struct test_log_run *run, FILE *in,
+                                   const struct framework *framework,
+                                   const char *program, bool *open)
 {
     struct report report = {
         .run = run, .framework = framework, .program = program};
@@ -359,7 +360,7 @@ size_t runners_framework_read_report(struct test_log_run *run, FILE *in,
 
     *open = false;
     if (!parser)
-        return 0;
+        return false;
     XML_SetUserData(parser, &report);
     XML_SetElementHandler(parser, begin_element, end_element);
     XML_SetCharacterDataHandler(parser, add_text);
@@ -369,7 +370,7 @@ size_t runners_framework_read_report(struct test_log_run *run, FILE *in,
     *open = report.result;
     trace_text_free(&report.text);
     XML_ParserFree(parser);
-    return report.added;
+    return report.ended;
 }
 
 /* ---- Reasons ---- */

@@ -9,10 +9,13 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "run.h"
 #include "runners/find/run_json.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* Returns the index of a string in an array; -1 if it is not there. */
 static int place_of(const cJSON *array, const char *text)
@@ -240,26 +243,57 @@ static cJSON *find_run(const struct trace_text *text)
     return NULL;
 }
 
-/* A test that was retried, or got a worse outcome, has another line later. */
-static void add_line(struct test_log_run *run, const char *folder, size_t from,
-                     const cJSON *test)
-{
-    size_t last = run->count;
-    struct test_log_result *result = runners_json_add_test(run, test);
+/* The lines of a program while they are read. */
+struct lines {
+    struct test_log_run *run;
+    const char *folder;
+    struct trace_table numbers; /* of results, by their names */
+    size_t unknown;             /* outcomes */
+};
 
-    if (result && !runners_json_text(test, "program")) {
+/* A sender of another language may have words of its own. */
+static void check_outcome(struct lines *lines, struct test_log_result *result,
+                          const cJSON *test)
+{
+    const char *word = runners_json_text(test, "outcome");
+
+    if (result->outcome != TEST_LOG_OUTCOME_NONE ||
+        (word && !strcmp(word, test_log_outcome_word(result->outcome))))
+        return;
+    if (!lines->unknown++)
+        test_log_notice(
+            "%s: %s has the outcome %s%s%s, which counts as failed; "
+            "write passed, failed, crashed, timeout or skipped",
+            lines->folder, test_log_name(result), word ? "\"" : "",
+            word ? word : "null", word ? "\"" : "");
+    result->outcome = TEST_LOG_OUTCOME_FAILED;
+}
+
+/* A test that was retried, or got a worse outcome, has another line later. */
+static void add_line(struct lines *lines, const cJSON *test)
+{
+    struct test_log_result *result = runners_json_add_test(lines->run, test);
+    uintptr_t number;
+    uint64_t key;
+
+    if (!result)
+        return;
+    if (!runners_json_text(test, "program")) {
         free(result->program);
-        result->program = strdup(folder);
+        result->program = strdup(lines->folder);
     }
-    for (size_t i = from; i < last && last < run->count; i++)
-        if (!strcmp(test_log_name(&run->results[i]),
-                    test_log_name(&run->results[last])))
-            test_log_run_replace(run, i);
+    check_outcome(lines, result, test);
+    key = trace_hash_string(TRACE_HASH, test_log_name(result));
+    if (trace_table_find(&lines->numbers, key, &number))
+        test_log_run_replace(lines->run, number);
+    else
+        trace_table_set(&lines->numbers, key, lines->run->count - 1);
 }
 
 static enum told merge_lines(struct test_log_run *run, const char *folder,
                              const struct trace_text *text)
 {
+    struct lines lines = {.run = run, .folder = folder};
     size_t from = run->count, at = 0;
 
     for (const char *end; at < text->size && (end = end_of(text, at));
@@ -270,9 +304,10 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
             test = cJSON_ParseWithLength(text->data + at,
                                          (size_t)(end - text->data) - at);
         if (test)
-            add_line(run, folder, from, test);
+            add_line(&lines, test);
         cJSON_Delete(test);
     }
+    trace_table_free(&lines.numbers);
     return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
 }
 
@@ -284,7 +319,7 @@ enum told runners_merge(struct test_log_run *run, const char *folder,
 
     if (!json)
         return merge_lines(run, folder, &handover->text);
-    if (!cJSON_HasObjectItem(json, "tests")) /* it only ends the lines */
+    if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "tests")))
         merge_lines(run, folder, &handover->text);
     runners_merge_json(run, json, first);
     cJSON_Delete(json);

@@ -382,7 +382,7 @@ static bool starts_again(const struct schedule *schedule,
 
     if (!program->framework ||
         !runners_framework_end(program->framework, schedule->run, program->from,
-                               child->status) ||
+                               child->status, runners_interrupted()) ||
         has_stopped(schedule))
         return false;
     runners_output_end(&child->output);
@@ -474,7 +474,7 @@ static void check_frameworks(struct schedule *schedule)
             continue;
         if (schedule->in_turn)
             runners_output_show(&child->output);
-        runners_framework_check(program->framework, child->pid,
+        runners_framework_check(program->framework, schedule->run, child->pid,
                                 child->handover.tests);
     }
 }

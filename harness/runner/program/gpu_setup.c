@@ -27,7 +27,7 @@ static const char audit_variable[] = "LD_AUDIT";
 
 #ifndef TEST_LOG_LIBRARIES
 #    define TEST_LOG_LIBRARIES "/usr/local/lib" /* where it is installed */
-#    define TEST_LOG_FROM_BIN "../lib" /* the same from testlog's folder */
+#    define TEST_LOG_FROM_BIN  "../lib" /* the same from testlog's folder */
 #endif
 #ifndef TEST_LOG_SONAME
 #    define TEST_LOG_SONAME "libtestlog.so.0"

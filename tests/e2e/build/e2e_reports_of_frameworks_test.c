@@ -41,6 +41,13 @@ static const char *outcomes(void)
         ->out;
 }
 
+static const char *sorted(void)
+{
+    return e2e_run("cut -f 1,4 testlog-runs/latest/results.tsv | tr '\\t' ' ' "
+                   "| sort")
+        ->out;
+}
+
 static cJSON *test_of(const char *name)
 {
     cJSON *tests = cJSON_GetObjectItem(
@@ -115,7 +122,10 @@ Test(e2e_reports_of_frameworks, catch2)
                               "crashed catch2/crashes\n"
                               "crashed catch2/is killed\n"
                               "timeout catch2/hangs\n"
+                              "passed catch2/#has a sign\n"
                               "passed catch2/is last\n");
+    e2e_expect_code(e2e_run(RUN "./catch2 -- --filter='*/#has*'"), 0);
+    e2e_expect_is(outcomes(), "passed catch2/#has a sign\n");
     e2e_expect_code(e2e_run(RUN "./catch2 -- --filter='*/passes*'"), 0);
     e2e_expect_is(outcomes(), "passed catch2/passes, with a comma\n");
 }
@@ -166,9 +176,10 @@ Test(e2e_reports_of_frameworks, cmocka)
     build("cmocka", "gcc", "-lcmocka");
     result = e2e_run(RUN "./cmocka");
     e2e_expect_code(result, 1);
-    e2e_expect_is(outcomes(), "passed cmocka/passes\n"
-                              "failed cmocka/fails\n"
-                              "skipped cmocka/skips\n");
+    e2e_expect_is(sorted(), "failed cmocka/fails\n"
+                            "passed cmocka/passes\n"
+                            "passed cmocka/passes\n"
+                            "skipped cmocka/skips\n");
     e2e_expect_has(result->err, "cmocka_plain.c:17: 0x2 != 0x3");
 }
 
@@ -223,4 +234,79 @@ Test(e2e_reports_of_frameworks, share_a_run)
     e2e_expect_has(outcomes(), "crashed check/crashes\n");
     e2e_expect_has(outcomes(), "passed small/");
     e2e_expect_has(outcomes(), "passed true\n");
+}
+
+/* ---- Ends that reports do not tell ---- */
+
+static void build_hostile(void)
+{
+    if (e2e_run("g++ -g -o hostile '" SOURCE_DIR "/tests/programs/frameworks/"
+                "gtest_hostile.cpp' -lgtest -lpthread")
+            ->code)
+        cr_skip_test("no GoogleTest");
+}
+
+static const struct hostile {
+    const char *way, *flags, *outcomes;
+} hostile[] = {
+    {"aborts", "",
+     "crashed hostile\npassed A/IsFlaky\npassed A/Ok\npassed A/Prints\n"
+     "passed B/Ok\npassed C/Ok\n"},
+    {"lies", "",
+     "crashed hostile\npassed A/IsFlaky\npassed A/Ok\npassed A/Prints\n"
+     "passed B/Ok\npassed C/Ok\n"},
+    {"exits", "",
+     "crashed hostile\npassed A/IsFlaky\npassed A/Ok\npassed A/Prints\n"},
+    {"hangs", "--timeout=0.5",
+     "passed A/IsFlaky\npassed A/Ok\npassed A/Prints\ntimeout hostile\n"},
+    {"chooses", "--filter='*'", "crashed hostile\npassed A/Ok\n"},
+    {"fifo", "",
+     "crashed hostile\npassed A/IsFlaky\npassed A/Ok\npassed A/Prints\n"
+     "passed B/Ok\npassed C/Ok\n"},
+};
+
+Test(e2e_reports_of_frameworks, no_end_of_a_process_passes_for_its_tests)
+{
+    build_hostile();
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+        const struct e2e *run = e2e_run("HOSTILE=%s " RUN "./hostile -- %s",
+                                        hostile[i].way, hostile[i].flags);
+
+        e2e_expect_code(run, 1);
+        e2e_expect_is(sorted(), hostile[i].outcomes);
+    }
+}
+
+/* What a dead process has printed counts once. */
+Test(e2e_reports_of_frameworks, each_try_counts_once)
+{
+    build_hostile();
+    e2e_expect_code(e2e_run("HOSTILE=flaky " RUN "./hostile -- --retries=3"),
+                    0);
+    cr_expect_eq(cJSON_GetArraySize(
+                     cJSON_GetObjectItem(test_of("A/IsFlaky"), "earlier")),
+                 2);
+    cr_expect_null(cJSON_GetObjectItem(test_of("A/Ok"), "earlier"));
+}
+
+/* A program that hangs when it is asked for its tests ends with us. */
+Test(e2e_reports_of_frameworks, a_list_that_hangs_can_be_interrupted)
+{
+    const struct e2e *run;
+
+    build_hostile();
+    run = e2e_run("HOSTILE='hangs listing' timeout -k 20 1 " RUN
+                  "./hostile -- --filter=x; pgrep -f '[h]ostile --gtest_list'");
+    e2e_expect_is(run->out, "");
+    e2e_expect_has(run->err, "cannot list the tests of ./hostile");
+}
+
+/* Arguments of testlog.conf do not reach a shell. */
+Test(e2e_reports_of_frameworks, arguments_are_words)
+{
+    build_gtest();
+    e2e_run("printf '[program gtest]\\nargs = $(touch pwned) ; touch pwned\\n' "
+            ">testlog.conf");
+    e2e_expect_code(e2e_run(RUN "./gtest -- Small"), 0);
+    cr_expect_not(e2e_exists("pwned"));
 }

@@ -43,6 +43,10 @@ TEST_CASE("hangs")
     pause();
 }
 
+TEST_CASE("#has a sign")
+{
+}
+
 TEST_CASE("is last")
 {
 }

@@ -31,5 +31,8 @@ int main(void)
         cmocka_unit_test(skips),
     };
 
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+    const struct CMUnitTest more[] = {cmocka_unit_test(passes)};
+
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL) +
+           cmocka_run_group_tests_name("more", more, NULL, NULL);
 }

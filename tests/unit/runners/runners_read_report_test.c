@@ -35,7 +35,7 @@ static const char catch2[] =
     "success=\"true\"/></TestCase><TestCase name=\"crashes\" "
     "filename=\"/src/c.cpp\" line=\"12\"><FatalErrorCondition "
     "filename=\"/src/c.cpp\" line=\"12\"> SIGSEGV </FatalErrorCondition>"
-    "<OverallResult success=\"false\"/></TestCase>";
+    "<OverallResult success=\"false\"/></TestCase></Group></Catch>";
 
 static const char check[] =
     "<testsuites><suite><title>store</title><test result=\"success\"><path>/src"
@@ -103,15 +103,15 @@ static const struct row {
 
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
-static size_t read_report(struct test_log_run *run, const struct row *row,
-                          size_t size, bool *open)
+static bool read_report(struct test_log_run *run, const struct row *row,
+                        size_t size, bool *open)
 {
     FILE *in = fmemopen((void *)(uintptr_t)row->report, size ? size : 1, "r");
-    size_t count = runners_framework_read_report(
+    bool complete = runners_framework_read_report(
         run, in, runners_framework_named(row->framework), "prog", open);
 
     fclose(in);
-    return count;
+    return complete;
 }
 
 static void expect_report(const struct row *row)
@@ -122,8 +122,9 @@ static void expect_report(const struct row *row)
 
     while (row->tests[count].name)
         count++;
-    cr_expect_eq(read_report(&run, row, strlen(row->report), &open), count);
+    cr_expect(read_report(&run, row, strlen(row->report), &open));
     cr_expect_not(open);
+    cr_expect_eq(run.count, count);
     for (size_t i = 0; i < count && i < run.count; i++) {
         const struct test_log_result *result = &run.results[i];
 
@@ -165,12 +166,11 @@ Test(runners_read_report, reads_any_beginning_of_a_report)
         for (size_t end = 0; end <= size; end++) {
             struct test_log_run run = {.count = 0};
             bool open;
-            size_t count = read_report(&run, &rows[i], end, &open);
 
-            cr_expect_eq(count, run.count);
-            cr_expect(!open || count);
-            cr_expect(count + 1 >= last); /* one that did not run is dropped */
-            last = count;
+            cr_expect_eq(read_report(&run, &rows[i], end, &open), end == size);
+            cr_expect(!open || run.count);
+            cr_expect(run.count + 1 >= last); /* one may be dropped */
+            last = run.count;
             test_log_run_free(&run);
         }
     }
@@ -191,8 +191,8 @@ Test(runners_read_report, survives_random_changes)
             text[(size_t)rand_r(&seed) % strlen(row->report)] =
                 (char)rand_r(&seed);
         changed.report = text;
-        cr_expect_eq(read_report(&run, &changed, strlen(row->report), &open),
-                     run.count);
+        read_report(&run, &changed, strlen(row->report), &open);
+        cr_expect(!open || run.count);
         test_log_run_free(&run);
         free(text);
     }

@@ -1,0 +1,38 @@
+/* framework_program.h: what the files about a program of another framework
+ * share. Private to this folder. */
+#ifndef TESTLOG_FRAMEWORK_PROGRAM_H
+#define TESTLOG_FRAMEWORK_PROGRAM_H
+
+#include "frameworks.h"
+#include "harness/results/model/model.h"
+#include "trace/base/containers.h"
+
+struct framework_program {
+    const struct framework *framework;
+    const struct test_log_options *options;
+    const char *path, *name;
+    const char *arguments; /* of testlog.conf; NULL: none */
+    bool has_adapter;
+    struct framework_start flags, start;
+    struct framework_tests chosen; /* of the next process */
+    bool chooses;                  /* otherwise all tests run */
+    size_t tries;    /* that the chosen tests had left; 0: unknown */
+    unsigned deaths; /* of processes */
+    int chosen_file; /* 0: none */
+    struct test_log_run results; /* of all processes that have ended */
+    struct trace_table known;    /* hashes of their names: their numbers */
+    struct test_log_run seen;    /* of one, from its output */
+    struct printed_tests printed;
+    uint64_t began;   /* ns since the run's start, of the process */
+    uint64_t changed; /* ns, monotonic, when it was last seen to go on */
+    size_t told;      /* then, a measure of what it had done */
+    bool late;        /* it was killed because of a time-out */
+    struct trace_text stacks; /* then */
+    char *folder; /* an absolute path, for its report; NULL: it has none */
+};
+
+/* runners_framework_list_own replaces the chosen tests by all of the program;
+ * -1 if it cannot be asked. */
+int runners_framework_list_own(struct framework_program *);
+
+#endif

@@ -1,0 +1,473 @@
+/* judge_framework.c: how the tests of a program of another framework ended, and
+ * which run again. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "framework_program.h"
+#include "harness/core/in_process.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/results/reports/writers.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/watch/jobs.h"
+#include "trace/base/strings.h"
+
+enum { DEATHS_MOST = 100 }; /* of processes of a program */
+
+/* ---- How its tests ended ---- */
+
+static struct test_log_result *find(const struct framework_program *program,
+                                    const char *name)
+{
+    uintptr_t number;
+
+    return trace_table_find(&program->known,
+                            trace_hash_string(TRACE_HASH, name), &number)
+               ? &program->results.results[number]
+               : NULL;
+}
+
+static void learn(struct framework_program *program)
+{
+    for (size_t i = 0; i < program->results.count; i++)
+        trace_table_set(
+            &program->known,
+            trace_hash_string(TRACE_HASH,
+                              test_log_name(&program->results.results[i])),
+            i);
+}
+
+static void explain(struct test_log_result *result, int status)
+{
+    char reason[64];
+
+    if (status >= 0 && WIFSIGNALED(status))
+        snprintf(reason, sizeof(reason), "%s",
+                 test_log_signal(WTERMSIG(status)));
+    else
+        snprintf(reason, sizeof(reason), "its process exited with %d",
+                 status >= 0 ? WEXITSTATUS(status) : 127);
+    free(result->reason);
+    result->reason = strdup(reason);
+}
+
+static void store_stacks(struct framework_program *program,
+                         const struct test_log_run *run,
+                         struct test_log_result *result)
+{
+    struct trace_file file;
+
+    if (!program->stacks.size ||
+        (!result->folder && !test_log_make_test_folder(run, result)) ||
+        test_log_create_file(run, result, TEST_LOG_STACKS_FILE, &file))
+        return;
+    fwrite(program->stacks.data, 1, program->stacks.size, file.stream);
+    trace_file_commit(&file);
+}
+
+/* Judges the test in which the process ended. */
+static void judge_open(struct framework_program *program,
+                       const struct test_log_run *run,
+                       struct test_log_result *result, int status)
+{
+    if (!program->has_adapter)
+        result->duration = test_log_now() - (program->framework->prints_tests
+                                                 ? program->printed.began
+                                                 : program->changed);
+    if (program->late) {
+        result->outcome = TEST_LOG_OUTCOME_TIMEOUT;
+        free(result->reason);
+        result->reason = NULL;
+        store_stacks(program, run, result);
+    } else if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
+        result->outcome = TEST_LOG_OUTCOME_CRASHED;
+        explain(result, status);
+    }
+}
+
+/* ---- What a process tells ---- */
+
+static int is_report(const struct dirent *entry)
+{
+    size_t size = strlen(entry->d_name);
+
+    return !strncmp(entry->d_name, "report", 6) && size > 4 &&
+           !strcmp(entry->d_name + size - 4, ".xml");
+}
+
+/* The program may have put anything there. */
+static FILE *open_report(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int fd;
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+        return NULL;
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+        return fdopen(fd, "r");
+    close(fd);
+    return NULL;
+}
+
+/* Reads all reports, and tells whether they are complete. */
+static bool read_reports(const struct framework_program *program,
+                         struct test_log_run *round, bool *open)
+{
+    struct dirent **entries;
+    int count = program->folder
+                    ? scandir(program->folder, &entries, is_report, alphasort)
+                    : -1;
+    bool complete = count > 0;
+
+    for (int i = 0; i < count; i++) {
+        FILE *in = open_report(program->folder, entries[i]->d_name);
+        bool last = false;
+
+        complete &=
+            in && runners_framework_read_report(round, in, program->framework,
+                                                program->name, &last);
+        *open |= last;
+        if (in)
+            fclose(in);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return complete;
+}
+
+/* Reads what a process tells of its tests: its report, otherwise its output. */
+static bool read_results(struct framework_program *program,
+                         struct test_log_run *round, bool *open)
+{
+    bool complete = read_reports(program, round, open);
+
+    if (round->count)
+        return complete;
+    for (size_t i = 0; i < program->seen.count; i++) {
+        struct test_log_result *result = test_log_run_add(round);
+
+        if (result)
+            *result = program->seen.results[i];
+    }
+    program->seen.count = 0;
+    *open = program->printed.runs;
+    return complete;
+}
+
+/* Adds the program itself as a test: it failed outside of its tests. */
+static struct test_log_result *add_itself(
+    const struct framework_program *program, struct test_log_run *round,
+    enum test_log_outcome outcome, const char *reason)
+{
+    struct test_log_result *result = test_log_run_add(round);
+
+    if (!result)
+        return NULL;
+    result->program = strdup(program->name);
+    result->test = strdup(program->name);
+    result->outcome = outcome;
+    result->reason = reason ? strdup(reason) : NULL;
+    return result;
+}
+
+/* A report tells how long tests took, but not when they began. */
+static void set_times(const struct framework_program *program,
+                      struct test_log_run *round)
+{
+    uint64_t began = program->began;
+
+    for (size_t i = 0; i < round->count; i++) {
+        round->results[i].began = began;
+        began += round->results[i].duration;
+    }
+}
+
+static void add_try(struct test_log_result *result,
+                    struct test_log_result *before)
+{
+    size_t count = before->earlier_count;
+
+    result->earlier = before->earlier;
+    result->earlier_capacity = before->earlier_capacity;
+    before->earlier = NULL;
+    before->earlier_count = 0;
+    if (TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
+                            count + 1)) {
+        result->earlier[count++] = (struct test_log_try){
+            .outcome = before->outcome,
+            .reason = before->reason,
+            .folder = before->folder,
+            .began = before->began,
+            .duration = before->duration,
+        };
+        before->reason = before->folder = NULL;
+    }
+    result->earlier_count = count;
+}
+
+/* Adds the results of a process to those of earlier ones. */
+static void add_round(struct framework_program *program,
+                      struct test_log_run *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        struct test_log_result *result = test_log_run_add(&program->results);
+        struct test_log_result *before;
+
+        if (!result)
+            continue;
+        *result = round->results[i];
+        before = find(program, test_log_name(result));
+        if (!before)
+            continue;
+        add_try(result, before);
+        test_log_run_replace(&program->results,
+                             (size_t)(before - program->results.results));
+    }
+    free(round->results);
+    learn(program);
+}
+
+/* ---- The next process ---- */
+
+static size_t tries_left(const struct framework_program *program,
+                         const struct test_log_result *result)
+{
+    size_t retries =
+        test_log_override_of(program->options, result->suite, result->test)
+            .retries;
+
+    return test_log_outcome_bad(result->outcome) &&
+                   result->earlier_count < retries
+               ? retries - result->earlier_count
+               : 0;
+}
+
+static bool any_try_left(const struct framework_program *program)
+{
+    for (size_t i = 0; i < program->results.count; i++)
+        if (program->results.results[i].suite &&
+            tries_left(program, &program->results.results[i]))
+            return true;
+    return false;
+}
+
+/* Leaves the tests that have not run, or failed and have another try. Returns
+ * how many processes these may need at most, which each one makes fewer. */
+static size_t keep_rest(struct framework_program *program)
+{
+    struct framework_tests *tests = &program->chosen;
+    size_t kept = 0, tries = 0;
+
+    for (size_t i = 0; i < tests->count; i++) {
+        struct framework_test *test = &tests->all[i];
+        const struct test_log_result *result = find(program, test->name);
+        size_t left = result ? tries_left(program, result)
+                             : 1 + test_log_most_retries(program->options);
+
+        tries += left;
+        if (left) {
+            tests->all[kept++] = *test;
+            continue;
+        }
+        free(test->name);
+        free(test->own);
+    }
+    tests->count = kept;
+    return tries;
+}
+
+static size_t count_missing(const struct framework_program *program)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < program->chosen.count; i++)
+        count += !find(program, program->chosen.all[i].name);
+    return count;
+}
+
+/* Says that tests did not run, because of too many deaths or because the
+ * program runs others than it is asked for. */
+static void add_missing(struct framework_program *program)
+{
+    size_t count = count_missing(program);
+    char reason[128];
+
+    if (!count || find(program, program->name))
+        return;
+    snprintf(reason, sizeof(reason), "%zu of its tests did not run%s", count,
+             program->deaths == DEATHS_MOST ? ": it died too often" : "");
+    add_itself(program, &program->results, TEST_LOG_OUTCOME_CRASHED, reason);
+}
+
+/* Whether there is something to run in another process. */
+static bool goes_on(struct framework_program *program, bool died)
+{
+    size_t tries;
+
+    if (!runners_framework_chooses(program->framework) ||
+        !(died || program->chooses || any_try_left(program)))
+        return false;
+    if (!program->chooses && runners_framework_list_own(program))
+        return false;
+    program->chooses = true;
+    tries = keep_rest(program);
+    if (tries && (!program->tries || tries < program->tries) &&
+        (died || any_try_left(program)) &&
+        (!died || ++program->deaths < DEATHS_MOST)) {
+        program->tries = tries;
+        return true;
+    }
+    add_missing(program);
+    return false;
+}
+
+/* ---- The end of a process ---- */
+
+/* Whether the process died in the last test; Catch2 reports signals, too. */
+static bool is_explained(const struct test_log_run *round)
+{
+    return round->count &&
+           round->results[round->count - 1].outcome == TEST_LOG_OUTCOME_CRASHED;
+}
+
+/* Takes the results that the program has sent; true if the process ended in the
+ * last test. */
+static bool take_sent(struct framework_program *program,
+                      struct test_log_run *run, size_t from,
+                      struct test_log_run *round)
+{
+    for (size_t i = from; i < run->count; i++) {
+        struct test_log_result *result = test_log_run_add(round);
+
+        if (!result)
+            break;
+        *result = run->results[i];
+        free(result->program);
+        result->program = strdup(program->name);
+    }
+    run->count = from;
+    return is_explained(round);
+}
+
+static bool any_bad(const struct test_log_run *round)
+{
+    for (size_t i = 0; i < round->count; i++)
+        if (test_log_outcome_bad(round->results[i].outcome))
+            return true;
+    return false;
+}
+
+/* Judges a process that ended outside of its tests. */
+static void judge_process(const struct framework_program *program,
+                          struct test_log_run *round, int status, bool complete)
+{
+    char reason[160];
+
+    if (status < 0 || is_explained(round) ||
+        !runners_framework_reports(program->framework))
+        return; /* the status is judged with the program */
+    if (WIFSIGNALED(status))
+        snprintf(reason, sizeof(reason), "the program died of %s",
+                 test_log_signal(WTERMSIG(status)));
+    else if (!complete && (!WEXITSTATUS(status) || round->count))
+        snprintf(reason, sizeof(reason),
+                 "the program exited with %d and left no whole report of %s; "
+                 "kind in " TEST_LOG_SETTINGS_FILE
+                 " may tell another framework",
+                 WEXITSTATUS(status), program->framework->title);
+    else
+        return;
+    add_itself(program, round, TEST_LOG_OUTCOME_CRASHED, reason);
+}
+
+/* Reads how the tests of a process have ended; true if it died. */
+static bool take_round(struct framework_program *program,
+                       struct test_log_run *run, size_t from, int status,
+                       struct test_log_run *round)
+{
+    bool open = false, complete = true;
+
+    if (program->has_adapter)
+        open = take_sent(program, run, from, round);
+    else
+        complete = read_results(program, round, &open);
+    if (program->late && !open)
+        open = add_itself(program, round, TEST_LOG_OUTCOME_NONE, NULL);
+    if (open && round->count && (!program->has_adapter || program->late))
+        judge_open(program, run, &round->results[round->count - 1], status);
+    else if (!open && !program->has_adapter)
+        judge_process(program, round, status, complete);
+    if (!program->has_adapter)
+        set_times(program, round);
+    return open || status < 0 || WIFSIGNALED(status) ||
+           (!complete && any_bad(round));
+}
+
+/* A test that our own signal ended is no crash. */
+static void forgive(struct test_log_run *round)
+{
+    struct test_log_result *last =
+        round->count ? &round->results[round->count - 1] : NULL;
+
+    if (!last || last->outcome != TEST_LOG_OUTCOME_CRASHED)
+        return;
+    last->outcome = TEST_LOG_OUTCOME_SKIPPED;
+    free(last->reason);
+    last->reason = strdup("interrupted");
+}
+
+bool runners_framework_end(struct framework_program *program,
+                           struct test_log_run *run, size_t from, int status,
+                           bool interrupted)
+{
+    struct test_log_run round = {.count = 0};
+    bool died = take_round(program, run, from, status, &round);
+
+    if (interrupted)
+        forgive(&round);
+    add_round(program, &round);
+    if (interrupted || !goes_on(program, died))
+        return false;
+    program->late = false;
+    trace_text_free(&program->stacks);
+    runners_printed_tests_free(&program->printed);
+    return true;
+}
+
+static void report(const struct framework_program *program,
+                   const struct test_log_run *run,
+                   struct test_log_result *result)
+{
+    test_log_jsonl_result(result);
+    if (program->framework->is_silent && !program->has_adapter &&
+        test_log_outcome_bad(result->outcome))
+        test_log_print_block(run, result, &program->options->output);
+}
+
+bool runners_framework_results(struct framework_program *program,
+                               struct test_log_run *run)
+{
+    size_t from = run->count;
+
+    for (size_t i = 0; i < program->results.count; i++) {
+        struct test_log_result *result = test_log_run_add(run);
+
+        if (!result)
+            break;
+        *result = program->results.results[i];
+        report(program, run, result);
+    }
+    program->results.count = 0;
+    return run->count > from;
+}

@@ -1,0 +1,237 @@
+/* start_framework.c: starts a process of a program of another framework, and
+ * ends it if a test takes too long. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "framework_program.h"
+#include "harness/results/folder/notice.h"
+#include "harness/results/folder/run_folder.h"
+#include "harness/results/model/test_stacks.h"
+#include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
+#include "harness/runner/watch/jobs.h"
+#include "harness/runner/watch/process_tree.h"
+
+/* ---- Starting ---- */
+
+/* The file is in memory: the program opens it as ours. */
+static int write_chosen(struct framework_program *program, char path[64])
+{
+    int fd = memfd_create("chosen", MFD_CLOEXEC);
+    FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    int status = -1;
+
+    if (program->chosen_file > 0)
+        close(program->chosen_file);
+    program->chosen_file = fd;
+    if (!out)
+        return -1;
+    status = runners_framework_write(&program->chosen, program->framework, out);
+    snprintf(path, 64, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    return fclose(out) || status ? -1 : 0;
+}
+
+static int add_forms(struct framework_start *start, const char *const *forms,
+                     size_t count, const char *path,
+                     int (*add)(struct framework_start *, const char *,
+                                const char *))
+{
+    int status = 0;
+
+    for (size_t i = 0; i < count && forms[i] && !status; i++)
+        status = add(start, forms[i], path);
+    return status;
+}
+
+#define ADD_FORMS(start, forms, path, add)                                     \
+    add_forms(start, forms, sizeof(forms) / sizeof(*(forms)), path, add)
+
+/* Makes the folder of the program, in which its report goes. */
+static int make_folder(struct framework_program *program,
+                       const struct test_log_run *run, const char *folder)
+{
+    char part[PATH_MAX], path[PATH_MAX];
+
+    free(program->folder);
+    program->folder = NULL;
+    if (snprintf(part, sizeof(part), "tests/%s", folder) >= PATH_MAX ||
+        (test_log_make_folder(run, "tests") && errno != EEXIST) ||
+        (test_log_make_folder(run, part) && errno != EEXIST) ||
+        test_log_local_path(run, part, path))
+        return -1;
+    program->folder = realpath(path, NULL);
+    return program->folder ? 0 : -1;
+}
+
+/* A program with an adapter sends its results, and makes its folder. */
+static int add_report(struct framework_program *program,
+                      const struct test_log_run *run, const char *folder)
+{
+    const struct framework *framework = program->framework;
+    struct framework_start *start = &program->start;
+    char path[PATH_MAX];
+
+    if (program->has_adapter)
+        return 0;
+    if (make_folder(program, run, folder))
+        return -1;
+    snprintf(path, sizeof(path), "%s/%s", program->folder,
+             framework->file ? framework->file : "report.xml");
+    return ADD_FORMS(start, framework->report, path,
+                     runners_framework_argument) ||
+                   ADD_FORMS(start, framework->variables, path,
+                             runners_framework_variable)
+               ? -1
+               : 0;
+}
+
+static int add_chosen(struct framework_program *program)
+{
+    char path[64];
+
+    if (!program->chooses || !runners_framework_chooses(program->framework))
+        return 0;
+    return write_chosen(program, path)
+               ? -1
+               : ADD_FORMS(&program->start, program->framework->chosen, path,
+                           runners_framework_argument);
+}
+
+static int add_flags(struct framework_program *program)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < program->flags.variable_count && !status; i++)
+        status = runners_framework_variable(&program->start,
+                                            program->flags.variables[i], NULL);
+    return status;
+}
+
+const struct framework_start *runners_framework_begin(
+    struct framework_program *program, const struct test_log_run *run,
+    const char *folder)
+{
+    struct framework_start *start = &program->start;
+
+    runners_framework_start_free(start);
+    test_log_run_free(&program->seen);
+    program->seen = (struct test_log_run){.count = 0};
+    program->began = test_log_run_time(run) + 1;
+    program->changed = program->printed.began = test_log_now();
+    program->told = 0;
+    return runners_framework_words(start, program->arguments) ||
+                   add_report(program, run, folder) || add_chosen(program) ||
+                   add_flags(program)
+               ? NULL
+               : start;
+}
+
+/* ---- While it runs ---- */
+
+bool runners_framework_prints(const struct framework_program *program)
+{
+    return program->framework->prints_tests;
+}
+
+void runners_framework_read(void *context, const char *bytes, size_t size)
+{
+    struct framework_program *program = context;
+
+    runners_printed_tests_read(&program->printed, bytes, size);
+}
+
+static double limit_of(const struct framework_program *program)
+{
+    const struct test_log_options *options = program->options;
+    const struct test_log_result *last =
+        program->printed.runs ? &program->seen.results[program->seen.count - 1]
+                              : NULL;
+    double limit =
+        last ? test_log_override_of(options, last->suite, last->test).timeout
+             : 0;
+
+    return limit > 0 ? limit : options->timeout;
+}
+
+/* The report of Catch2 grows when a test begins. */
+static size_t told_by_report(const struct framework_program *program)
+{
+    char path[PATH_MAX];
+    struct stat status;
+
+    return program->folder &&
+                   snprintf(path, sizeof(path), "%s/report.xml",
+                            program->folder) < PATH_MAX &&
+                   !lstat(path, &status)
+               ? (size_t)status.st_size
+               : 0;
+}
+
+/* Returns since when the process has done nothing that can be seen. */
+static uint64_t quiet_since(struct framework_program *program, size_t told)
+{
+    if (program->framework->prints_tests)
+        return program->printed.began;
+    told += told_by_report(program);
+    if (told != program->told)
+        program->changed = test_log_now();
+    program->told = told;
+    return program->changed;
+}
+
+static void look_at_stacks(struct framework_program *program, int pid)
+{
+    char tool[PATH_MAX], bytes[4096];
+    struct trace_text command = {0};
+    size_t size;
+    FILE *in;
+
+    if (program->options->stacks == TEST_LOG_STACKS_OFF ||
+        !test_log_stacks_program(tool))
+        return;
+    test_log_add_word(&command, tool);
+    trace_text_printf(&command,
+                      " --fault=0,0,0,0,0,0 --exception=0,0 --first=0 %d "
+                      "2>/dev/null",
+                      pid);
+    in = command.failed ? NULL : popen(command.data, "re");
+    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
+        trace_text_add(&program->stacks, bytes, size);
+    if (in)
+        pclose(in);
+    trace_text_free(&command);
+}
+
+/* Kills a process and all that it has started. */
+static void kill_tree(const struct test_log_run *run, pid_t pid)
+{
+    struct test_log_tree tree;
+
+    if (test_log_tree_begin(&tree, run, pid))
+        test_log_tree_find(&tree);
+    kill(pid, SIGKILL);
+    for (size_t i = 0; i < tree.count; i++)
+        kill(tree.all[i].pid, SIGKILL);
+    test_log_tree_free(&tree);
+}
+
+void runners_framework_check(struct framework_program *program,
+                             const struct test_log_run *run, int pid,
+                             size_t told)
+{
+    uint64_t since = quiet_since(program, told);
+    double limit = limit_of(program);
+
+    if (program->late || limit <= 0 ||
+        (double)(test_log_now() - since) < limit * 1e9)
+        return;
+    program->late = true;
+    look_at_stacks(program, pid);
+    kill_tree(run, pid);
+}
