@@ -432,6 +432,7 @@ static void usage(void)
         "                        with testlog\n"
         "      --ctest[=FOLDER]  run the programs that ctest lists in a build "
         "folder\n"
+        "      --join=FOLDER     one run for all processes of a ctest\n"
         "      --launch COMMAND  start each test with COMMAND, such as 'mpirun "
         "-n 4'\n"
         "      --races[=helgrind|drd]\n"
@@ -565,6 +566,9 @@ static void refuse(const char *word)
         test_log_notice("--sample-stacks needs pointers or dwarf");
     else if (!strncmp(word, "--preload=", 10))
         test_log_notice("--preload takes no value; name the programs after it");
+    else if (!strcmp(word, "--join"))
+        test_log_notice("--join needs a folder for runs; testlog-build(7) says "
+                        "more");
     else if (!strcmp(word, "--launch"))
         test_log_notice("--launch needs a command; for example --launch "
                         "'mpirun -n 4'");
