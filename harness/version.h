@@ -3,6 +3,6 @@
 #ifndef TESTLOG_VERSION_H
 #define TESTLOG_VERSION_H
 
-#define TEST_LOG_VERSION "0.1.0"
+#define TEST_LOG_VERSION "0.2.0"
 
 #endif
