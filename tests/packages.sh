@@ -65,7 +65,7 @@ use() {
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends /packages/*.deb
 cd /suite
-gcc -DTRACING store_test.c -o store_test $(pkg-config --cflags --libs testlog)
+gcc -DTRACING store.c -o store_test $(pkg-config --cflags --libs testlog)
 ! ./store_test >out
 grep "^2 passed, 1 failed, 2 skipped" out
 testlog log latest store/fails | grep "about to fail"

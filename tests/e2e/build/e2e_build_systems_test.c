@@ -92,7 +92,7 @@ Test(e2e_build_systems, cmake_discovers_tests_before_they_run)
     build_cmake("PRE_TEST");
     cr_expect_not(e2e_exists("build/store_test-testlog-list.cmake"));
     e2e_expect_has(e2e_run("cd build && ctest -N")->out, "store/passes\n");
-    e2e_run("sed -i 's/store, passes/store, is_new/' projects/store_test.c && "
+    e2e_run("sed -i 's/store, passes/store, is_new/' projects/store.c && "
             "cmake --build build");
     e2e_expect_has(e2e_run("cd build && ctest -N")->out, "store/is_new\n");
 }
@@ -125,7 +125,7 @@ Test(e2e_build_systems, meson_counts_tests_as_failed)
     need("meson");
     run =
         e2e_run(E2E_INSTALLED "mkdir p && cp '" PROJECTS "'/meson/* '" PROJECTS
-                              "/store_test.c' p && meson setup b p && meson "
+                              "/store.c' p && meson setup b p && meson "
                               "compile -C b && meson test -C b");
     e2e_expect_code(run, 1);
     e2e_expect_has(run->out, "store FAIL ");
@@ -141,7 +141,7 @@ Test(e2e_build_systems, automake_has_no_additional_error)
     run = e2e_run(
         E2E_INSTALLED
         "mkdir p && cp '" PROJECTS "'/automake/* '" PROJECTS
-        "/store_test.c' p && cd p && cp \"$(automake "
+        "/store.c' p && cd p && cp \"$(automake "
         "--print-libdir)/tap-driver.sh\" . && autoreconf -i && ./configure && "
         "make check");
     cr_expect_neq(run->code, 0);

@@ -337,7 +337,7 @@ Test(e2e_core, testlog_run_judges_test_by_test)
                                        e2e_program("small", E2E_TRACED));
 
     e2e_expect_code(result, 1);
-    e2e_expect_has(result->out, "in_process_test: crashed: the program exited "
+    e2e_expect_has(result->out, "in_process_test: failed: the program exited "
                                 "with 7");
     e2e_run("cp '%s' p; printf '#!/bin/sh\\nexec ./p passes fails skips' >run; "
             "chmod +x run",

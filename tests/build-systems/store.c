@@ -1,4 +1,4 @@
-/* store_test.c: tests of Criterion, for each build system. */
+/* store.c: tests of Criterion, for each build system. */
 #include <criterion/criterion.h>
 #include <testlog/test_log.h>
 
