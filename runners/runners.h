@@ -13,6 +13,7 @@ int runners_log(int argc, char **argv);
 int runners_export(int argc, char **argv);
 int runners_report(int argc, char **argv);
 int runners_filter(int argc, char **argv);
+int runners_version(int argc, char **argv);
 int runners_list(int argc, char **argv);
 int runners_flaky(int argc, char **argv);
 int runners_stat(int argc, char **argv);

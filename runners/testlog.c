@@ -6,7 +6,6 @@
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/symbols/symbols.h"
-#include "harness/version.h"
 #include "runners.h"
 
 static const struct {
@@ -40,9 +39,10 @@ static void usage(FILE *out)
     fputs("Usage: testlog COMMAND [ARGUMENT...]\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs(
-        "\nSee testlog COMMAND --help. testlog --version prints the version.\n",
-        out);
+    fputs("\nSee testlog COMMAND --help. testlog --version prints the version, "
+          "with\n"
+          "--verbose what a report of a bug needs.\n",
+          out);
 }
 
 static int refuse(const char *word)
@@ -73,10 +73,8 @@ int main(int argc, char **argv)
         usage(stdout);
         return 0;
     }
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v")) {
-        puts("testlog " TEST_LOG_VERSION);
-        return 0;
-    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v"))
+        return runners_version(argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
