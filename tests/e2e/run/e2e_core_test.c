@@ -199,6 +199,13 @@ Test(e2e_core, a_command_judges_a_process_that_died)
     }
 }
 
+Test(e2e_core, the_history_knows_the_tests_of_a_process_that_died)
+{
+    core("passes crashes");
+    e2e_run(TESTLOG "list");
+    e2e_expect_has(e2e_run("cat testlog-runs/.history/*")->out, "core/crashes");
+}
+
 Test(e2e_core, the_next_run_judges_a_process_that_died)
 {
     const struct e2e *result;
