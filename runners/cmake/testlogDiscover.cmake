@@ -1,6 +1,7 @@
-# testlogDiscover.cmake: lists the tests of a program, with the SETTINGS of
-# testlog_discover_tests, in the file TESTS.
+# testlogDiscover.cmake: lists the tests of a program, as the file SETTINGS of
+# testlog_discover_tests says.
 include("${SETTINGS}")
+set(TESTS "${testlog_entry_list}")
 execute_process(
     COMMAND "${testlog_entry_command}" run "${testlog_entry_program}" --
         --list=cmake ${testlog_entry_flags}

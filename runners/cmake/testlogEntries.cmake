@@ -1,6 +1,6 @@
-# testlogEntries.cmake: ctest reads the tests in the file TESTS. If BEFORE_TEST is
-# PRE_TEST, they are listed anew when the program is newer.
-macro(testlog_entry name filter timeout disabled serial labels)
+# testlogEntries.cmake: ctest reads the tests in the list that the file SETTINGS names.
+# If BEFORE_TEST is PRE_TEST, they are listed anew when the program is newer.
+function(testlog_entry name filter timeout disabled serial labels)
     set(testlog_name "${testlog_entry_prefix}${name}${testlog_entry_suffix}")
     add_test("${testlog_name}" "${testlog_entry_command}" run
         "--join=${testlog_entry_runs}" "${testlog_entry_program}" --
@@ -22,17 +22,21 @@ macro(testlog_entry name filter timeout disabled serial labels)
     if(testlog_entry_properties)
         set_tests_properties("${testlog_name}" PROPERTIES ${testlog_entry_properties})
     endif()
-endmacro()
+endfunction()
 
+set(TESTS)
 if(EXISTS "${SETTINGS}")
     include("${SETTINGS}")
+    set(TESTS "${testlog_entry_list}")
     if(BEFORE_TEST STREQUAL "PRE_TEST" AND EXISTS "${testlog_entry_program}" AND
        "${testlog_entry_program}" IS_NEWER_THAN "${TESTS}")
         include("${testlog_entry_modules}/testlogDiscover.cmake")
     endif()
 endif()
-if(EXISTS "${TESTS}")
+if(TESTS AND EXISTS "${TESTS}")
     include("${TESTS}")
+elseif(NOT EXISTS "${SETTINGS}" AND NOT CTEST_CONFIGURATION_TYPE)
+    add_test("${NAME}_NOT_BUILT_OR_USE_-C" "${NAME}_NOT_BUILT_OR_USE_-C")
 else()
     add_test("${NAME}_NOT_BUILT" "${NAME}_NOT_BUILT")
 endif()

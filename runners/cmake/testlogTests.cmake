@@ -49,12 +49,22 @@ function(testlog_discover_tests target)
         set(given_WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
     endif()
 
+    # A target may be named several times, with other arguments.
+    get_property(number TARGET ${target} PROPERTY testlog_lists)
+    math(EXPR number "0${number} + 1")
+    set_property(TARGET ${target} PROPERTY testlog_lists ${number})
     set(base "${CMAKE_CURRENT_BINARY_DIR}/${target}-testlog")
-    get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-    set(settings "${base}-$<CONFIG>-settings.cmake")
-    if(NOT multi)
-        set(settings "${base}-settings.cmake")
+    if(number GREATER 1)
+        string(APPEND base "-${number}")
     endif()
+
+    # Each configuration of a generator that has several has a list of its own.
+    get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+    set(start "${base}-")
+    if(multi)
+        set(start "${base}-$<CONFIG>-")
+    endif()
+    set(settings "${start}settings.cmake")
     file(GENERATE OUTPUT "${settings}" CONTENT
 "set(testlog_entry_command [==[${testlog_ENTRY}]==])
 set(testlog_entry_program [==[$<TARGET_FILE:${target}>]==])
@@ -65,17 +75,17 @@ set(testlog_entry_suffix [==[${given_TEST_SUFFIX}]==])
 set(testlog_entry_flags [==[${given_ARGS}]==])
 set(testlog_entry_properties [==[${given_PROPERTIES}]==])
 set(testlog_entry_modules [==[${testlog_MODULES}]==])
+set(testlog_entry_list [==[${start}list.cmake]==])
 ")
 
     if(given_DISCOVERY_MODE STREQUAL POST_BUILD)
         add_custom_command(TARGET ${target} POST_BUILD
-            COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DTESTS=${base}-list.cmake"
+            COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}"
                 -P "${testlog_MODULES}/testlogDiscover.cmake"
-            BYPRODUCTS "${base}-list.cmake" VERBATIM)
+            VERBATIM)
     endif()
     # ctest reads this file, which may run before the program is built.
     file(WRITE "${base}-include.cmake" "set(NAME [==[${target}]==])
-set(TESTS [==[${base}-list.cmake]==])
 set(BEFORE_TEST ${given_DISCOVERY_MODE})
 set(SETTINGS [==[${base}-]==])
 if(CTEST_CONFIGURATION_TYPE AND EXISTS \"\${SETTINGS}\${CTEST_CONFIGURATION_TYPE}-settings.cmake\")

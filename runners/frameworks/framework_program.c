@@ -108,6 +108,27 @@ void runners_framework_close(struct framework_program *program)
     free(program);
 }
 
+/* Tests without a suite are in one of the program's name. */
+static void rename_test(struct framework_test *test, const char *program)
+{
+    const char *slash = strchr(test->name, '/');
+    char *name;
+
+    if (slash && asprintf(&name, "%s%s", program, slash) >= 0) {
+        free(test->name);
+        test->name = name;
+    }
+}
+
+void runners_framework_rename(struct framework_program *program,
+                              const char *name)
+{
+    program->name = program->printed.program = name;
+    if (!program->framework->has_suites)
+        for (size_t i = 0; i < program->chosen.count; i++)
+            rename_test(&program->chosen.all[i], name);
+}
+
 bool runners_framework_is_known(const struct framework_program *program)
 {
     return runners_framework_reports(program->framework);

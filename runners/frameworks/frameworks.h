@@ -177,6 +177,10 @@ struct framework_program *runners_framework_open(
     int argc, char **argv, bool *failed);
 void runners_framework_close(struct framework_program *);
 
+/* runners_framework_rename gives the program another name, which outlives it.
+ */
+void runners_framework_rename(struct framework_program *, const char *name);
+
 /* runners_framework_is_known tells whether the program uses a framework; if
  * not, its exit code is all that it tells. */
 bool runners_framework_is_known(const struct framework_program *);

@@ -69,18 +69,29 @@ static void move_tests(cJSON *all, cJSON *list, const char *program)
 
 /* ---- For CMake ---- */
 
-/* Prints an argument in brackets that it does not contain. */
+/* Returns the most "=" in a row behind a "]". */
+static size_t most_signs(const char *text)
+{
+    size_t most = 0;
+
+    for (; (text = strchr(text, ']')); text++)
+        if (strspn(text + 1, "=") > most)
+            most = strspn(text + 1, "=");
+    return most;
+}
+
+/* Prints an argument in brackets with more "=" than the text has behind a "]",
+ * so that it cannot end there. */
 static void print_argument(const char *text)
 {
-    char end[32] = "]]";
-    size_t level = 0;
+    size_t level = strchr(text, ']') ? most_signs(text) + 1 : 0;
+    struct trace_text signs = {0};
 
-    while (level < sizeof(end) - 3 && strstr(text, end)) {
-        end[++level] = '=';
-        end[level + 1] = ']';
-        end[level + 2] = '\0';
-    }
-    printf(" [%.*s[%s%s", (int)level, end + 1, text, end);
+    while (signs.size < level && !signs.failed)
+        trace_text_char(&signs, '=');
+    printf(" [%s[%s]%s]", signs.data ? signs.data : "", text,
+           signs.data ? signs.data : "");
+    trace_text_free(&signs);
 }
 
 /* Prints a pattern that only a name matches. */

@@ -281,7 +281,7 @@ static int finish_joined(struct joined *joined, const struct test_log_run *run,
 {
     struct test_log_sums sums = test_log_run_sums(run);
 
-    runners_join_end(joined, run, options);
+    runners_join_end(joined, options);
     if (sums.failed)
         printf("run: %s\n", run->path);
     return code == TEST_LOG_EXIT_PASSED && sums.skipped && !sums.passed
@@ -323,7 +323,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
 
     run.command = command_of(programs, NULL);
     if (!options->informs && programs->join &&
-        runners_join(&joined, &run, programs->join, options))
+        runners_join(&joined, &run, programs, options))
         test_log_notice("--join: cannot use %s: %s; this is a run of its own",
                         programs->join, strerror(errno));
     if (options->informs || test_log_run_open(&run, options->dir, NULL) ||

@@ -329,17 +329,18 @@ struct joined {
     pid_t ctest; /* otherwise the parent process */
     bool is_ctest;
     int file;        /* that tells the processes of a ctest of each other */
+    const char *dir; /* where the run is */
     char *path;      /* of the run */
-    unsigned number; /* of this process among them, from 1 on */
+    unsigned number; /* of this process among them, from 1 on; 0: it is alone */
 };
 
 /* runners_join makes `run` a part of that of the ctest that started us, in
- * `dir`; -1 with errno. runners_join_end, once our results are written, writes
- * the files of the run if no other process will, and frees all. */
-int runners_join(struct joined *, struct test_log_run *, const char *dir,
+ * programs->join, and gives the programs names that are unique there; -1 with
+ * errno. runners_join_end, once our results are written, writes the files of
+ * the run if no other process will, and frees all. */
+int runners_join(struct joined *, struct test_log_run *, struct programs *,
                  const struct test_log_options *);
-void runners_join_end(struct joined *, const struct test_log_run *,
-                      const struct test_log_options *);
+void runners_join_end(struct joined *, const struct test_log_options *);
 
 /* ---- preload.c ---- */
 

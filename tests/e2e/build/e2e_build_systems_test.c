@@ -116,6 +116,59 @@ Test(e2e_build_systems, a_run_that_cannot_be_joined_changes_nothing)
     e2e_expect_has(run->out, "--join: cannot use ");
 }
 
+/* Programs of one name in two folders do not take each other's results. */
+Test(e2e_build_systems, two_programs_may_have_one_name)
+{
+    need("cmake");
+    e2e_run("cmake -S '" PROJECTS "/same-name' -B build "
+            "-DCMAKE_PREFIX_PATH=$PWD/opt && cmake --build build && ctest "
+            "--test-dir build");
+    e2e_expect_is(e2e_run("cut -f 1,3,4 build/" LATEST
+                          "results.tsv | tr '\\t' ' ' | sort")
+                      ->out,
+                  "failed unit unit/test\npassed unit~2 unit/test\n");
+}
+
+/* Tests of Catch2 may have any name. */
+Test(e2e_build_systems, names_keep_their_signs)
+{
+    const struct e2e *run;
+
+    need("cmake");
+    if (e2e_run("echo '#include <catch2/catch.hpp>' | c++ -fsyntax-only -x c++ "
+                "-")
+            ->code)
+        cr_skip_test("no Catch2");
+    run =
+        e2e_run("cmake -S '" PROJECTS "/names' -B build "
+                "-DCMAKE_PREFIX_PATH=$PWD/opt && cmake --build build && ctest "
+                "--test-dir build");
+    e2e_expect_has(run->out, "1 tests failed out of 8\n");
+    e2e_expect_lacks(run->err, "Warning");
+    e2e_expect_is(e2e_run("cut -f 1,4 build/" LATEST "results.tsv | sort")->out,
+                  "failed\tnames/fails [x]\n"
+                  "passed\tnames/back\\slash\n"
+                  "passed\tnames/dollar ${HOME} $ENV{HOME} @x@\n"
+                  "passed\tnames/ends with a bracket [fast]\n"
+                  "passed\tnames/eq ]=] end]=\n"
+                  "passed\tnames/one [\n"
+                  "passed\tnames/paren (a) # b\n"
+                  "passed\tnames/semi;colon \"quoted\" * ? !\n");
+}
+
+/* A process that ctest kills is a crashed test of the run. */
+Test(e2e_build_systems, killed_processes_are_in_the_run)
+{
+    build_cmake("POST_BUILD");
+    e2e_run("sed -i 's/^    log_info(\"about.*/    for (;;) {}/; s/3) {/3) {/' "
+            "projects/store.c && cmake --build build && cd build && ctest "
+            "--timeout 2");
+    e2e_expect_is(outcomes(), "crashed store/fails\n"
+                              "passed store/has_a_limit\n"
+                              "passed store/passes\n"
+                              "skipped store/skips\n");
+}
+
 /* ---- Meson and Automake ---- */
 
 Test(e2e_build_systems, meson_counts_tests_as_failed)
