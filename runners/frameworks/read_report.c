@@ -443,7 +443,7 @@ static char *boost_reason(const char *text)
     const char *why = line ? strstr(line, "- message: ") : NULL;
     char path[PATH_MAX], shown[PATH_MAX], *reason;
 
-    if (!why)
+    if (!file || !line || !why)
         return NULL;
     file += strlen("- file   : ");
     snprintf(path, sizeof(path), "%.*s", (int)strcspn(file, "\n"), file);
