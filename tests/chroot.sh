@@ -8,21 +8,15 @@
 set -u
 cd "$(dirname "$0")/.." || exit
 source=$PWD
-work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
+. tests/bare.sh
 passed=0 failed=0
 files="github gitlab kubernetes"
+name="examples/shards in a bare chroot"
 
-skip() {
-    echo "[SKIP] examples/shards in a bare chroot: $1"
-    echo "0 passed, 0 failed, $(wc -w <<<"$files") skipped"
-    exit 0
-}
-[ "$(id -u)" = 0 ] || skip "needs root"
-command -v mmdebstrap >/dev/null || skip "not installed: mmdebstrap"
-/usr/bin/python3 -c 'import yaml' || skip "not installed: python3-yaml"
+need "$name" 3
+/usr/bin/python3 -c 'import yaml' || skip "$name" 3 "not installed: python3-yaml"
 mmdebstrap --quiet --variant=minbase bookworm "$work/bare" ||
-    skip "no bare system could be made"
+    skip "$name" 3 "no bare system could be made"
 
 write_suite() {
     mkdir "$1"
@@ -37,14 +31,6 @@ END
 #define ADDS(n) TEST_LOG(small, adds_##n) { cr_expect_eq(n + n, 2 * n); }
 ADDS(1) ADDS(2) ADDS(3) ADDS(4) ADDS(5) ADDS(6) ADDS(7) ADDS(8)
 END
-}
-
-# inside ROOT: runs the commands of stdin in /suite of a chroot. The mounts end
-# with the commands.
-inside() {
-    unshare --mount --pid --fork sh -c "
-        mount --rbind /proc '$1/proc' && mount --rbind /dev '$1/dev' &&
-        exec chroot '$1' sh -e -c 'cd /suite; . /dev/fd/0'"
 }
 
 # Does what every scheduler does before the first command.
@@ -65,7 +51,7 @@ run_file() {
     prepare "$root" "$1" || return
     /usr/bin/python3 tests/e2e/run/shard_files.py "examples/shards/$1.yml" whole \
         >"$work/commands" || return
-    { echo "export TESTLOG_URL=file:///testlog.git DEBIAN_FRONTEND=noninteractive"
+    { echo "cd /suite; export TESTLOG_URL=file:///testlog.git DEBIAN_FRONTEND=noninteractive"
         cat "$work/commands"; } | inside "$root" >"$work/log" 2>&1 &&
         [ "$(tail -n 1 "$work/log")" = "8 passed, 0 failed, 0 skipped" ]
 }

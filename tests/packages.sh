@@ -9,24 +9,10 @@ set -u
 cd "$(dirname "$0")/.." || exit
 releases=${*:-bookworm trixie}
 source=$PWD
-work=$(mktemp -d)
-trap 'rm -rf --one-file-system "$work"' EXIT
+. tests/bare.sh
 passed=0 failed=0
 
-skip() {
-    echo "[SKIP] Debian packages: $1"
-    echo "0 passed, 0 failed, $(wc -w <<<"$releases") skipped"
-    exit 0
-}
-[ "$(id -u)" = 0 ] || skip "needs root"
-command -v mmdebstrap >/dev/null || skip "not installed: mmdebstrap"
-
-# inside ROOT: runs the commands of stdin in a chroot. The mounts end with them.
-inside() {
-    unshare --mount --pid --fork sh -c "
-        mount --rbind /proc '$1/proc' && mount --rbind /dev '$1/dev' &&
-        exec chroot '$1' sh -ex -c '. /dev/fd/0'"
-}
+need "Debian packages" "$(wc -w <<<"$releases")"
 
 depends() {
     sed -n '/^Build-Depends:/,/^[A-Z].*:/p' debian/control | sed '1s/^[^:]*://; /^[A-Z]/d' |
@@ -42,6 +28,7 @@ build() {
         git archive --prefix=testlog/ HEAD | tar -x -C "$2/$folder"
     done
     inside "$2" <<'END'
+set -x
 for folder in one another; do
     (cd /$folder/testlog && dpkg-buildpackage -us -uc -b)
 done
@@ -62,6 +49,7 @@ use() {
     rm -f "$2"/packages/*-dbgsym_*
     cp -r "$source/tests/build-systems/." "$2/suite/"
     inside "$2" <<'END'
+set -x
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends /packages/*.deb
 cd /suite

@@ -13,13 +13,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/core/in_process.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/runner/watch/process_tree.h"
 #include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 enum { COLUMNS = 8, FILE_MOST = 1 << 30 };
 
@@ -223,36 +223,12 @@ static void read_line(struct test_log_journal *journal,
         read_end(journal, columns, count);
 }
 
-/* Returns the bytes of a file, to be freed; NULL with errno. No descriptor of
- * the journal is closed, because that would drop the locks. */
-static char *load(int fd, size_t *size)
-{
-    struct stat status;
-    ssize_t got;
-    char *bytes;
-
-    if (fstat(fd, &status))
-        return NULL;
-    if (status.st_size > FILE_MOST) {
-        errno = EFBIG;
-        return NULL;
-    }
-    bytes = malloc((size_t)status.st_size + 1);
-    for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
-        got = pread(fd, bytes + *size, (size_t)status.st_size - *size,
-                    (off_t)*size);
-        if (got <= 0)
-            break;
-    }
-    return bytes;
-}
-
 /* A process may have died while it wrote the last line. */
 int test_log_journal_read(struct test_log_journal *journal, int fd)
 {
     struct trace_text facts = {0};
     size_t size;
-    char *bytes = load(fd, &size), *line = bytes, *end;
+    char *bytes = trace_file_bytes(fd, FILE_MOST, &size), *line = bytes, *end;
 
     *journal = (struct test_log_journal){0};
     if (!bytes)

@@ -16,6 +16,7 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/watch/jobs.h"
+#include "trace/base/file.h"
 #include "trace/base/strings.h"
 
 enum { DEATHS_MOST = 100 }; /* of processes of a program */
@@ -105,18 +106,11 @@ static int is_report(const struct dirent *entry)
 static FILE *open_report(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    struct stat status;
-    int fd;
+    int fd = -1;
 
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
-        return NULL;
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-        return fdopen(fd, "r");
-    close(fd);
-    return NULL;
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) < PATH_MAX)
+        fd = trace_open_regular(path);
+    return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 /* Reads all reports, and tells whether they are complete. */

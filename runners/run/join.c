@@ -41,33 +41,6 @@ enum { ANCESTORS = 8 };
 
 /* ---- Which ctest ---- */
 
-/* Reads a file of a process; returns its size, 0 if there is none. */
-static size_t read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-    char path[64];
-    ssize_t got;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd < 0 ? 0 : read(fd, text, size - 1);
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    char line[1024], *end;
-    long parent;
-
-    if (!read_proc(pid, "stat", line, sizeof(line)))
-        return 0;
-    end = strrchr(line, ')');
-    return end && sscanf(end, ") %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
-}
-
 /* Other programs may have names that begin like ctest's. */
 static bool is_ctest(pid_t pid)
 {
@@ -86,7 +59,8 @@ static pid_t find_ctest(bool *found)
     pid_t pid = getppid();
 
     *found = false;
-    for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+    for (int i = 0; i < ANCESTORS && pid > 1;
+         i++, pid = test_log_process_parent(pid)) {
         *found = is_ctest(pid);
         if (*found)
             return pid;
@@ -161,7 +135,9 @@ static cJSON *list_tests(pid_t ctest)
     static const char variable[] = "TESTLOG_JOINING";
     struct trace_text command = {0}, answer = {0};
     char arguments[16384], bytes[65536];
-    size_t size = read_proc(ctest, "cmdline", arguments, sizeof(arguments));
+    ssize_t got =
+        test_log_process_file(ctest, "cmdline", arguments, sizeof(arguments));
+    size_t size = got > 0 ? (size_t)got : 0;
     cJSON *json = NULL;
     FILE *in = NULL;
 

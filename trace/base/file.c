@@ -222,6 +222,30 @@ int trace_file_commit(struct trace_file *file)
     return good ? 0 : -1;
 }
 
+char *trace_file_bytes(int fd, uint64_t most, size_t *size)
+{
+    struct stat status;
+    ssize_t got = 1;
+    char *bytes;
+
+    *size = 0;
+    if (fstat(fd, &status))
+        return NULL;
+    if ((uint64_t)status.st_size > most) {
+        errno = EFBIG;
+        return NULL;
+    }
+    bytes = malloc((size_t)status.st_size + 1);
+    while (bytes && got > 0 && *size < (size_t)status.st_size) {
+        got = pread(fd, bytes + *size, (size_t)status.st_size - *size,
+                    (off_t)*size);
+        *size += got > 0 ? (size_t)got : 0;
+    }
+    if (bytes)
+        bytes[*size] = '\0';
+    return bytes;
+}
+
 uint64_t trace_copy_range(int from, uint64_t at, uint64_t size, FILE *to)
 {
     char bytes[65536];

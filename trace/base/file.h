@@ -4,6 +4,7 @@
 #define TRACE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -26,6 +27,11 @@ int trace_beneath_folder(int folder, const char *name, const char **last);
  * elsewhere and name anything, such as a FIFO: other kinds of files are
  * refused. Returns a descriptor, or -1 with errno. */
 int trace_open_regular(const char *path);
+
+/* trace_file_bytes returns the bytes of a file from its beginning, with a 0
+ * behind them, to be freed, and stores how many there are; NULL with errno,
+ * EFBIG if there are more than `most`. It opens and closes nothing. */
+char *trace_file_bytes(int fd, uint64_t most, size_t *size);
 
 /* trace_copy_range appends bytes of a file, from `at` on, to a stream. Returns
  * how many it has copied: fewer than `size` at the file's end, or if one of the

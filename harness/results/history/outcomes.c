@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -104,31 +103,6 @@ static bool add_line(struct test_log_outcomes *outcomes, char *line)
     return count < 4 || add_try(outcomes, columns, count);
 }
 
-/* Returns the bytes of a file, with a 0 behind them; NULL with errno. */
-static char *load(int fd, size_t *size)
-{
-    struct stat status;
-    char *bytes;
-    ssize_t got = 0;
-
-    if (fstat(fd, &status))
-        return NULL;
-    if (status.st_size > FILE_MOST) {
-        errno = EFBIG;
-        return NULL;
-    }
-    bytes = malloc((size_t)status.st_size + 1);
-    for (*size = 0; bytes && *size < (size_t)status.st_size; *size += got) {
-        got = pread(fd, bytes + *size, (size_t)status.st_size - *size,
-                    (off_t)*size);
-        if (got <= 0)
-            break;
-    }
-    if (bytes)
-        bytes[*size] = '\0';
-    return bytes;
-}
-
 static int parse(struct test_log_outcomes *outcomes, size_t size)
 {
     char *end, *line = outcomes->text;
@@ -149,7 +123,7 @@ static int read_open(struct test_log_outcomes *outcomes, int fd)
 {
     size_t size;
 
-    outcomes->text = load(fd, &size);
+    outcomes->text = trace_file_bytes(fd, FILE_MOST, &size);
     return outcomes->text ? parse(outcomes, size) : -1;
 }
 

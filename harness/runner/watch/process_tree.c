@@ -33,8 +33,8 @@ struct entry {
     bool ours; /* it belongs to the tree */
 };
 
-/* Returns the bytes read, with a 0 behind them; -1 if there is no such file. */
-static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
+ssize_t test_log_process_file(pid_t pid, const char *name, char *text,
+                              size_t size)
 {
     char path[64];
     size_t used = 0;
@@ -58,7 +58,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *text, size_t size)
 static bool read_entry(pid_t pid, struct entry *entry)
 {
     char line[1024], *begin, *end;
-    ssize_t size = read_file(pid, "stat", line, sizeof(line));
+    ssize_t size = test_log_process_file(pid, "stat", line, sizeof(line));
     long parent, group;
     unsigned long long started;
 
@@ -92,6 +92,13 @@ uint64_t test_log_process_started(pid_t pid)
                                                        : 0;
 }
 
+pid_t test_log_process_parent(pid_t pid)
+{
+    struct entry entry;
+
+    return read_entry(pid, &entry) ? entry.parent : 0;
+}
+
 static bool is_alive(const struct test_log_process *process)
 {
     return process->started &&
@@ -122,7 +129,9 @@ static const char *find_variable(const char *environment, size_t size,
 static char *read_environment(pid_t pid, size_t *size)
 {
     char *text = malloc(ENVIRONMENT_MOST);
-    ssize_t got = text ? read_file(pid, "environ", text, ENVIRONMENT_MOST) : -1;
+    ssize_t got =
+        text ? test_log_process_file(pid, "environ", text, ENVIRONMENT_MOST)
+             : -1;
 
     *size = got > 0 ? (size_t)got : 0;
     return text;
@@ -177,7 +186,7 @@ static pid_t tracer_of(pid_t pid)
 {
     char text[4096], *at;
 
-    if (read_file(pid, "status", text, sizeof(text)) < 0)
+    if (test_log_process_file(pid, "status", text, sizeof(text)) < 0)
         return 0;
     at = strstr(text, "\nTracerPid:");
     return at ? (pid_t)strtol(at + strlen("\nTracerPid:"), NULL, 10) : 0;

@@ -17,6 +17,13 @@ struct test_log_process {
  * since the boot; 0 if there is none, or it has ended. */
 uint64_t test_log_process_started(pid_t);
 
+/* test_log_process_parent returns the parent of a process, 0 if it is unknown.
+ * test_log_process_file reads a file of a process in /proc into `text` of
+ * `size` bytes, with a 0 behind it; returns how many bytes were read, -1 if
+ * there is no such file. */
+pid_t test_log_process_parent(pid_t);
+ssize_t test_log_process_file(pid_t, const char *name, char *text, size_t size);
+
 struct test_log_tree {
     struct test_log_process worker;
     pid_t debugger;    /* that traces the worker; 0: none */

@@ -17,6 +17,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/runner/program/program.h"
+#include "harness/runner/watch/process_tree.h"
 #include "harness/runner/watch/supervisor.h"
 #include "jobs.h"
 #include "trace/base/valgrind_requests.h"
@@ -48,39 +49,25 @@ struct box {
     int suspend;
 };
 
-static size_t read_file(pid_t pid, const char *name, char *text, size_t size)
-{
-    char path[64];
-    ssize_t count;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    count = read(fd, text, size);
-    close(fd);
-    return count > 0 ? (size_t)count : 0;
-}
-
 /* Valgrind replaces the name, but a worker has BoxFort's variable. */
 static bool has_box(pid_t pid)
 {
     static char text[1 << 17];
     static const char variable[] = "\0BXFI_MAP=";
-    size_t size = read_file(pid, "environ", text + 1, sizeof(text) - 1);
+    ssize_t size =
+        test_log_process_file(pid, "environ", text + 1, sizeof(text) - 1);
 
-    return memmem(text, size + 1, variable, sizeof(variable) - 1);
+    return size > 0 &&
+           memmem(text, (size_t)size + 1, variable, sizeof(variable) - 1);
 }
 
 /* Whether BoxFort started the process and it executes the test program. */
 static bool is_worker(pid_t pid)
 {
-    static const char name[] = "boxfort-worker";
-    char text[sizeof(name)] = "";
+    char text[64] = "";
 
-    read_file(pid, "cmdline", text, sizeof(text));
-    return !memcmp(text, name, sizeof(name)) ||
+    test_log_process_file(pid, "cmdline", text, sizeof(text));
+    return !strcmp(text, "boxfort-worker") ||
            (test_log_valgrind_folder()[0] && has_box(pid));
 }
 

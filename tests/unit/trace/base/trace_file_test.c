@@ -209,3 +209,27 @@ Test(trace_file, refuses_a_folder)
     cr_expect_eq(trace_file_open(&file, test_path("folder")), -1);
     cr_expect_eq(errno, EISDIR);
 }
+
+Test(trace_file, returns_all_bytes_of_a_file)
+{
+    int fd = open("file", O_RDWR | O_CREAT, 0600);
+    size_t size = 9;
+    char *bytes;
+
+    bytes = trace_file_bytes(fd, 4, &size);
+    cr_assert_not_null(bytes);
+    cr_expect_eq(size, 0);
+    cr_expect_str_eq(bytes, "");
+    free(bytes);
+    cr_assert_eq(write(fd, "a\0bc", 4), 4);
+    bytes = trace_file_bytes(fd, 4, &size);
+    cr_assert_not_null(bytes);
+    cr_expect_eq(size, 4);
+    cr_expect_arr_eq(bytes, "a\0bc", 5);
+    free(bytes);
+    errno = 0;
+    cr_expect_null(trace_file_bytes(fd, 3, &size));
+    cr_expect_eq(errno, EFBIG);
+    cr_expect_null(trace_file_bytes(-1, 4, &size));
+    close(fd);
+}
