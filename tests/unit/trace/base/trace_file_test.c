@@ -212,7 +212,7 @@ Test(trace_file, refuses_a_folder)
 
 Test(trace_file, returns_all_bytes_of_a_file)
 {
-    int fd = open("file", O_RDWR | O_CREAT, 0600);
+    int fd = open(test_path("bytes"), O_RDWR | O_CREAT, 0600);
     size_t size = 9;
     char *bytes;
 
