@@ -5,4 +5,11 @@
 
 #define TEST_LOG_VERSION "0.2.0"
 
+/* The compiler of this file: "GCC 12.2.0". */
+#ifdef __clang__
+#    define TEST_LOG_COMPILER __VERSION__ /* "Clang 14.0.6" */
+#else
+#    define TEST_LOG_COMPILER "GCC " __VERSION__
+#endif
+
 #endif

@@ -126,19 +126,6 @@ static void say(const struct test_log_run *run)
                         run->path, run->program);
 }
 
-/* The tests that did not run keep what is known of them. */
-static void remember(const struct test_log_run *run)
-{
-    char *dir = strdup(run->path);
-    char *slash = dir ? strrchr(dir, '/') : NULL;
-
-    if (slash && slash != dir) {
-        *slash = '\0';
-        test_log_history_update(run, dir, "", false, false);
-    }
-    free(dir);
-}
-
 static void judge(struct test_log_run *run, struct test_log_journal *journal)
 {
     struct test_log_options options = {.profiler = trace_profiler_default};
@@ -151,7 +138,7 @@ static void judge(struct test_log_run *run, struct test_log_journal *journal)
     test_log_run_write(run, &options);
     if (test_log_core_is_written(run))
         test_log_core_remove_journal(run);
-    remember(run);
+    test_log_history_update_beside(run);
     test_log_index_write(run);
     say(run);
 }

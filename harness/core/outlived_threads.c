@@ -17,6 +17,7 @@
 #endif
 
 #include "harness/core/in_process.h"
+#include "harness/runner/watch/process_tree.h"
 #include "trace/base/containers.h"
 #include "trace/recording.h"
 
@@ -88,16 +89,9 @@ void test_log_threads_begin(void)
  * has "12 (name) S". */
 static bool is_harmless(uint32_t id)
 {
-    char path[64], line[128] = "", *name, *end;
-    FILE *file;
+    char line[512] = "", *name, *end;
 
-    snprintf(path, sizeof(path), "/proc/self/task/%u/stat", id);
-    file = fopen(path, "re");
-    if (!file)
-        return true;
-    if (!fgets(line, sizeof(line), file))
-        line[0] = '\0';
-    fclose(file);
+    test_log_process_file((pid_t)id, "stat", line, sizeof(line));
     name = strchr(line, '(');
     end = strrchr(line, ')');
     if (!name || !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X')

@@ -6,15 +6,11 @@
 
 #include <gnu/libc-version.h>
 
+#include "harness/results/folder/notice.h"
+#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/version.h"
 #include "runners/runners.h"
-
-#ifdef __clang__
-#    define COMPILER __VERSION__ /* "Clang 14.0.6" */
-#else
-#    define COMPILER "GCC " __VERSION__
-#endif
 
 static void print_helper(const char *name, bool (*find)(char *path))
 {
@@ -27,7 +23,7 @@ static void print_details(void)
 {
     struct utsname system;
 
-    printf("compiler: %s\nC library: glibc %s\n", COMPILER,
+    printf("compiler: %s\nC library: glibc %s\n", TEST_LOG_COMPILER,
            gnu_get_libc_version());
     if (!uname(&system))
         printf("system: %s %s %s\n", system.sysname, system.release,
@@ -44,10 +40,8 @@ int runners_version(int argc, char **argv)
     bool verbose = argc > 1 && !strcmp(argv[1], "--verbose");
 
     if (argc > 1 && !verbose) {
-        fprintf(stderr,
-                "testlog: --version: unknown flag %s; write --verbose\n",
-                argv[1]);
-        return 2;
+        test_log_notice("--version: unknown flag %s; write --verbose", argv[1]);
+        return TEST_LOG_EXIT_USAGE;
     }
     puts("testlog " TEST_LOG_VERSION);
     if (verbose)

@@ -97,9 +97,9 @@ static bool is_among(const char *const *names, const char *name)
 static void refuse(struct taking *taking, const char *flag)
 {
     if (!taking->failed)
-        test_log_notice("run: %s uses %s, which has nothing like %s; leave out "
+        test_log_notice("run: %s cannot take %s, because it uses %s; leave out "
                         "the flag or the program",
-                        taking->path, taking->framework->title, flag);
+                        taking->path, flag, taking->framework->title);
     taking->failed = true;
 }
 
@@ -122,9 +122,12 @@ static void take(void *context, const struct option_row *row, const char *value)
         return;
     }
     if (asprintf(&variable, "%s=%s", row->variable, value ? value : "1") < 0)
-        return;
-    taking->failed |=
-        runners_framework_variable(taking->start, variable, NULL) != 0;
+        variable = NULL;
+    if (!variable ||
+        runners_framework_variable(taking->start, variable, NULL)) {
+        test_log_notice("out of memory");
+        taking->failed = true;
+    }
     free(variable);
 }
 

@@ -1,28 +1,15 @@
-/* framework_program.c: runs a program of another framework as often as its
- * tests need. */
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
+/* framework_program.c: which framework a program uses, and which of its tests
+ * run. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "framework_program.h"
-#include "harness/core/in_process.h"
 #include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
-#include "harness/results/model/test_stacks.h"
-#include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
-#include "harness/runner/program/program.h"
-#include "harness/runner/watch/jobs.h"
-#include "trace/base/containers.h"
-#include "trace/base/strings.h"
+#include "trace/base/text.h"
 
 /* ---- Which program it is ---- */
 
@@ -193,12 +180,9 @@ static void put_listed(const struct framework_program *program,
 
     trace_text_string(text, text->size > 1 ? ",{\"name\":" : "{\"name\":");
     trace_json_string(text, name, strlen(name));
-    if (suite) {
-        trace_text_string(text, ",\"suite\":");
-        trace_json_string(text, suite, strlen(suite));
-    }
-    trace_text_string(text, ",\"test\":");
-    trace_json_string(text, test, strlen(test));
+    if (suite)
+        trace_json_member(text, "suite", suite);
+    trace_json_member(text, "test", test);
     test_log_list_tags(text, program->options, suite ? suite : "", test);
     test_log_list_past(text, history, program->name, name);
     trace_text_char(text, '}');

@@ -8,6 +8,7 @@
 #include "harness/runner/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
+#include "runners/find/command_output.h"
 #include "trace/base/containers.h"
 
 /* ---- Lists ---- */
@@ -103,7 +104,8 @@ static bool list(struct framework_tests *tests,
                  const struct framework *framework, char **argv,
                  const char *program)
 {
-    FILE *in = runners_framework_output(argv);
+    int ended;
+    FILE *in = runners_command_output(argv, true, &ended);
     int status =
         in ? runners_framework_read_list(tests, framework, in, program) : -1;
 
@@ -132,7 +134,7 @@ int runners_framework_list(struct framework_tests *tests,
 
 /* ---- Choosing ---- */
 
-static void free_test(struct framework_test *test)
+void runners_framework_test_free(struct framework_test *test)
 {
     free(test->name);
     free(test->own);
@@ -175,7 +177,7 @@ void runners_framework_select(struct framework_tests *tests,
         if (wanted)
             tests->all[kept++] = test;
         else
-            free_test(&test);
+            runners_framework_test_free(&test);
     }
     tests->count = kept;
 }
@@ -212,7 +214,7 @@ int runners_framework_write(const struct framework_tests *tests,
 void runners_framework_tests_free(struct framework_tests *tests)
 {
     for (size_t i = 0; i < tests->count; i++)
-        free_test(&tests->all[i]);
+        runners_framework_test_free(&tests->all[i]);
     free(tests->all);
     *tests = (struct framework_tests){.count = 0};
 }

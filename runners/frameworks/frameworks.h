@@ -11,11 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <testlog/trace.h>
+
+#include "harness/results/model/model.h"
+
 struct test_log_history;
 struct test_log_options;
-struct test_log_result;
-struct test_log_run;
-struct test_log_settings;
 
 /* ---- frameworks.c ---- */
 
@@ -92,13 +93,8 @@ void runners_framework_select(struct framework_tests *,
                               const char *program);
 int runners_framework_write(const struct framework_tests *,
                             const struct framework *, FILE *);
+void runners_framework_test_free(struct framework_test *);
 void runners_framework_tests_free(struct framework_tests *);
-
-/* ---- list_output.c ---- */
-
-/* runners_framework_output starts a program and returns what it prints, in a
- * file to be closed; NULL if it does not end as above. */
-FILE *runners_framework_output(char **argv);
 
 /* ---- read_report.c ---- */
 
@@ -122,10 +118,9 @@ struct printed_tests {
     const char *program;
     char line[1024]; /* that is not complete */
     size_t size;
-    char *text; /* that the running test has printed */
-    size_t text_size;
-    bool runs;      /* the last result's test has not ended */
-    uint64_t began; /* ns, monotonic, of that test */
+    struct trace_text text; /* that the running test has printed */
+    bool runs;              /* the last result's test has not ended */
+    uint64_t began;         /* ns, monotonic, of that test */
 };
 
 /* runners_printed_tests_read reads output; runners_printed_tests_free frees all
@@ -196,7 +191,6 @@ bool runners_framework_is_empty(const struct framework_program *);
 void runners_framework_print_list(const struct framework_program *);
 
 /* runners_framework_list_json adds them as an array of JSON. */
-struct trace_text;
 void runners_framework_list_json(const struct framework_program *,
                                  const struct test_log_history *,
                                  struct trace_text *);
@@ -222,6 +216,13 @@ void runners_framework_check(struct framework_program *,
                              const struct test_log_run *, int pid, size_t told);
 
 /* ---- judge_framework.c: how its tests ended ---- */
+
+/* runners_framework_itself adds a program to the run as a test of its own name,
+ * because only its end is known; NULL without memory. */
+struct test_log_result *runners_framework_itself(struct test_log_run *,
+                                                 const char *program,
+                                                 enum test_log_outcome,
+                                                 const char *reason);
 
 /* runners_framework_end reads the report after the process has ended with a
  * status, as waitpid has it, or takes the results that it has sent, those of

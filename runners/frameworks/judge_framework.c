@@ -1,13 +1,10 @@
 /* judge_framework.c: how the tests of a program of another framework ended, and
  * which run again. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "framework_program.h"
 #include "harness/core/in_process.h"
@@ -159,17 +156,17 @@ static bool read_results(struct framework_program *program,
     return complete;
 }
 
-/* Adds the program itself as a test: it failed outside of its tests. */
-static struct test_log_result *add_itself(
-    const struct framework_program *program, struct test_log_run *round,
-    enum test_log_outcome outcome, const char *reason)
+struct test_log_result *runners_framework_itself(struct test_log_run *run,
+                                                 const char *program,
+                                                 enum test_log_outcome outcome,
+                                                 const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(round);
+    struct test_log_result *result = test_log_run_add(run);
 
     if (!result)
         return NULL;
-    result->program = strdup(program->name);
-    result->test = strdup(program->name);
+    result->program = strdup(program);
+    result->test = strdup(program);
     result->outcome = outcome;
     result->reason = reason ? strdup(reason) : NULL;
     return result;
@@ -274,8 +271,7 @@ static size_t keep_rest(struct framework_program *program)
             tests->all[kept++] = *test;
             continue;
         }
-        free(test->name);
-        free(test->own);
+        runners_framework_test_free(test);
     }
     tests->count = kept;
     return tries;
@@ -301,7 +297,8 @@ static void add_missing(struct framework_program *program)
         return;
     snprintf(reason, sizeof(reason), "%zu of its tests did not run%s", count,
              program->deaths == DEATHS_MOST ? ": it died too often" : "");
-    add_itself(program, &program->results, TEST_LOG_OUTCOME_CRASHED, reason);
+    runners_framework_itself(&program->results, program->name,
+                             TEST_LOG_OUTCOME_CRASHED, reason);
 }
 
 /* Whether there is something to run in another process. */
@@ -382,7 +379,8 @@ static void judge_process(const struct framework_program *program,
                  WEXITSTATUS(status), program->framework->title);
     else
         return;
-    add_itself(program, round, TEST_LOG_OUTCOME_CRASHED, reason);
+    runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_CRASHED,
+                             reason);
 }
 
 /* Reads how the tests of a process have ended; true if it died. */
@@ -397,7 +395,8 @@ static bool take_round(struct framework_program *program,
     else
         complete = read_results(program, round, &open);
     if (program->late && !open)
-        open = add_itself(program, round, TEST_LOG_OUTCOME_NONE, NULL);
+        open = runners_framework_itself(round, program->name,
+                                        TEST_LOG_OUTCOME_NONE, NULL);
     if (open && round->count && (!program->has_adapter || program->late))
         judge_open(program, run, &round->results[round->count - 1], status);
     else if (!open && !program->has_adapter)

@@ -85,9 +85,24 @@ const char *runners_linked_library(const struct linked_file *linked,
     return NULL;
 }
 
+/* Debug information is large, and not loaded. */
 bool runners_linked_contains(const struct linked_file *linked, const char *text)
 {
-    return memmem(linked->file.bytes, linked->file.size, text, strlen(text));
+    ElfW(Phdr) segment;
+
+    for (size_t i = 0;
+         i < linked->file.header.e_phnum && read_segment(linked, i, &segment);
+         i++) {
+        const char *from =
+            segment.p_type == PT_LOAD
+                ? test_log_elf_at(&linked->file, segment.p_offset,
+                                  segment.p_filesz)
+                : NULL;
+
+        if (from && memmem(from, segment.p_filesz, text, strlen(text)))
+            return true;
+    }
+    return false;
 }
 
 /* Programs that contain testlog have a name of its protocol in their file. */

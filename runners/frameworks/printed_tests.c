@@ -45,7 +45,7 @@ static void begin_test(struct printed_tests *tests, const char *name)
     result->test = strdup(dot + 1);
     tests->runs = true;
     tests->began = test_log_now();
-    tests->text_size = 0;
+    trace_text_clear(&tests->text);
 }
 
 static bool is_running(const struct printed_tests *tests, const char *name)
@@ -65,28 +65,22 @@ static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
     tests->runs = false;
     result->outcome = outcome;
     result->duration = test_log_now() - tests->began;
-    if (outcome != TEST_LOG_OUTCOME_PASSED && tests->text_size)
-        result->reason = runners_framework_reason(tests->text);
+    if (outcome != TEST_LOG_OUTCOME_PASSED && tests->text.size)
+        result->reason = runners_framework_reason(tests->text.data);
 }
 
 static void add_text(struct printed_tests *tests, const char *line)
 {
-    size_t size = strlen(line), room = tests->text_size + size + 2;
-    char *text;
+    struct trace_text *text = &tests->text;
 
-    if (!tests->runs || room > TEXT_MOST)
+    if (!tests->runs || text->size + strlen(line) + 1 > TEXT_MOST)
         return;
-    text = realloc(tests->text, room);
-    if (!text)
-        return;
-    tests->text = text;
-    if (tests->text_size)
-        text[tests->text_size++] = '\n';
-    memcpy(text + tests->text_size, line, size + 1);
-    tests->text_size += size;
+    if (text->size)
+        trace_text_char(text, '\n');
+    trace_text_string(text, line);
 }
 
-/* What a test prints without a newline may come before a sign. */
+/* A sign may follow text that a test printed without a newline. */
 static void read_line(struct printed_tests *tests, const char *line)
 {
     for (size_t i = 0; i < SIGNS; i++) {
@@ -123,8 +117,7 @@ void runners_printed_tests_read(struct printed_tests *tests, const char *bytes,
 
 void runners_printed_tests_free(struct printed_tests *tests)
 {
-    free(tests->text);
-    tests->text = NULL;
-    tests->text_size = tests->size = 0;
+    trace_text_free(&tests->text);
+    tests->size = 0;
     tests->runs = false;
 }

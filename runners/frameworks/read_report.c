@@ -247,17 +247,18 @@ static void begin_check(struct report *report, const char *name,
 static void take_check_place(struct report *report, const char *text)
 {
     const char *colon = strrchr(text, ':');
-    char shown[PATH_MAX], path[PATH_MAX];
+    char path[PATH_MAX];
     int size = snprintf(path, sizeof(path), "%s%s%.*s", report->original,
                         report->original[0] ? "/" : "",
                         colon ? (int)(colon - text) : 0, text);
 
     if (!colon || size >= PATH_MAX)
         return;
-    snprintf(report->file, sizeof(report->file), "%s",
-             test_log_shown_path(path, shown));
     report->line = (unsigned)strtoul(colon + 1, NULL, 10);
-    set_place(report->result, report->file, report->line);
+    set_place(report->result, path, report->line);
+    if (report->result->file)
+        snprintf(report->file, sizeof(report->file), "%s",
+                 report->result->file);
 }
 
 /* An iteration of a loop test has a number. */

@@ -12,11 +12,11 @@
 #include "framework_program.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/results/model/test_stacks.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/process_tree.h"
+#include "runners/find/command_output.h"
 
 /* ---- Starting ---- */
 
@@ -61,8 +61,7 @@ static int make_folder(struct framework_program *program,
     free(program->folder);
     program->folder = NULL;
     if (snprintf(part, sizeof(part), "tests/%s", folder) >= PATH_MAX ||
-        (test_log_make_folder(run, "tests") && errno != EEXIST) ||
-        (test_log_make_folder(run, part) && errno != EEXIST) ||
+        test_log_make_program_folder(run, folder) ||
         test_log_local_path(run, part, path))
         return -1;
     program->folder = realpath(path, NULL);
@@ -187,10 +186,8 @@ static uint64_t quiet_since(struct framework_program *program, size_t told)
 
 static void look_at_stacks(struct framework_program *program, int pid)
 {
-    char tool[PATH_MAX], bytes[4096];
+    char tool[PATH_MAX];
     struct trace_text command = {0};
-    size_t size;
-    FILE *in;
 
     if (program->options->stacks == TEST_LOG_STACKS_OFF ||
         !test_log_stacks_program(tool))
@@ -200,11 +197,8 @@ static void look_at_stacks(struct framework_program *program, int pid)
                       " --fault=0,0,0,0,0,0 --exception=0,0 --first=0 %d "
                       "2>/dev/null",
                       pid);
-    in = command.failed ? NULL : popen(command.data, "re");
-    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(&program->stacks, bytes, size);
-    if (in)
-        pclose(in);
+    if (!command.failed)
+        runners_command_text(command.data, &program->stacks);
     trace_text_free(&command);
 }
 

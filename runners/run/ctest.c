@@ -11,6 +11,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "run.h"
+#include "runners/find/command_output.h"
 #include "runners/find/run_json.h"
 
 /* ---- Asking ctest ---- */
@@ -18,18 +19,15 @@
 static int ask(const char *folder, struct trace_text *answer)
 {
     struct trace_text command = {0};
-    char bytes[4096];
-    size_t size;
-    FILE *in;
+    int status = -1;
 
     trace_text_string(&command, "cd ");
     test_log_add_word(&command, folder);
     trace_text_string(&command, " && exec ctest --show-only=json-v1");
-    in = command.failed ? NULL : popen(command.data, "re");
+    if (!command.failed)
+        status = runners_command_text(command.data, answer);
     trace_text_free(&command);
-    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(answer, bytes, size);
-    return in ? pclose(in) : -1;
+    return status;
 }
 
 static bool is_list(const cJSON *json)
@@ -75,7 +73,7 @@ static cJSON *list_tests(const char *folder)
 
 /* ---- Properties of a test ---- */
 
-static const cJSON *property(const cJSON *test, const char *name)
+const cJSON *runners_ctest_property(const cJSON *test, const char *name)
 {
     const cJSON *one;
 
@@ -110,7 +108,7 @@ static bool is_ctests_own(const cJSON *test, bool preload)
     };
 
     for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
-        const cJSON *value = property(test, properties[i]);
+        const cJSON *value = runners_ctest_property(test, properties[i]);
 
         if (value && !cJSON_IsFalse(value))
             return true;
@@ -120,7 +118,7 @@ static bool is_ctests_own(const cJSON *test, bool preload)
 
 static int add_test(struct programs *programs, const cJSON *test)
 {
-    const cJSON *limit = property(test, "TIMEOUT");
+    const cJSON *limit = runners_ctest_property(test, "TIMEOUT");
     const char *name = runners_json_text(test, "name");
     struct program *program;
 
@@ -128,8 +126,9 @@ static int add_test(struct programs *programs, const cJSON *test)
     if (!program)
         return -1;
     program->ctest = test;
-    program->serial = cJSON_IsTrue(property(test, "RUN_SERIAL")) ||
-                      property(test, "RESOURCE_LOCK");
+    program->serial =
+        cJSON_IsTrue(runners_ctest_property(test, "RUN_SERIAL")) ||
+        runners_ctest_property(test, "RESOURCE_LOCK");
     if (cJSON_IsNumber(limit) && limit->valuedouble > 0 &&
         asprintf(&program->timeout, "--timeout=%g", limit->valuedouble) < 0)
         program->timeout = NULL;
@@ -150,7 +149,7 @@ static int take(struct programs *programs, const cJSON *test,
 
     if (!name)
         return 0;
-    if (cJSON_IsTrue(property(test, "DISABLED"))) {
+    if (cJSON_IsTrue(runners_ctest_property(test, "DISABLED"))) {
         left->disabled++;
         return 0;
     }
@@ -226,10 +225,10 @@ char **runners_ctest_argv(const struct program *program, size_t *count)
 int runners_ctest_enter(const cJSON *test)
 {
     const char *folder =
-        cJSON_GetStringValue(property(test, "WORKING_DIRECTORY"));
+        cJSON_GetStringValue(runners_ctest_property(test, "WORKING_DIRECTORY"));
     const cJSON *variable;
 
-    cJSON_ArrayForEach(variable, property(test, "ENVIRONMENT"))
+    cJSON_ArrayForEach(variable, runners_ctest_property(test, "ENVIRONMENT"))
     {
         if (cJSON_IsString(variable))
             putenv(variable->valuestring);

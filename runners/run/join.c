@@ -21,6 +21,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
+#include "harness/results/history/history.h"
 #include "harness/results/index/index.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -34,158 +35,26 @@
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 
-#define JOINED ".joined"  /* the folder of these files, beside the runs */
-#define OF     ".program" /* in a program's folder: its path */
-
-enum { ANCESTORS = 8 };
-
-/* ---- Which ctest ---- */
-
-/* Other programs may have names that begin like ctest's. */
-static bool is_ctest(pid_t pid)
-{
-    char path[64], file[PATH_MAX];
-    ssize_t size;
-
-    snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
-    size = readlink(path, file, sizeof(file) - 1);
-    file[size > 0 ? size : 0] = '\0';
-    return !strcmp(trace_base_name(file), "ctest");
-}
-
-/* Returns the nearest ctest above this process, otherwise the parent. */
-static pid_t find_ctest(bool *found)
-{
-    pid_t pid = getppid();
-
-    *found = false;
-    for (int i = 0; i < ANCESTORS && pid > 1;
-         i++, pid = test_log_process_parent(pid)) {
-        *found = is_ctest(pid);
-        if (*found)
-            return pid;
-    }
-    return getppid();
-}
-
-/* ---- How many of its tests join ---- */
-
-static bool joins(const cJSON *test)
-{
-    const cJSON *command = cJSON_GetObjectItemCaseSensitive(test, "command");
-    const cJSON *word, *property;
-    bool found = false;
-
-    cJSON_ArrayForEach(word, command)
-    {
-        found |=
-            cJSON_IsString(word) && !strncmp(word->valuestring, "--join=", 7);
-    }
-    cJSON_ArrayForEach(property,
-                       cJSON_GetObjectItemCaseSensitive(test, "properties"))
-    {
-        const char *name = runners_json_text(property, "name");
-
-        if (name && !strcmp(name, "DISABLED") &&
-            cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(property, "value")))
-            return false;
-    }
-    return found;
-}
-
-/* With these, ctest does more than to run tests. */
-static bool does_more(const char *word)
-{
-    static const char *const flags[] = {
-        "--build-and-test", "-S",         "-SP", "-D", "-M", "-T",
-        "--script",         "--dashboard"};
-
-    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-        if (!strcmp(word, flags[i]))
-            return true;
-    return false;
-}
-
-/* Adds the arguments of a ctest, except where it is to go: it is there. Returns
- * false if it does more than to run tests. */
-static bool add_arguments(struct trace_text *command, const char *arguments,
-                          size_t size)
-{
-    const char *word = arguments + strlen(arguments) + 1;
-
-    for (; word < arguments + size; word += strlen(word) + 1) {
-        if (does_more(word))
-            return false;
-        if (!strcmp(word, "--test-dir")) {
-            word += strlen(word) + 1;
-            continue;
-        }
-        if (!strncmp(word, "--test-dir=", 11))
-            continue;
-        trace_text_char(command, ' ');
-        test_log_add_word(command, word);
-    }
-    return true;
-}
-
-/* Asks for the tests that ctest is running; NULL if they are unknown. What is
- * asked must not ask again. */
-static cJSON *list_tests(pid_t ctest)
-{
-    static const char variable[] = "TESTLOG_JOINING";
-    struct trace_text command = {0}, answer = {0};
-    char arguments[16384], bytes[65536];
-    ssize_t got =
-        test_log_process_file(ctest, "cmdline", arguments, sizeof(arguments));
-    size_t size = got > 0 ? (size_t)got : 0;
-    cJSON *json = NULL;
-    FILE *in = NULL;
-
-    trace_text_printf(&command,
-                      "cd /proc/%ld/cwd && exec /proc/%ld/exe "
-                      "--show-only=json-v1",
-                      (long)ctest, (long)ctest);
-    if (size && size < sizeof(arguments) - 1 && !getenv(variable) &&
-        add_arguments(&command, arguments, size) && !command.failed) {
-        setenv(variable, "1", 1);
-        in = runners_framework_output(
-            (char *[]){(char *)"/bin/sh", (char *)"-c", command.data, NULL});
-        unsetenv(variable);
-    }
-    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(&answer, bytes, size);
-    if (in)
-        fclose(in);
-    if (answer.size)
-        json = cJSON_ParseWithLength(answer.data, answer.size);
-    trace_text_free(&command);
-    trace_text_free(&answer);
-    return json;
-}
-
-static size_t count_joining(pid_t ctest)
-{
-    cJSON *json = list_tests(ctest), *test;
-    size_t count = 0;
-
-    cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(json, "tests"))
-    {
-        count += joins(test);
-    }
-    cJSON_Delete(json);
-    return count;
-}
+#define OF ".program" /* in a program's folder: its path */
 
 /* ---- The file of a ctest ---- */
 
-/* The process of a test that has joined: "PID STARTED\tPROGRAM\tTEST". */
 struct state {
     char run[NAME_MAX + 1];
     char start[TEST_LOG_ANCHOR_SIZE];
-    size_t expected, begun, ended;
-    uint64_t written, cost;    /* ns: when the files were, how long it took */
-    struct trace_text running; /* a line for each process */
+    size_t expected, ended; /* commands; one may have several processes */
+    size_t begun;           /* processes */
+    uint64_t written, cost; /* ns: when the files were, how long it took */
+    struct trace_text done; /* " COMMAND" of each that has ended */
+    struct trace_text
+        running; /* processes: "PID STARTED COMMAND\tPROGRAM\tTEST\n" */
 };
+
+static void free_state(struct state *state)
+{
+    trace_text_free(&state->done);
+    trace_text_free(&state->running);
+}
 
 /* The run is below the folder, and made by us. */
 static bool is_run(const char *dir, const char *name)
@@ -210,15 +79,20 @@ static bool read_state(int file, const char *dir, struct state *state)
     for (off_t at = 0; (size = pread(file, bytes, sizeof(bytes), at)) > 0;
          at += size)
         trace_text_add(&text, bytes, (size_t)size);
-    read =
-        text.size &&
-        sscanf(text.data,
-               "%255[^\n]\n%95[^\n]\n%zu %zu %zu %" SCNu64 " %" SCNu64 "\n%n",
-               state->run, state->start, &state->expected, &state->begun,
-               &state->ended, &state->written, &state->cost, &head) == 7 &&
-        head && is_run(dir, state->run);
-    if (read)
-        trace_text_string(&state->running, text.data + head);
+    read = text.size &&
+           sscanf(text.data,
+                  "%255[^\n]\n%95[^\n]\n%zu %zu %zu %" SCNu64 " %" SCNu64
+                  " done%n",
+                  state->run, state->start, &state->expected, &state->begun,
+                  &state->ended, &state->written, &state->cost, &head) == 7 &&
+           head && is_run(dir, state->run);
+    if (read) {
+        size_t done = strcspn(text.data + head, "\n");
+
+        trace_text_add(&state->done, text.data + head, done);
+        trace_text_string(&state->running,
+                          text.data + head + done + !!text.data[head + done]);
+    }
     trace_text_free(&text);
     return read;
 }
@@ -228,10 +102,11 @@ static int write_state(int file, const struct state *state)
     struct trace_text text = {0};
     int status = -1;
 
-    trace_text_printf(&text, "%s\n%s\n%zu %zu %zu %" PRIu64 " %" PRIu64 "\n%s",
-                      state->run, state->start, state->expected, state->begun,
-                      state->ended, state->written, state->cost,
-                      state->running.data ? state->running.data : "");
+    trace_text_printf(
+        &text, "%s\n%s\n%zu %zu %zu %" PRIu64 " %" PRIu64 " done%s\n%s",
+        state->run, state->start, state->expected, state->begun, state->ended,
+        state->written, state->cost, state->done.data ? state->done.data : "",
+        state->running.data ? state->running.data : "");
     if (!text.failed &&
         pwrite(file, text.data, text.size, 0) == (ssize_t)text.size)
         status = ftruncate(file, (off_t)text.size);
@@ -244,10 +119,14 @@ static int open_state(const char *dir, pid_t ctest)
     char path[PATH_MAX], folder[PATH_MAX];
     int file;
 
-    if (snprintf(folder, sizeof(folder), "%s/" JOINED, dir) >= PATH_MAX ||
+    if (snprintf(folder, sizeof(folder), "%s/" RUNNERS_JOINED, dir) >=
+            PATH_MAX ||
         snprintf(path, sizeof(path), "%s/%ld-%" PRIu64, folder, (long)ctest,
-                 test_log_process_started(ctest)) >= PATH_MAX ||
-        test_log_make_folders(folder))
+                 test_log_process_started(ctest)) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (test_log_make_folders(folder))
         return -1;
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                 0666);
@@ -292,6 +171,18 @@ static void split(char *line, const char **program, const char **test)
     *test = line ? line : "?";
 }
 
+/* Counts a command that has ended, once. */
+static void count_ended(struct state *state, const char *line)
+{
+    char command[20] = "";
+
+    sscanf(line, "%*d %*u%17[ 0-9a-f]", command);
+    if (state->done.data && strstr(state->done.data, command))
+        return;
+    trace_text_string(&state->done, command);
+    state->ended++;
+}
+
 /* Takes the processes that have ended out of the state; `own` has ended by
  * itself (0: none), the others were killed. */
 static void take_ended(struct state *state, const char *dir, pid_t own)
@@ -306,12 +197,14 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
         results = open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     trace_text_clear(&state->running);
     while ((line = strsep(&rest, "\n")) && *line) {
-        if (own && strtol(line, NULL, 10) == own) {
-            state->ended++;
-        } else if (is_alive(line)) {
+        bool itself = own && strtol(line, NULL, 10) == own;
+
+        if (!itself && is_alive(line)) {
             trace_text_printf(&state->running, "%s\n", line);
-        } else {
-            state->ended++;
+            continue;
+        }
+        count_ended(state, line);
+        if (!itself) {
             split(line, &program, &test);
             add_killed(results, program, test);
         }
@@ -337,8 +230,9 @@ static void add_running(struct state *state, const struct programs *programs,
     const char *program = programs->all[0].name;
     struct trace_text *text = &state->running;
 
-    trace_text_printf(text, "%ld %" PRIu64 "\t", (long)getpid(),
-                      test_log_process_started(getpid()));
+    trace_text_printf(text, "%ld %" PRIu64 " %016" PRIx64 "\t", (long)getpid(),
+                      test_log_process_started(getpid()),
+                      runners_own_command());
     put_name(text, program);
     trace_text_char(text, '\t');
     put_name(text,
@@ -409,7 +303,7 @@ static void write_files(const char *path, const char *start,
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
         runners_write(run);
         if (last)
-            test_log_remember(run, options);
+            test_log_history_update_beside(run);
         test_log_page_write(&(struct test_log_page){
             .run = run, .fail_log = options->output.fail_log});
         test_log_index_write(run);
@@ -437,7 +331,7 @@ static void write_if_due(struct state *state, const char *dir,
     if (!is_due(state) ||
         snprintf(path, sizeof(path), "%s/%s", dir, state->run) >= PATH_MAX)
         return;
-    write_files(path, state->start, options, state->ended == state->expected);
+    write_files(path, state->start, options, state->ended >= state->expected);
     state->written = test_log_now();
     state->cost = state->written - began;
 }
@@ -451,12 +345,14 @@ static void end_old(const char *dir, int file,
     struct state state;
 
     if (!flock(file, LOCK_EX | LOCK_NB) && read_state(file, dir, &state)) {
+        bool unwritten = state.ended < state.expected || state.running.size;
+
         take_ended(&state, dir, 0);
-        if (state.ended < state.expected || state.running.size) {
+        if (unwritten) {
             state.expected = state.ended;
             write_if_due(&state, dir, options);
         }
-        trace_text_free(&state.running);
+        free_state(&state);
     }
     close(file);
 }
@@ -468,7 +364,7 @@ static void remove_old(const char *dir, const struct test_log_options *options)
     struct dirent *entry;
     DIR *files = NULL;
 
-    if (snprintf(folder, sizeof(folder), "%s/" JOINED, dir) < PATH_MAX)
+    if (snprintf(folder, sizeof(folder), "%s/" RUNNERS_JOINED, dir) < PATH_MAX)
         files = opendir(folder);
     while (files && (entry = readdir(files))) {
         unsigned long long started;
@@ -488,13 +384,13 @@ static void remove_old(const char *dir, const struct test_log_options *options)
         closedir(files);
 }
 
-/* Makes the run of a ctest. */
-static int make_run(struct joined *joined, struct state *state, const char *dir,
+/* Makes the run of a ctest (0: of another process). */
+static int make_run(pid_t ctest, struct state *state, const char *dir,
                     const struct test_log_options *options)
 {
     struct test_log_run run = {
         .start = trace_anchor_now(), .dir_given = true, .scratch_word = "off"};
-    int results = -1;
+    int results = -1, error;
 
     remove_old(dir, options);
     *state = (struct state){.written = test_log_now()};
@@ -504,26 +400,29 @@ static int make_run(struct joined *joined, struct state *state, const char *dir,
         test_log_anchor_text(&run.start, state->start);
         results = test_log_open(&run, "results.jsonl",
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC);
-        test_log_old_runs_prune(&run, dir, options->keep);
     }
-    if (results >= 0)
+    error = errno;
+    if (results >= 0) {
+        test_log_old_runs_prune(&run, dir, options->keep);
         close(results);
+    }
     test_log_run_free(&run);
-    state->expected = joined->is_ctest ? count_joining(joined->ctest) : 0;
-    return results < 0 || !is_run(dir, state->run) ? -1 : 0;
+    errno = error;
+    if (results < 0 || !is_run(dir, state->run))
+        return -1;
+    state->expected = ctest ? runners_count_joining(ctest, dir) : 0;
+    return 0;
 }
 
-/* Whether the folder of a name is that of a program, which it becomes if it is
- * nobody's. */
+/* Tells whether a folder belongs to a program; gives it to the program if it
+ * belongs to none. */
 static bool is_of(const struct test_log_run *run, const char *name,
                   const char *program)
 {
     char file[PATH_MAX], of[PATH_MAX] = "";
     int fd;
 
-    if (snprintf(file, sizeof(file), "tests/%s", name) >= PATH_MAX ||
-        (test_log_make_folder(run, "tests") && errno != EEXIST) ||
-        (test_log_make_folder(run, file) && errno != EEXIST) ||
+    if (test_log_make_program_folder(run, name) ||
         snprintf(file, sizeof(file), "tests/%s/" OF, name) >= PATH_MAX)
         return true; /* without space, programs share the name */
     fd = test_log_open(run, file, O_RDWR | O_CREAT);
@@ -571,34 +470,42 @@ static void name_programs(const struct joined *joined,
     test_log_run_free(&run);
 }
 
+/* Takes the state of the run, or makes both. */
+static int take_run(struct joined *joined, struct state *state, pid_t ctest,
+                    const struct test_log_options *options)
+{
+    if (!read_state(joined->file, joined->dir, state) &&
+        make_run(ctest, state, joined->dir, options))
+        return -1;
+    return asprintf(&joined->path, "%s/%s", joined->dir, state->run) < 0 ? -1
+                                                                         : 0;
+}
+
 int runners_join(struct joined *joined, struct test_log_run *run,
                  struct programs *programs,
                  const struct test_log_options *options)
 {
-    const char *dir = programs->join;
+    pid_t ctest = runners_find_ctest();
     struct state state;
-    int status = 0;
+    int status, error;
 
-    joined->ctest = find_ctest(&joined->is_ctest);
-    joined->file = open_state(dir, joined->ctest);
+    *joined = (struct joined){.dir = programs->join};
+    joined->file = open_state(joined->dir, ctest ? ctest : getppid());
     if (joined->file < 0)
         return -1;
-    if (!read_state(joined->file, dir, &state))
-        status = make_run(joined, &state, dir, options);
-    if (!status && asprintf(&joined->path, "%s/%s", dir, state.run) < 0)
-        status = -1;
+    status = take_run(joined, &state, ctest, options);
     if (!status) {
         joined->number = (unsigned)++state.begun;
-        joined->dir = dir;
         name_programs(joined, programs);
-        take_ended(&state, dir, 0);
+        take_ended(&state, joined->dir, 0);
         add_running(&state, programs, options);
         status = write_state(joined->file, &state);
         run->parent =
             (struct test_log_parent){.folder = joined->path, .part = true};
         run->start = test_log_anchor_of(state.start);
     }
-    trace_text_free(&state.running);
+    error = errno;
+    free_state(&state);
     flock(joined->file, LOCK_UN);
     if (!status)
         return 0;
@@ -606,6 +513,7 @@ int runners_join(struct joined *joined, struct test_log_run *run,
     free(joined->path);
     *joined = (struct joined){.number = 0};
     run->parent = (struct test_log_parent){.folder = NULL};
+    errno = error;
     return -1;
 }
 
@@ -619,7 +527,7 @@ void runners_join_end(struct joined *joined,
         take_ended(&state, joined->dir, getpid());
         write_if_due(&state, joined->dir, options);
         write_state(joined->file, &state);
-        trace_text_free(&state.running);
+        free_state(&state);
     }
     close(joined->file);
     free(joined->path);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include <cjson/cJSON.h>
 
@@ -11,6 +10,7 @@
 #include "harness/runner/options/options.h"
 #include "harness/session.h"
 #include "run.h"
+#include "runners/find/command_output.h"
 #include "runners/find/run_json.h"
 #include "runners/frameworks/frameworks.h"
 
@@ -20,20 +20,12 @@ static cJSON *ask(const struct programs *programs,
 {
     struct trace_text command = {0}, answer = {0};
     char **argv = runners_launch_argv(programs, program);
-    char bytes[4096];
     cJSON *list = NULL;
-    size_t size;
-    FILE *in = NULL;
 
-    for (size_t i = 0; argv && argv[i]; i++) {
-        trace_text_string(&command, i ? " " : "");
-        test_log_add_word(&command, argv[i]);
-    }
-    if (argv && !command.failed)
-        in = popen(command.data, "re");
-    while (in && (size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(&answer, bytes, size);
-    if (in && !pclose(in) && answer.size)
+    if (argv)
+        test_log_add_words(&command, argv);
+    if (command.size && !command.failed &&
+        !runners_command_text(command.data, &answer) && answer.size)
         list = cJSON_ParseWithLength(answer.data, answer.size);
     free(argv);
     trace_text_free(&command);
@@ -149,20 +141,24 @@ static void print_entry(const cJSON *test)
     puts(")");
 }
 
-static int print_all(const cJSON *all, bool cmake)
+static bool print_entries(const cJSON *all)
 {
-    char *text = cmake ? NULL : cJSON_PrintUnformatted(all);
-    const cJSON *entries = cmake ? all : NULL, *test;
-    int failed = 0;
+    const cJSON *test;
 
-    cJSON_ArrayForEach(test, entries)
+    cJSON_ArrayForEach(test, all)
     {
         print_entry(test);
     }
-    if (!cmake)
-        failed = !text || puts(text) < 0;
+    return true;
+}
+
+static bool print_json(const cJSON *all)
+{
+    char *text = cJSON_PrintUnformatted(all);
+    bool printed = text && puts(text) >= 0;
+
     cJSON_free(text);
-    return failed || fflush(stdout) || ferror(stdout) ? -1 : 0;
+    return printed;
 }
 
 /* ---- All ---- */
@@ -192,7 +188,8 @@ int runners_list_programs(const struct programs *programs,
         test_log_notice("--list: %s prints no list of tests", program->path);
         code = TEST_LOG_EXIT_FAILED;
     }
-    if (print_all(all, cmake)) {
+    if (!(cmake ? print_entries(all) : print_json(all)) || fflush(stdout) ||
+        ferror(stdout)) {
         test_log_notice("--list: cannot write to standard output");
         code = TEST_LOG_EXIT_FAILED;
     }

@@ -2,7 +2,6 @@
  * with Criterion only. Criterion's main is in its shared library, so ours
  * replaces it.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,6 @@
 #include "harness/runner/program/program.h"
 #include "run.h"
 #include "runners/frameworks/linked_file.h"
-
-/* ---- What it is started with ---- */
 
 /* The runtimes of these must be loaded before any other library. */
 static const char *find_sanitizer(const struct linked_file *linked)

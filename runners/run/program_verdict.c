@@ -6,20 +6,17 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "run.h"
+#include "runners/frameworks/frameworks.h"
 
 /* A program counts as one test. */
 static void add_program(struct test_log_run *run, const char *folder,
                         enum test_log_outcome outcome, const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(run);
+    struct test_log_result *result =
+        runners_framework_itself(run, folder, outcome, reason);
 
-    if (!result)
-        return;
-    result->program = strdup(folder);
-    result->test = strdup(folder);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
-    test_log_jsonl_result(result);
+    if (result)
+        test_log_jsonl_result(result);
 }
 
 static void explain(char *reason, size_t size, int status, enum told told)

@@ -307,6 +307,27 @@ static int make_absolute(const char *path, char *absolute)
     return size < PATH_MAX ? 0 : -1;
 }
 
+/* Makes the run, or joins that of a ctest, and tells the programs where it
+ * is. */
+static int open_run(struct test_log_run *run, struct joined *joined,
+                    struct programs *programs,
+                    const struct test_log_options *options)
+{
+    char absolute[PATH_MAX];
+
+    if (programs->join && runners_join(joined, run, programs, options))
+        test_log_notice("--join: cannot use %s: %s; this is a run of its own",
+                        programs->join, strerror(errno));
+    if (!test_log_run_open(run, options->dir, NULL) &&
+        !make_absolute(run->scratch ? run->scratch : run->path, absolute) &&
+        !setenv("TESTLOG_RUN", absolute, 1))
+        return 0;
+    if (joined->number)
+        runners_join_end(joined, options);
+    test_log_reports_apart(&options->output);
+    return -1;
+}
+
 static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_history *last)
 {
@@ -318,25 +339,16 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                                .scratch_word = options->scratch};
     struct test_log_filters filters;
     struct joined joined = {.number = 0};
-    char absolute[PATH_MAX];
     int code;
 
     run.command = command_of(programs, NULL);
-    if (!options->informs && programs->join &&
-        runners_join(&joined, &run, programs, options))
-        test_log_notice("--join: cannot use %s: %s; this is a run of its own",
-                        programs->join, strerror(errno));
-    if (options->informs || test_log_run_open(&run, options->dir, NULL) ||
-        make_absolute(run.scratch ? run.scratch : run.path, absolute)) {
-        if (!options->informs)
-            test_log_reports_apart(&options->output);
+    if (options->informs || open_run(&run, &joined, programs, options)) {
         code = run_apart(programs);
         test_log_run_free(&run);
         return code;
     }
     test_log_reports_begin(&run, &options->output, true);
     test_log_jsonl_open(&run, &options->output);
-    setenv("TESTLOG_RUN", absolute, 1);
     test_log_filters_check(&filters, options, true);
     run.gpu.asked =
         options->profiler.asks_gpu || test_log_filters_ask(&filters);
@@ -390,6 +402,8 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
     leave_others();
     runners_take_signals();
+    if (programs->join)
+        options->dir = programs->join;
     test_log_history_open(&last, options->dir, NULL, NULL);
     for (size_t i = 0; i < programs->count; i++)
         test_log_history_read(&last, programs->all[i].name);

@@ -274,7 +274,7 @@ struct program *runners_programs_add(struct programs *, char *path,
 /* runners_programs_find_frameworks finds which programs use other frameworks.
  * `argv` are the flags for the programs. -1 if it has printed what is wrong.
  * runners_programs_choose chooses the tests of these programs, and leaves those
- * out that have none; -1 likewise. */
+ * out that have none; -1 if it has printed what is wrong. */
 int runners_programs_find_frameworks(struct programs *,
                                      const struct test_log_options *, int argc,
                                      char **argv);
@@ -310,6 +310,11 @@ const char *runners_durations(void);
  * has printed what is wrong. */
 int runners_ctest_begin(struct programs *);
 
+/* runners_ctest_property returns a property of a test that ctest has listed;
+ * NULL if it is not set. */
+const struct cJSON *runners_ctest_property(const struct cJSON *test,
+                                           const char *name);
+
 /* runners_ctest_argv returns the arguments of a program, to be freed; NULL
  * without memory. runners_ctest_enter, in the program's process, goes to its
  * working directory and sets its variables; -1 with errno. */
@@ -323,21 +328,33 @@ int runners_ctest_enter(const struct cJSON *test);
 int runners_list_programs(const struct programs *,
                           const struct test_log_history *, bool cmake);
 
+/* ---- joined_tests.c: the tests of a ctest ---- */
+
+/* The folder, beside the runs, of files that processes of a ctest share. */
+#define RUNNERS_JOINED ".joined"
+
+/* runners_find_ctest returns the nearest ctest above this process, 0 if there
+ * is none. runners_count_joining returns how many commands of its tests join a
+ * run in `dir`, 0 if that is unknown; runners_own_command returns a hash of
+ * ours. */
+pid_t runners_find_ctest(void);
+size_t runners_count_joining(pid_t ctest, const char *dir);
+uint64_t runners_own_command(void);
+
 /* ---- join.c: the run of a ctest ---- */
 
 struct joined {
-    pid_t ctest; /* otherwise the parent process */
-    bool is_ctest;
-    int file;        /* that tells the processes of a ctest of each other */
+    int file;        /* shared by the processes of a ctest */
     const char *dir; /* where the run is */
     char *path;      /* of the run */
     unsigned number; /* of this process among them, from 1 on; 0: it is alone */
 };
 
-/* runners_join makes `run` a part of that of the ctest that started us, in
- * programs->join, and gives the programs names that are unique there; -1 with
- * errno. runners_join_end, once our results are written, writes the files of
- * the run if no other process will, and frees all. */
+/* runners_join makes `run` a part of that of the ctest that started us, or of
+ * our parent without one, in programs->join, and gives the programs names that
+ * are unique there; -1 with errno. runners_join_end, once our results are
+ * written, writes the files of the run if no other process will, and frees
+ * all. */
 int runners_join(struct joined *, struct test_log_run *, struct programs *,
                  const struct test_log_options *);
 void runners_join_end(struct joined *, const struct test_log_options *);

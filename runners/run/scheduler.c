@@ -320,9 +320,10 @@ static enum told merge_framework(struct schedule *schedule,
 
     free(program->folder);
     program->folder = strdup(program->name); /* of its first process */
-    program->flagless = runners_framework_results(program->framework, run);
-    run->flagless |= program->flagless;
-    return program->flagless ? TOLD_ALL : told;
+    if (!runners_framework_results(program->framework, run))
+        return told;
+    program->flagless = run->flagless = true;
+    return TOLD_ALL;
 }
 
 static enum told merge(struct schedule *schedule, struct program *program,
@@ -418,9 +419,9 @@ static void end(struct schedule *schedule, struct program *program)
         code = TEST_LOG_EXIT_FAILED; /* others may exit with any code */
     else
         code = runners_verdict(run, folder, child->status,
-                               program->flagless    ? TOLD_FLAGLESS
-                               : program->framework ? TOLD_BY_CODE
-                                                    : told);
+                               program->flagless             ? TOLD_FLAGLESS
+                               : program->framework && !told ? TOLD_BY_CODE
+                                                             : told);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))

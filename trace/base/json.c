@@ -261,3 +261,13 @@ void trace_json_value(struct trace_text *out, const struct trace_value *value)
         trace_text_string(out, "null");
     }
 }
+
+void trace_json_member(struct trace_text *out, const char *name,
+                       const char *value)
+{
+    trace_text_printf(out, ",\"%s\":", name);
+    if (value)
+        trace_json_string(out, value, strlen(value));
+    else
+        trace_text_string(out, "null");
+}

@@ -56,6 +56,11 @@ void trace_json_number(struct trace_text *, uint64_t);
 void trace_json_string(struct trace_text *, const char *, size_t);
 void trace_json_value(struct trace_text *, const struct trace_value *);
 
+/* trace_json_member adds `,"name":"value"` to an object that has a member; null
+ * in place of NULL. */
+void trace_json_member(struct trace_text *, const char *name,
+                       const char *value);
+
 #ifdef __cplusplus
 }
 #endif

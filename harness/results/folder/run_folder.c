@@ -225,18 +225,26 @@ char *test_log_program_folder(const struct test_log_run *run,
     return NULL;
 }
 
-/* Makes the folder that all ranks of a program share. */
-static int join_program(struct test_log_run *run)
+int test_log_make_program_folder(const struct test_log_run *run,
+                                 const char *name)
 {
     char part[PATH_MAX];
 
-    run->program = strdup(run->parent.program);
-    if (!run->program ||
-        snprintf(part, sizeof(part), "tests/%s", run->program) >= PATH_MAX ||
-        (test_log_make_folder(run, "tests") && errno != EEXIST) ||
-        (test_log_make_folder(run, part) && errno != EEXIST))
+    if (snprintf(part, sizeof(part), "tests/%s", name) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
         return -1;
-    return 0;
+    }
+    return (test_log_make_folder(run, "tests") && errno != EEXIST) ||
+                   (test_log_make_folder(run, part) && errno != EEXIST)
+               ? -1
+               : 0;
+}
+
+/* Makes the folder that all ranks of a program share. */
+static int join_program(struct test_log_run *run)
+{
+    run->program = strdup(run->parent.program);
+    return run->program ? test_log_make_program_folder(run, run->program) : -1;
 }
 
 static int make_program(struct test_log_run *run, const char *program)

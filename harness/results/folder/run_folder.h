@@ -30,6 +30,10 @@ char *test_log_program_name(const char *program, unsigned number);
  * "name", "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 
+/* test_log_make_program_folder makes the folder of a program, "tests/NAME",
+ * unless it exists; -1 with errno. */
+int test_log_make_program_folder(const struct test_log_run *, const char *name);
+
 /* test_log_make_folders makes a folder and those above it; -1 with errno. */
 int test_log_make_folders(const char *path);
 

@@ -342,3 +342,15 @@ void test_log_history_update(const struct test_log_run *run, const char *dir,
                         path ? path : dir, strerror(errno));
     free(path);
 }
+
+void test_log_history_update_beside(const struct test_log_run *run)
+{
+    char *dir = strdup(run->path);
+    char *slash = dir ? strrchr(dir, '/') : NULL;
+
+    if (slash && slash != dir) {
+        *slash = '\0';
+        test_log_history_update(run, dir, "", false, false);
+    }
+    free(dir);
+}

@@ -89,16 +89,6 @@ void test_log_gpu_summary_print(const struct test_log_run *run)
 
 /* ---- JSON ---- */
 
-static void put_string(struct trace_text *text, const char *name,
-                       const char *value)
-{
-    trace_text_printf(text, ",\"%s\":", name);
-    if (value)
-        trace_json_string(text, value, strlen(value));
-    else
-        trace_text_string(text, "null");
-}
-
 static void put_work(struct trace_text *text, const char *name,
                      const struct log_device_work *work)
 {
@@ -139,8 +129,8 @@ static void put_leaks(struct trace_text *text,
     if (leaks->count) {
         trace_text_printf(text, ",\"largest\":{\"bytes\":%" PRIu64,
                           leaks->largest);
-        put_string(text, "memory", leaks->memory);
-        put_string(text, "spans", leaks->spans);
+        trace_json_member(text, "memory", leaks->memory);
+        trace_json_member(text, "spans", leaks->spans);
         trace_text_char(text, '}');
     }
     trace_text_char(text, '}');
@@ -156,12 +146,12 @@ void test_log_gpu_summary_members(struct trace_text *text,
     put_copies(text, summary);
     trace_text_printf(text, ",\"longest_kernel\":{\"time_ns\":%" PRIu64,
                       summary->longest);
-    put_string(text, "name", summary->longest_name);
+    trace_json_member(text, "name", summary->longest_name);
     trace_text_printf(text,
                       "},\"busy_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64
                       ",\"largest_gap\":{\"time_ns\":%" PRIu64,
                       summary->busy, summary->span, summary->gap);
-    put_string(text, "before", summary->gap_before);
+    trace_json_member(text, "before", summary->gap_before);
     trace_text_char(text, '}');
     put_leaks(text, &summary->leaks);
 }

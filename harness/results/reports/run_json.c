@@ -129,18 +129,12 @@ static void put_host(struct trace_text *text, const struct test_log_run *run)
                       (long)(run->process ? run->process : getpid()));
 }
 
-#ifdef __clang__
-#    define COMPILER __VERSION__ /* "Clang 14.0.6" */
-#else
-#    define COMPILER "GCC " __VERSION__
-#endif
-
 /* The compiler is the one that compiled testlog. */
 static void put_versions(struct trace_text *text)
 {
     trace_text_string(text, ",\n\"versions\":{");
     put_text(text, "testlog", TEST_LOG_VERSION);
-    put_text(text, "compiler", COMPILER);
+    put_text(text, "compiler", TEST_LOG_COMPILER);
     put_text(text, "glibc", gnu_get_libc_version());
     trace_text_char(text, '}');
 }

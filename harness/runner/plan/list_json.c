@@ -21,13 +21,6 @@ struct listing {
     size_t instances; /* of the current test */
 };
 
-static void put_string(struct trace_text *text, const char *member,
-                       const char *value)
-{
-    trace_text_printf(text, ",\"%s\":", member);
-    trace_json_string(text, value, strlen(value));
-}
-
 static void put_switch(struct trace_text *text, const char *member, bool on)
 {
     trace_text_printf(text, ",\"%s\":%s", member, on ? "true" : "false");
@@ -61,7 +54,7 @@ static void put_settings(struct listing *listing,
             test_log_override_of(options, test->category, test->name).serial);
     trace_text_printf(text, ",\"instances\":%zu", listing->instances);
     test_log_list_tags(text, options, test->category, test->name);
-    put_string(text, "flavour", listing->history->flavour);
+    trace_json_member(text, "flavour", listing->history->flavour);
 }
 
 static void put_test(struct listing *listing, const struct criterion_test *test)
@@ -73,10 +66,11 @@ static void put_test(struct listing *listing, const struct criterion_test *test)
     trace_text_string(text, text->size > 1 ? ",\n{\"name\":" : "\n{\"name\":");
     if (name.data)
         trace_json_string(text, name.data, name.size);
-    put_string(text, "suite", test->category);
-    put_string(text, "test", test->name);
+    trace_json_member(text, "suite", test->category);
+    trace_json_member(text, "test", test->name);
     if (test->data->file_)
-        put_string(text, "file", test_log_shown_path(test->data->file_, path));
+        trace_json_member(text, "file",
+                          test_log_shown_path(test->data->file_, path));
     trace_text_printf(text, ",\"line\":%u", (unsigned)test->data->line_);
     put_settings(listing, test);
     if (name.data)

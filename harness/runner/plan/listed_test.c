@@ -5,13 +5,6 @@
 #include "harness/results/history/history.h"
 #include "harness/runner/plan/plan.h"
 
-static void put_string(struct trace_text *text, const char *member,
-                       const char *value)
-{
-    trace_text_printf(text, ",\"%s\":", member);
-    trace_json_string(text, value, strlen(value));
-}
-
 /* A test that has not run here has neither member. */
 void test_log_list_past(struct trace_text *text,
                         const struct test_log_history *history,
@@ -22,7 +15,8 @@ void test_log_list_past(struct trace_text *text,
     uint64_t median = past ? test_log_history_median(past) : 0;
 
     if (past && past->outcome != TEST_LOG_OUTCOME_SKIPPED)
-        put_string(text, "outcome", test_log_outcome_word(past->outcome));
+        trace_json_member(text, "outcome",
+                          test_log_outcome_word(past->outcome));
     if (median)
         trace_text_printf(text, ",\"median_ns\":%llu",
                           (unsigned long long)median);

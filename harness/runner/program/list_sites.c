@@ -6,13 +6,6 @@
 #include "program.h"
 #include "trace/base/text.h"
 
-static void put_string(struct trace_text *out, const char *name,
-                       const char *text)
-{
-    trace_text_printf(out, ",\"%s\":", name);
-    trace_json_string(out, text, strlen(text));
-}
-
 static const char *const kinds[] = {
     [TRACE_SITE_EVENT] = "event",
     [TRACE_SITE_SPAN] = "span",
@@ -31,10 +24,10 @@ static void put_site(struct trace_site *site, void *context)
     trace_text_printf(out, "{\"kind\":\"%s\",\"level\":\"%s\",\"line\":%u",
                       kinds[site->kind], trace_level_word(site->level),
                       site->line);
-    put_string(out, "target", site->target);
-    put_string(out, "file", site->file);
+    trace_json_member(out, "target", site->target);
+    trace_json_member(out, "file", site->file);
     if (site->name)
-        put_string(out, "name", site->name);
+        trace_json_member(out, "name", site->name);
     trace_text_string(out, ",\"fields\":[");
     for (size_t i = 0; i < site->field_count; i++) {
         if (i)

@@ -147,6 +147,12 @@ Test(e2e_handover, takes_results_of_any_program)
     e2e_expect_has(run->err, "a.py:3: net/reads: failed: no data");
     e2e_expect_is(e2e_run("cut -f 1,3,4 testlog-runs/latest/results.tsv")->out,
                   "passed\tprog\tnet/opens\nfailed\tprog\tnet/reads\n");
+    e2e_run(
+        "printf '#include <unistd.h>\nint main(void) { return "
+        "execl(\"./prog\", \"prog\", (char *)0); }' | gcc -o compiled -x c -");
+    run = e2e_run("'" BUILD_DIR "/testlog' run ./compiled");
+    e2e_expect_code(run, 1);
+    e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     run = e2e_run("'" BUILD_DIR "/testlog' run ./prog -- -q");
     e2e_expect_closing(run, "1 passed, 2 failed, 0 skipped");
     e2e_expect_has(run->err,
