@@ -1,5 +1,5 @@
-# testlog.fish: completion of testlog in fish(1). Flags are asked of the commands
-# themselves.
+# testlog.fish: completion of testlog in fish(1). The commands' own --help lists the
+# flags.
 function __testlog_commands
     testlog --help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
 end

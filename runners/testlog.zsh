@@ -1,6 +1,6 @@
 #compdef testlog
-# testlog.zsh: completion of testlog in zsh(1). Flags are asked of the commands
-# themselves; where nothing is offered, files are.
+# testlog.zsh: completion of testlog in zsh(1). The commands' own --help lists the
+# flags. Where there are none, files are offered.
 _testlog() {
     local -a offers
     local command=${words[2]}

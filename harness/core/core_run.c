@@ -355,7 +355,7 @@ static bool rescue(const struct trace_crash *crash, const void *context)
     return false;
 }
 
-/* Of a sanitizer: it calls a function before it ends the process. */
+/* A sanitizer calls this function before it ends the process. */
 #pragma weak __sanitizer_set_death_callback
 void __sanitizer_set_death_callback(void (*)(void));
 

@@ -82,8 +82,8 @@ void test_log_journal_unlock(int fd);
 /* ---- test_output.c ---- */
 
 /* test_log_output_begin redirects stdout and stderr to a file of `size` bytes,
- * until test_log_output_end. test_log_output_rescue writes to the stderr of
- * before what the test has printed, because the process dies; a signal handler
+ * until test_log_output_end. When the process dies, test_log_output_rescue
+ * writes the test's output to the stderr that was replaced; a signal handler
  * may call it. test_log_output_size returns the bytes of the file. */
 void test_log_output_begin(int file, uint64_t size);
 void test_log_output_end(void);

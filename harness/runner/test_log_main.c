@@ -272,7 +272,7 @@ static int inform(struct criterion_test_set *set,
                           test_log_flavour_given(options));
     test_log_history_read(&history, name);
     test_log_shard_recall_program(options, &history, name);
-    if (options->list_json)
+    if (options->list_form)
         code = list_json(set, options, &history, name);
     else
         test_log_shard_list(set, options, name);

@@ -145,7 +145,7 @@ static int each(const char *folder,
 
 /* ---- Programs whose tests share a recording ---- */
 
-/* What is known of a test's recording: it is in its folder, or a part. */
+/* Where a test's recording has been found. */
 enum known { KNOWN_NOWHERE, KNOWN_IN_FOLDER, KNOWN_AS_PART };
 
 static uint64_t identity_of(const struct recording *recording)

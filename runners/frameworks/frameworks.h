@@ -44,9 +44,10 @@ struct framework {
     bool is_silent;        /* it prints nothing else than the report */
 };
 
-/* runners_framework_of returns the framework of a program; NULL if that is
- * Criterion, or unknown because the file is a script. If it is that of no
- * framework, only the program's exit code tells how it ended.
+/* runners_framework_of returns the framework of a program, and whether an
+ * adapter sends its results; NULL if that is Criterion, or unknown because the
+ * file is a script. If it is that of no framework, only the program's exit code
+ * tells how it ended.
  * runners_framework_named returns one by its name, NULL if there is none. */
 const struct framework *runners_framework_of(const char *path,
                                              bool *has_adapter);
@@ -76,7 +77,7 @@ struct framework_tests {
 
 /* runners_framework_list adds the tests of a program that its framework lists;
  * those without a suite are of the suite `program`. -1 if it fails, takes
- * longer than a minute, or a signal is to end us. */
+ * longer than a minute, or we got a signal to end. */
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
                            const char *program);
@@ -131,8 +132,7 @@ void runners_printed_tests_free(struct printed_tests *);
 
 /* ---- framework_flags.c ---- */
 
-/* The arguments and variables that a program is started with; NULL ends each.
- */
+/* A program's arguments and variables; NULL ends each. */
 struct framework_start {
     char **arguments, **variables;
     size_t argument_count, variable_count;

@@ -418,8 +418,9 @@ static int begin(struct programs *programs, struct test_log_options *options)
     } else if (options->failed && none_failed(programs, &last)) {
         test_log_notice(TEST_LOG_NONE_FAILED);
         test_log_print_closing(&none, &options->output);
-    } else if (options->list_json) {
-        code = runners_list_programs(programs, &last, options->list_cmake);
+    } else if (options->list_form) {
+        code = runners_list_programs(programs, &last,
+                                     options->list_form == TEST_LOG_LIST_CMAKE);
     } else {
         code = run_all(programs, options, &last);
     }

@@ -253,8 +253,7 @@ struct seen {
     uint32_t slots;
 };
 
-/* Tells whether a part has ended before a place. What is there may be of the
- * next one. */
+/* Tells whether a part has ended before a place. The next part may be there. */
 static bool is_behind_part(const struct trace_reader *reader, uint64_t place)
 {
     const struct trace_header *header = (const void *)reader->base;

@@ -179,7 +179,7 @@ static bool pass_rest(struct reader *reader)
 {
     struct test_log_options *options = reader->options;
     bool color = test_log_color(reader->color, stderr);
-    bool list = options->list && !options->list_json && !options->shard.total &&
+    bool list = options->list && !options->list_form && !options->shard.total &&
                 !test_log_options_select(options) && !test_log_session()->test;
 
     options->output.style.color = color;

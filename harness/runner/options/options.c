@@ -499,12 +499,11 @@ static bool read_list(struct reader *reader)
     unsigned choice;
 
     options->informs = options->list = true;
-    options->list_json = reader->value;
     if (!reader->value)
         return true;
     if (test_log_read_word(reader->name, reader->value, words, &choice))
         return test_log_option_judge(reader, -1);
-    options->list_cmake = choice == 1;
+    options->list_form = choice ? TEST_LOG_LIST_CMAKE : TEST_LOG_LIST_JSON;
     return true;
 }
 

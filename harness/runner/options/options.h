@@ -42,6 +42,13 @@ struct test_log_override {
     bool serial;
 };
 
+/* What --list prints: names, or --list=json, or =cmake. */
+enum test_log_list_form {
+    TEST_LOG_LIST_NAMES,
+    TEST_LOG_LIST_JSON,
+    TEST_LOG_LIST_CMAKE,
+};
+
 struct test_log_options {
     struct test_log_setting show, record;
     struct test_log_output output;
@@ -64,8 +71,7 @@ struct test_log_options {
     const char *races;    /* the tool of valgrind that finds them; NULL: none */
     bool informs;         /* --list, --help, --version: no test runs */
     bool list, list_sites;
-    bool list_json; /* --list=json, or =cmake */
-    bool list_cmake;
+    enum test_log_list_form list_form;
     struct test_log_shard shard;
     struct test_log_setting shard_asked; /* "2/5", "auto", NULL */
     const char *shard_by; /* where shard.way comes from; NULL: default */

@@ -37,7 +37,7 @@ static bool is_disabled(const struct listing *listing,
            (known && known->expected == TEST_LOG_EXPECT_SKIP);
 }
 
-/* What decides how the test runs. */
+/* Adds the settings of the test. */
 static void put_settings(struct listing *listing,
                          const struct criterion_test *test)
 {

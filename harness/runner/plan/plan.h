@@ -116,9 +116,7 @@ int test_log_list_json(const struct criterion_test_set *,
 /* ---- listed_test.c: what a list has of tests of any framework ---- */
 
 /* test_log_list_past adds the members "outcome" and "median_ns" of a test, if
- * the history knows them; test_log_list_tags adds "tags", those of
- * testlog.conf.
- */
+ * the history knows them; test_log_list_tags adds "tags" from testlog.conf. */
 void test_log_list_past(struct trace_text *, const struct test_log_history *,
                         const char *program, const char *name);
 void test_log_list_tags(struct trace_text *, const struct test_log_options *,

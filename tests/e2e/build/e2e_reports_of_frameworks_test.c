@@ -281,7 +281,7 @@ Test(e2e_reports_of_frameworks, no_end_of_a_process_passes_for_its_tests)
     }
 }
 
-/* What a dead process has printed counts once. */
+/* The output of a dead process counts once. */
 Test(e2e_reports_of_frameworks, each_try_counts_once)
 {
     build_hostile();
