@@ -18,7 +18,7 @@ struct trace_anchor {
 };
 
 /* trace_anchor_now reads the three clocks in quick succession. */
-TRACE_API struct trace_anchor trace_anchor_now(void);
+struct trace_anchor trace_anchor_now(void);
 
 /* A place in code: that of a call, or where a thread was. */
 struct trace_stack_frame {
@@ -92,7 +92,7 @@ int trace_count_instructions(bool inherit);
  * and turns on the sites that the subscriber wants. With a NULL `path` nothing
  * is stored, but a live subscriber still gets the records. Fails with EBUSY if
  * a recording runs, with EINVAL if the limit is out of range. */
-TRACE_API int trace_open(const char *path, const struct trace_options *);
+int trace_open(const char *path, const struct trace_options *);
 
 /* trace_open_file does the same in an empty file, a descriptor above 0 that it
  * keeps if it succeeds. The process survives if others truncate the file. */
@@ -116,10 +116,10 @@ int trace_bar_threads(const uint32_t *threads, size_t count);
 
 /* trace_refuse leaves a recording at `path` that has the reason why trace_open
  * failed. */
-TRACE_API void trace_refuse(const char *path, int error);
+void trace_refuse(const char *path, int error);
 
 /* trace_is_open returns whether a recording runs. */
-TRACE_API bool trace_is_open(void);
+bool trace_is_open(void);
 
 struct trace_reader;
 
@@ -130,17 +130,17 @@ struct trace_reader *trace_reader_open_own(void);
 
 /* trace_unwind closes the spans that the calling thread entered since `depth`,
  * a result of trace_depth, and that an abandoned stack left open. */
-TRACE_API size_t trace_depth(void);
-TRACE_API void trace_unwind(size_t depth);
+size_t trace_depth(void);
+void trace_unwind(size_t depth);
 
 /* trace_returned_to lets the calling thread record again after a jump out of a
  * record, such as siglongjmp from a signal handler, to a function whose frame
  * is at `frame` or above. Recording in such a function has the same effect. */
-TRACE_API void trace_returned_to(uintptr_t frame);
+void trace_returned_to(uintptr_t frame);
 
 /* trace_close turns off all sites and marks the recording as ended. Its memory
  * stays mapped, because threads may be writing a record. */
-TRACE_API void trace_close(void);
+void trace_close(void);
 
 /* The phases of a test, in order. */
 enum trace_phase {
@@ -153,7 +153,7 @@ enum trace_phase {
 
 /* trace_phase_begin notes in the recording that a phase begins. The first note
  * of each phase counts. */
-TRACE_API void trace_phase_begin(enum trace_phase);
+void trace_phase_begin(enum trace_phase);
 
 /* trace_invite makes annotated programs that this process starts record into
  * its recording, unless they record for themselves. To prevent that, remove the
@@ -163,11 +163,11 @@ void trace_invite(void);
 
 /* trace_parse_time parses "250us" or "1.2ms": a number and ns, us, ms or s; or
  * "0". It returns ns; UINT64_MAX if it is none, or more than ten days. */
-TRACE_API uint64_t trace_parse_time(const char *text);
+uint64_t trace_parse_time(const char *text);
 
 /* trace_parse_size parses "64M": digits and an optional K, M or G. Returns
  * false for anything else. */
-TRACE_API bool trace_parse_size(const char *text, uint64_t *bytes);
+bool trace_parse_size(const char *text, uint64_t *bytes);
 
 /* ---- Subscriber ---- */
 
@@ -206,7 +206,7 @@ struct trace_subscriber {
 
 /* trace_subscribe sets the subscriber for trace_open and later changes; it must
  * stay valid. */
-TRACE_API void trace_subscribe(const struct trace_subscriber *);
+void trace_subscribe(const struct trace_subscriber *);
 
 #ifdef __cplusplus
 }
