@@ -170,9 +170,10 @@ static int run_watched(struct criterion_test_set *set,
 static int print_nothing_failed(const struct test_log_run *run,
                                 const struct test_log_options *options)
 {
-    if (run->foreign)
-        return TEST_LOG_EXIT_NO_TEST; /* testlog run prints it, for all programs
-                                       */
+    if (run->foreign) { /* testlog run prints it, for all programs */
+        test_log_handover_run(run);
+        return TEST_LOG_EXIT_NO_TEST;
+    }
     test_log_notice(TEST_LOG_NONE_FAILED);
     test_log_print_closing(run, &options->output);
     return TEST_LOG_EXIT_PASSED;

@@ -1,4 +1,5 @@
 /* report_page.c: reads a run for report.html. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
+#include "runners/frameworks/frameworks.h"
 #include "trace/base/containers.h"
 #include "trace/base/text.h"
 
@@ -79,6 +81,24 @@ static size_t word_size(const char *text)
     return (size_t)(at - text);
 }
 
+/* testlog runs the tests of other frameworks, if it can choose among them. */
+static void ask_file(struct test_log_page_program *program)
+{
+    char *path = program->command, *command = NULL;
+    const struct framework *framework;
+    bool has_adapter;
+
+    framework = path ? runners_framework_of(path, &has_adapter) : NULL;
+    if (!framework)
+        return;
+    program->foreign = true;
+    if (runners_framework_chooses(framework) &&
+        asprintf(&command, "%s run %s --", program_invocation_name, path) < 0)
+        command = NULL;
+    program->command = command;
+    free(path);
+}
+
 /* Adds a program, whose name is the end of its path. */
 static void add_program(struct report_page *page, const char *path, size_t size)
 {
@@ -90,7 +110,9 @@ static void add_program(struct report_page *page, const char *path, size_t size)
                              page->program_count + 1))
         return;
     page->programs[page->program_count++] = (struct test_log_page_program){
-        strndup(path + base, size - base), strndup(path, size)};
+        .folder = strndup(path + base, size - base),
+        .command = strndup(path, size)};
+    ask_file(&page->programs[page->program_count - 1]);
 }
 
 /* Collects the hashes of programs that have failed tests. */

@@ -123,6 +123,11 @@ bool runners_framework_is_known(const struct framework_program *program)
 
 /* ---- Choosing tests ---- */
 
+bool runners_framework_can_choose(const struct framework_program *program)
+{
+    return runners_framework_chooses(program->framework);
+}
+
 int runners_framework_list_own(struct framework_program *program)
 {
     runners_framework_tests_free(&program->chosen);

@@ -180,6 +180,10 @@ void runners_framework_rename(struct framework_program *, const char *name);
  * not, its exit code is all that it tells. */
 bool runners_framework_is_known(const struct framework_program *);
 
+/* runners_framework_can_choose tells whether single tests of the program can
+ * run. */
+bool runners_framework_can_choose(const struct framework_program *);
+
 /* runners_framework_choose, if options choose tests, lists those of the program
  * and chooses; -1 if it has printed what is wrong. runners_framework_is_empty
  * then tells whether none is left; runners_framework_print_list prints them,

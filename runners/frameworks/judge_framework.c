@@ -69,6 +69,15 @@ static void store_stacks(struct framework_program *program,
     trace_file_commit(&file);
 }
 
+static char *reason_of_timeout(uint64_t duration)
+{
+    char *reason = NULL;
+
+    return duration && asprintf(&reason, "after %.2f s", duration / 1e9) >= 0
+               ? reason
+               : NULL;
+}
+
 /* Judges the test in which the process ended. */
 static void judge_open(struct framework_program *program,
                        const struct test_log_run *run,
@@ -81,7 +90,7 @@ static void judge_open(struct framework_program *program,
     if (program->late) {
         result->outcome = TEST_LOG_OUTCOME_TIMEOUT;
         free(result->reason);
-        result->reason = NULL;
+        result->reason = reason_of_timeout(result->duration);
         store_stacks(program, run, result);
     } else if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
         result->outcome = TEST_LOG_OUTCOME_CRASHED;
@@ -184,29 +193,6 @@ static void set_times(const struct framework_program *program,
     }
 }
 
-static void add_try(struct test_log_result *result,
-                    struct test_log_result *before)
-{
-    size_t count = before->earlier_count;
-
-    result->earlier = before->earlier;
-    result->earlier_capacity = before->earlier_capacity;
-    before->earlier = NULL;
-    before->earlier_count = 0;
-    if (TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
-                            count + 1)) {
-        result->earlier[count++] = (struct test_log_try){
-            .outcome = before->outcome,
-            .reason = before->reason,
-            .folder = before->folder,
-            .began = before->began,
-            .duration = before->duration,
-        };
-        before->reason = before->folder = NULL;
-    }
-    result->earlier_count = count;
-}
-
 /* Adds the results of a process to those of earlier ones. */
 static void add_round(struct framework_program *program,
                       struct test_log_run *round)
@@ -221,7 +207,7 @@ static void add_round(struct framework_program *program,
         before = find(program, test_log_name(result));
         if (!before)
             continue;
-        add_try(result, before);
+        test_log_add_try(result, before);
         test_log_run_replace(&program->results,
                              (size_t)(before - program->results.results));
     }
@@ -438,12 +424,42 @@ bool runners_framework_end(struct framework_program *program,
     return true;
 }
 
+/* Judges a test that may fail, because testlog.conf says so. A test that must
+ * not start has started: the framework chose it. */
+static void judge_known(const struct framework_program *program,
+                        struct test_log_result *result)
+{
+    const struct test_log_known_failure *known =
+        result->suite ? test_log_known_of(&program->options->known,
+                                          result->suite, result->test)
+                      : NULL;
+    bool passed = result->outcome == TEST_LOG_OUTCOME_PASSED;
+
+    if (!known || result->outcome == TEST_LOG_OUTCOME_SKIPPED ||
+        (passed && known->expected != TEST_LOG_EXPECT_FAIL))
+        return;
+    if (!passed || !known->strict) {
+        result->known = strdup(known->reason);
+        return;
+    }
+    result->outcome = TEST_LOG_OUTCOME_FAILED;
+    free(result->reason);
+    if (asprintf(&result->reason, "passed, although it is a known failure: %s",
+                 known->reason) < 0)
+        result->reason = NULL;
+}
+
+/* A framework prints failures, unless it prints a report only; it does not
+ * print what ended its process. */
 static void report(const struct framework_program *program,
                    const struct test_log_run *run,
                    struct test_log_result *result)
 {
+    bool tells = !program->framework->is_silent &&
+                 result->outcome == TEST_LOG_OUTCOME_FAILED;
+
     test_log_jsonl_result(result);
-    if (program->framework->is_silent && !program->has_adapter &&
+    if (!tells && !program->has_adapter &&
         test_log_outcome_bad(result->outcome))
         test_log_print_block(run, result, &program->options->output);
 }
@@ -459,6 +475,7 @@ bool runners_framework_results(struct framework_program *program,
         if (!result)
             break;
         *result = program->results.results[i];
+        judge_known(program, result);
         report(program, run, result);
     }
     program->results.count = 0;

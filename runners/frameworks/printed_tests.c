@@ -58,6 +58,19 @@ static bool is_running(const struct printed_tests *tests, const char *name)
            (!name[suite + 1 + test] || strchr(" ,", name[suite + 1 + test]));
 }
 
+/* Returns where a reason begins, with "file:line: Failure"; what is before it
+ * was printed by the test. */
+static const char *reason_in(const char *text, enum test_log_outcome outcome)
+{
+    const char *title =
+        strstr(text, outcome == TEST_LOG_OUTCOME_SKIPPED ? ": Skipped\n"
+                                                         : ": Failure\n");
+
+    while (title && title > text && title[-1] != '\n')
+        title--;
+    return title ? title : text;
+}
+
 static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
 {
     struct test_log_result *result = last_of(tests);
@@ -66,7 +79,8 @@ static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
     result->outcome = outcome;
     result->duration = test_log_now() - tests->began;
     if (outcome != TEST_LOG_OUTCOME_PASSED && tests->text.size)
-        result->reason = runners_framework_reason(tests->text.data);
+        result->reason =
+            runners_framework_reason(reason_in(tests->text.data, outcome));
 }
 
 static void add_text(struct printed_tests *tests, const char *line)

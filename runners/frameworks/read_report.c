@@ -16,6 +16,7 @@
 #include "harness/results/reports/writers.h"
 
 enum {
+    ONE_LINE = 400,       /* bytes that are joined to one line */
     TEXT_MOST = 64 << 10, /* of a reason */
     CHUNK = 64 << 10,
 };
@@ -386,6 +387,19 @@ static size_t place_size(const char *line)
     return size && digits ? size + 1 + digits : 0;
 }
 
+/* Without lines of GoogleTest's that say no more than that there is a failure.
+ */
+static const char *skip_titles(const char *text)
+{
+    static const char *const titles[] = {"unknown file\n",
+                                         "unknown file: Failure\n", "Failed\n"};
+
+    for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+        if (!strncmp(text, titles[i], strlen(titles[i])))
+            text += strlen(titles[i]);
+    return text;
+}
+
 /* Adds a text without the line from `from` to `to`. */
 static void put_rest(struct trace_text *reason, const char *text,
                      const char *from, const char *to)
@@ -396,6 +410,7 @@ static void put_rest(struct trace_text *reason, const char *text,
         before--;
     while (*to == '\n')
         to++;
+    to = skip_titles(to);
     if (before)
         trace_text_add(reason, text, before);
     if (before && *to)
@@ -455,7 +470,24 @@ static char *boost_reason(const char *text)
                : reason;
 }
 
-char *runners_framework_reason(const char *text)
+/* Joins the lines of a short text whose first line only announces the others:
+ * "Expected equality of these values:". Summaries show one line. */
+static void join_lines(char *text)
+{
+    char *end = text ? strchr(text, '\n') : NULL, *to = end;
+
+    if (!end || end == text || end[-1] != ':' || strlen(text) > ONE_LINE)
+        return;
+    for (const char *from = end; *from;) {
+        size_t blanks = *from == '\n' ? strspn(from, " \n") : 0;
+
+        *to++ = blanks ? ' ' : *from;
+        from += blanks ? blanks : 1;
+    }
+    *to = '\0';
+}
+
+static char *reason_of(const char *text)
 {
     const char *line = text;
     char *reason = boost_reason(text);
@@ -472,4 +504,12 @@ char *runners_framework_reason(const char *text)
             return with_place(text, line, size);
     }
     return *text ? strdup(text) : NULL;
+}
+
+char *runners_framework_reason(const char *text)
+{
+    char *reason = reason_of(skip_titles(text));
+
+    join_lines(reason);
+    return reason;
 }

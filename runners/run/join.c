@@ -264,7 +264,8 @@ static void cut_number(const struct test_log_run *run, char *program)
         close(file);
 }
 
-/* A test may have run several times: the last one counts. */
+/* A test may have run several times: the last one counts. The same try has
+ * another line if its outcome got worse. */
 static bool add_result(void *context, const cJSON *test)
 {
     struct whole *whole = context;
@@ -278,6 +279,10 @@ static bool add_result(void *context, const cJSON *test)
     key = trace_hash_string(trace_hash_string(TRACE_HASH, result->program),
                             test_log_name(result));
     if (trace_table_find(&whole->numbers, key, &number)) {
+        struct test_log_result *before = &whole->run.results[number];
+
+        if (before->began != result->began)
+            test_log_add_try(result, before);
         test_log_run_replace(&whole->run, number);
         return true;
     }
@@ -307,6 +312,8 @@ static void write_files(const char *path, const char *start,
         test_log_page_write(&(struct test_log_page){
             .run = run, .fail_log = options->output.fail_log});
         test_log_index_write(run);
+        run->parent.part = false; /* its reports are the whole run's */
+        test_log_reports_write(run, &options->output);
     }
     trace_table_free(&whole.numbers);
     test_log_run_free(run);

@@ -185,7 +185,9 @@ int runners_list_programs(const struct programs *programs,
             continue;
         }
         cJSON_Delete(list);
-        test_log_notice("--list: %s prints no list of tests", program->path);
+        test_log_notice("--list: %s prints no list of tests; link it with "
+                        "-ltestlog, or set its kind in testlog.conf",
+                        program->path);
         code = TEST_LOG_EXIT_FAILED;
     }
     if (!(cmake ? print_entries(all) : print_json(all)) || fflush(stdout) ||

@@ -248,7 +248,7 @@ struct lines {
     struct test_log_run *run;
     const char *folder;
     struct trace_table numbers; /* of results, by their names */
-    size_t unknown;             /* outcomes */
+    size_t unknown, nameless;   /* outcomes, tests */
 };
 
 /* A sender of another language may have words of its own. */
@@ -272,10 +272,16 @@ static void check_outcome(struct lines *lines, struct test_log_result *result,
 /* A test that was retried, or got a worse outcome, has another line later. */
 static void add_line(struct lines *lines, const cJSON *test)
 {
-    struct test_log_result *result = runners_json_add_test(lines->run, test);
+    const char *name = runners_json_text(test, "name");
+    struct test_log_result *result = NULL;
     uintptr_t number;
     uint64_t key;
 
+    if (name && *name)
+        result = runners_json_add_test(lines->run, test);
+    else if (!lines->nameless++)
+        test_log_notice("%s sent a test without a name, which does not count",
+                        lines->folder);
     if (!result)
         return;
     if (!runners_json_text(test, "program")) {

@@ -8,6 +8,8 @@
 #include "run.h"
 #include "runners/frameworks/frameworks.h"
 
+enum { BAD_PATTERN = 3 }; /* Criterion's code */
+
 /* A program counts as one test. */
 static void add_program(struct test_log_run *run, const char *folder,
                         enum test_log_outcome outcome, const char *reason)
@@ -68,6 +70,14 @@ static int verdict_by_code(struct test_log_run *run, const char *folder,
     return TEST_LOG_EXIT_FAILED;
 }
 
+static bool has_tests(const struct test_log_run *run, const char *folder)
+{
+    for (size_t i = run->count; i-- > 0;)
+        if (!strcmp(run->results[i].program, folder))
+            return true;
+    return false;
+}
+
 int runners_verdict(struct test_log_run *run, const char *folder, int status,
                     enum told told)
 {
@@ -78,9 +88,9 @@ int runners_verdict(struct test_log_run *run, const char *folder, int status,
         return flagless_verdict(run, folder, status);
     if (told == TOLD_BY_CODE)
         return verdict_by_code(run, folder, status);
-    if (code == 3)
-        return TEST_LOG_EXIT_USAGE; /* Criterion's code for a bad pattern */
-    if (code == TEST_LOG_EXIT_USAGE || code == TEST_LOG_EXIT_NO_TEST)
+    if (!told && (code == TEST_LOG_EXIT_USAGE || code == BAD_PATTERN))
+        return TEST_LOG_EXIT_USAGE;
+    if (code == TEST_LOG_EXIT_NO_TEST && !has_tests(run, folder))
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;
@@ -113,7 +123,7 @@ int runners_code(int status)
 {
     int code = exit_status(status);
 
-    if (code == 3)
+    if (code == BAD_PATTERN)
         return TEST_LOG_EXIT_USAGE;
     if (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_USAGE ||
         code == TEST_LOG_EXIT_NO_TEST)

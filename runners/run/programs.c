@@ -11,6 +11,7 @@
 #include "harness/results/history/history.h"
 #include "run.h"
 #include "runners/frameworks/frameworks.h"
+#include "runners/frameworks/linked_file.h"
 #include "trace/base/strings.h"
 
 static bool is_taken(const struct programs *programs, const char *name)
@@ -150,6 +151,8 @@ int runners_programs_find_frameworks(struct programs *programs,
         program->framework = runners_framework_open(
             program->path, program->name, options, argc, argv, &failed);
         take_framework(programs, program);
+        program->opaque =
+            !program->framework && !runners_linked_is_program(program->path);
     }
     return failed ? -1 : 0;
 }

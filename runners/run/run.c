@@ -157,13 +157,24 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
-/* The command that runs a program, quoted for a shell. */
+/* Whether a command can run one test of a program. */
+static bool runs_single_tests(const struct program *program)
+{
+    return program->framework ? runners_framework_can_choose(program->framework)
+                              : !program->flagless;
+}
+
+/* The command that runs tests of a program, quoted for a shell; NULL: it takes
+ * no names of tests. */
 static char *quoted(const struct programs *programs,
                     const struct program *program)
 {
-    bool by_run = program->test || program->preload || program->ctest;
+    bool by_run = program->test || program->preload || program->ctest ||
+                  program->framework;
     struct trace_text text = {0};
 
+    if (!runs_single_tests(program))
+        return NULL;
     if (by_run) {
         test_log_add_word(&text, program_invocation_name);
         trace_text_string(&text, " run");
@@ -193,19 +204,22 @@ static void write_page(const struct test_log_run *run,
 
     for (size_t i = 0; i < page.program_count; i++)
         all[i] = (struct test_log_page_program){
-            programs->all[i].folder, quoted(programs, &programs->all[i])};
+            .folder = programs->all[i].folder,
+            .command = quoted(programs, &programs->all[i]),
+            .foreign = programs->all[i].framework};
     test_log_page_write(&page);
     for (size_t i = 0; i < page.program_count; i++)
         free(all[i].command);
     free(all);
 }
 
-/* The program of a test; NULL: unknown. */
-static char *program_of(const struct programs *programs,
-                        const struct test_log_result *result)
+/* The command that debugs the program of a test; NULL: unknown. */
+static char *debugged(const struct programs *programs,
+                      const struct test_log_result *result)
 {
     for (size_t i = 0; result && i < programs->count; i++)
         if (programs->all[i].folder && !programs->all[i].test &&
+            !programs->all[i].framework &&
             !strcmp(programs->all[i].folder, result->program))
             return quoted(programs, &programs->all[i]);
     return NULL;
@@ -222,18 +236,31 @@ static void say_no_match(const struct programs *programs,
         suggest(programs);
 }
 
-/* Whether a test failed in a program that takes none of our flags. */
-static bool has_flagless_failure(const struct test_log_run *run,
-                                 const struct programs *programs)
+/* Whether a test failed that no command can run alone. */
+static bool has_unnamed_failure(const struct test_log_run *run,
+                                const struct programs *programs)
 {
     for (size_t i = 0; i < programs->count; i++) {
         const struct program *program = &programs->all[i];
 
-        for (size_t n = 0; program->flagless && n < program->count; n++)
+        for (size_t n = 0; n < program->count && !runs_single_tests(program);
+             n++)
             if (test_log_failed(&run->results[program->from + n]))
                 return true;
     }
     return false;
+}
+
+static void print_summary(const struct test_log_run *run,
+                          const struct programs *programs, const char *rerun)
+{
+    char *program = debugged(programs, test_log_first_failed(run));
+
+    if (has_unnamed_failure(run, programs))
+        test_log_print_summary(run, NULL, NULL);
+    else
+        test_log_print_summary(run, rerun ? rerun : "testlog run", program);
+    free(program);
 }
 
 static void finish(struct test_log_run *run, const struct programs *programs,
@@ -241,8 +268,6 @@ static void finish(struct test_log_run *run, const struct programs *programs,
                    const struct test_log_history *last, int code)
 {
     char *rerun = command_of(programs, run);
-    char *program = program_of(programs, test_log_first_failed(run));
-
     runners_write(run);
     write_page(run, programs, options, rerun);
     test_log_reports_write(run, &options->output);
@@ -261,29 +286,28 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         test_log_print_empty_shard(run);
     test_log_print_slow(run, &options->output);
     test_log_print_times(run, &options->output, last);
-    if (has_flagless_failure(run, programs))
-        test_log_print_summary(run, NULL, NULL);
-    else
-        test_log_print_summary(run, rerun ? rerun : "testlog run", program);
+    print_summary(run, programs, rerun);
     test_log_show_page(run, &options->output);
     test_log_github_summary(run);
     test_log_github_end(run);
     test_log_print_closing(run, &options->output);
     free(rerun);
-    free(program);
 }
 
 /* ctest calls a test skipped that exits with this code. */
 enum { SKIPPED_CODE = 77 };
 
 static int finish_joined(struct joined *joined, const struct test_log_run *run,
+                         const struct programs *programs,
                          const struct test_log_options *options, int code)
 {
     struct test_log_sums sums = test_log_run_sums(run);
+    char *rerun = command_of(programs, run);
 
+    test_log_reports_write(run, &options->output);
     runners_join_end(joined, options);
-    if (sums.failed)
-        printf("run: %s\n", run->path);
+    print_summary(run, programs, rerun);
+    free(rerun);
     return code == TEST_LOG_EXIT_PASSED && sums.skipped && !sums.passed
                ? SKIPPED_CODE
                : code;
@@ -360,7 +384,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     test_log_jsonl_close(NULL);
     test_log_filters_print_compiled_out(&filters, &run);
     if (joined.number)
-        code = finish_joined(&joined, &run, options, code);
+        code = finish_joined(&joined, &run, programs, options, code);
     else
         finish(&run, programs, options, last, code);
     if (code == TEST_LOG_EXIT_NO_TEST && options->pass_with_no_tests)

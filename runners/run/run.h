@@ -241,6 +241,7 @@ struct program {
     size_t from, count;                  /* its results in the run */
     bool empty;                          /* it has no tests */
     bool flagless;                       /* it takes none of our flags */
+    bool opaque;                         /* its file does not tell what it is */
     struct framework_program *framework; /* NULL: it uses Criterion */
     bool annotated; /* its tests capture their own output */
     struct child child;

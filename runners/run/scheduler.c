@@ -224,6 +224,13 @@ static int start_child(struct schedule *schedule, struct program *program)
     return error;
 }
 
+/* Programs that run side by side are captured. */
+static bool is_beside(const struct schedule *schedule,
+                      const struct program *program)
+{
+    return !schedule->in_turn && !program->serial;
+}
+
 /* A program of another framework may be captured only to be read. */
 static bool capture(struct program *program, bool beside)
 {
@@ -254,7 +261,7 @@ static char *name_folder(const struct schedule *schedule,
 static void start(struct schedule *schedule, struct program *program,
                   size_t jobs)
 {
-    bool beside = !schedule->in_turn && !program->serial;
+    bool beside = is_beside(schedule, program);
 
     program->jobs = jobs;
     program->state = PROGRAM_RUNNING;
@@ -304,12 +311,19 @@ static bool start_some(struct schedule *schedule)
 
 /* ---- Ending ---- */
 
-static bool has_failed(const struct test_log_run *run, size_t from)
+/* Returns the code of results that explain a program's exit code, whatever it
+ * is; NO_TEST if none does. */
+static int code_of_results(const struct test_log_run *run, size_t from)
 {
-    for (size_t i = from; i < run->count; i++)
+    int code = TEST_LOG_EXIT_NO_TEST;
+
+    for (size_t i = from; i < run->count; i++) {
         if (test_log_failed(&run->results[i]))
-            return true;
-    return false;
+            return TEST_LOG_EXIT_FAILED;
+        if (test_log_outcome_bad(run->results[i].outcome))
+            code = TEST_LOG_EXIT_PASSED; /* a known failure */
+    }
+    return code;
 }
 
 /* The results of a program of another framework, from all its processes. */
@@ -356,7 +370,8 @@ static int open_kept(const struct schedule *schedule, struct program *program,
     const struct test_log_options *options = schedule->options;
     char name[PATH_MAX];
 
-    if (program->annotated || !runners_output_waits(&program->child.output) ||
+    if (program->annotated || !is_beside(schedule, program) ||
+        !runners_output_waits(&program->child.output) ||
         options->output.show_output || options->verbose ||
         snprintf(name, sizeof(name), "tests/%s/output.txt", folder) >= PATH_MAX)
         return -1;
@@ -395,6 +410,32 @@ static bool starts_again(const struct schedule *schedule,
     return true;
 }
 
+static enum told told_of(const struct program *program, enum told told)
+{
+    if (program->flagless)
+        return TOLD_FLAGLESS;
+    return !told && program->framework ? TOLD_BY_CODE : told;
+}
+
+/* A script may start a program with testlog, so its exit code may be one of
+ * ours; or it has a code of its own. */
+static void explain_code(const struct schedule *schedule,
+                         const struct program *program, enum told told,
+                         int code)
+{
+    bool none = code == TEST_LOG_EXIT_NO_TEST;
+
+    if (told || !program->opaque || (!none && code != TEST_LOG_EXIT_USAGE) ||
+        (none && (test_log_options_select(schedule->options) ||
+                  schedule->options->failed || schedule->options->shard.total)))
+        return;
+    test_log_notice("%s exited with %d, which is taken for testlog's code: %s; "
+                    "if it is a failure, write kind = exit for the program "
+                    "in " TEST_LOG_SETTINGS_FILE,
+                    program->path, WEXITSTATUS(program->child.status),
+                    none ? "no test matched" : "a bad flag");
+}
+
 static void end(struct schedule *schedule, struct program *program)
 {
     struct test_log_run *run = schedule->run;
@@ -414,14 +455,13 @@ static void end(struct schedule *schedule, struct program *program)
     if (program->framework)
         told = merge_framework(schedule, program, told);
     folder = program->folder ? program->folder : program->name;
-    if ((program->flagless || (program->test && told)) &&
-        has_failed(run, program->from))
-        code = TEST_LOG_EXIT_FAILED; /* others may exit with any code */
-    else
-        code = runners_verdict(run, folder, child->status,
-                               program->flagless             ? TOLD_FLAGLESS
-                               : program->framework && !told ? TOLD_BY_CODE
-                                                             : told);
+    code = program->flagless || (program->test && told)
+               ? code_of_results(run, program->from)
+               : TEST_LOG_EXIT_NO_TEST;
+    if (code == TEST_LOG_EXIT_NO_TEST)
+        code =
+            runners_verdict(run, folder, child->status, told_of(program, told));
+    explain_code(schedule, program, told, code);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))

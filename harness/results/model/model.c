@@ -91,6 +91,29 @@ void test_log_run_replace(struct test_log_run *run, size_t number)
     run->results[number] = run->results[--run->count];
 }
 
+void test_log_add_try(struct test_log_result *result,
+                      struct test_log_result *before)
+{
+    size_t count = before->earlier_count;
+
+    result->earlier = before->earlier;
+    result->earlier_capacity = before->earlier_capacity;
+    before->earlier = NULL;
+    before->earlier_count = 0;
+    if (TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
+                            count + 1)) {
+        result->earlier[count++] = (struct test_log_try){
+            .outcome = before->outcome,
+            .reason = before->reason,
+            .folder = before->folder,
+            .began = before->began,
+            .duration = before->duration,
+        };
+        before->reason = before->folder = NULL;
+    }
+    result->earlier_count = count;
+}
+
 void test_log_run_drop(struct test_log_run *run)
 {
     free_result(&run->results[--run->count]);

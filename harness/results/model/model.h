@@ -290,6 +290,10 @@ const char *test_log_run_flavour(const struct test_log_run *);
  */
 uint64_t test_log_run_time(const struct test_log_run *);
 
+/* test_log_add_try moves the tries of a test before this one into its result.
+ */
+void test_log_add_try(struct test_log_result *, struct test_log_result *before);
+
 /* test_log_run_add returns a new zeroed result, NULL without memory; it moves
  * earlier results. test_log_run_replace moves the last result into the place of
  * another; test_log_run_drop removes it. */

@@ -19,7 +19,8 @@ enum {
 /* A program of the run, and the command that runs it, without filters. */
 struct test_log_page_program {
     const char *folder; /* NULL: it has no results */
-    char *command;
+    char *command;      /* NULL: no command runs a single test */
+    bool foreign;       /* it has no --debug-failed */
 };
 
 /* The contents of a page. Pointers are the caller's. */

@@ -78,20 +78,35 @@ static void find_programs(struct run_block *block)
                 trace_hash_string(TRACE_HASH, page->programs[i].folder), i);
 }
 
-/* Returns the command that runs a program; NULL if it is unknown. */
-static const char *command_of(const struct run_block *block,
-                              const char *program)
+/* Returns the program of a test, NULL if it is unknown. */
+static const struct test_log_page_program *program_of(
+    const struct run_block *block, const char *program)
 {
     const struct test_log_page *page = block->page;
     uintptr_t number;
 
-    if (!page->program_count)
-        return page->rerun;
-    if (!trace_table_find(&block->programs,
-                          trace_hash_string(TRACE_HASH, program), &number) ||
-        strcmp(page->programs[number].folder, program) != 0)
-        return NULL;
-    return page->programs[number].command;
+    return trace_table_find(&block->programs,
+                            trace_hash_string(TRACE_HASH, program), &number) &&
+                   !strcmp(page->programs[number].folder, program)
+               ? &page->programs[number]
+               : NULL;
+}
+
+/* Returns the command that runs a program; NULL if it is unknown. */
+static const char *command_of(const struct run_block *block, const char *name)
+{
+    const struct test_log_page_program *program = program_of(block, name);
+
+    if (!block->page->program_count)
+        return block->page->rerun;
+    return program ? program->command : NULL;
+}
+
+static bool is_foreign(const struct run_block *block, const char *name)
+{
+    const struct test_log_page_program *program = program_of(block, name);
+
+    return program && program->foreign;
 }
 
 /* Returns the command that runs a test again, followed by a flag: a string. A
@@ -117,8 +132,9 @@ static uint32_t rerun_of(struct run_block *block,
 static uint32_t debug_of(struct run_block *block,
                          const struct test_log_result *result)
 {
-    return result->outcome == TEST_LOG_OUTCOME_FAILED ||
-                   result->outcome == TEST_LOG_OUTCOME_CRASHED
+    return (result->outcome == TEST_LOG_OUTCOME_FAILED ||
+            result->outcome == TEST_LOG_OUTCOME_CRASHED) &&
+                   !is_foreign(block, result->program)
                ? rerun_of(block, result, " --debug-failed")
                : 0;
 }

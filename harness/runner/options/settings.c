@@ -301,6 +301,15 @@ int test_log_settings_read(struct test_log_settings *settings, bool quiet)
     return status;
 }
 
+static bool names_program(const char *glob, const char *path)
+{
+    char whole[PATH_MAX];
+
+    return !fnmatch(glob, path, 0) ||
+           !fnmatch(glob, trace_base_name(path), 0) ||
+           (realpath(path, whole) && !fnmatch(glob, whole, 0));
+}
+
 const struct test_log_settings_line *test_log_settings_of_program(
     const struct test_log_settings *settings, const char *path, const char *key)
 {
@@ -310,8 +319,7 @@ const struct test_log_settings_line *test_log_settings_of_program(
         const struct test_log_settings_line *line = &settings->lines[i];
 
         if (line->program && !strcmp(line->key, key) &&
-            (!fnmatch(line->program, path, 0) ||
-             !fnmatch(line->program, trace_base_name(path), 0)))
+            names_program(line->program, path))
             found = line;
     }
     return found;

@@ -1,5 +1,6 @@
 /* match_names.c: tells whether patterns and words match the name of a test, of
  * this program or another one. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,19 +16,27 @@ bool test_log_plan_has_word(const struct test_log_options *options,
     return false;
 }
 
+/* A program without a framework is a test without a suite. */
+static bool matches(const char *pattern, const char *name)
+{
+    char suite[512];
+    int size = (int)strcspn(name, "/");
+
+    if (!strcmp(pattern, name))
+        return true;
+    if (!name[size])
+        return !fnmatch(pattern, name, FNM_EXTMATCH);
+    snprintf(suite, sizeof(suite), "%.*s", size, name);
+    return test_log_pattern_matches(pattern, suite, name + size + 1);
+}
+
 bool test_log_plan_selects(const struct test_log_options *options,
                            const char *name)
 {
     bool selects = !test_log_options_select(options) ||
                    test_log_plan_has_word(options, name);
-    char suite[512];
-    int size = (int)strcspn(name, "/");
 
-    snprintf(suite, sizeof(suite), "%.*s", size, name);
-    for (size_t i = 0; !selects && name[size] && i < options->pattern_count;
-         i++)
-        selects = !strcmp(options->patterns[i], name) ||
-                  test_log_pattern_matches(options->patterns[i], suite,
-                                           name + size + 1);
+    for (size_t i = 0; !selects && i < options->pattern_count; i++)
+        selects = matches(options->patterns[i], name);
     return selects;
 }

@@ -96,6 +96,41 @@ Test(e2e_reports_of_frameworks, a_hang_has_stacks)
                    "Store_Hangs_Test");
 }
 
+/* A single program's output is not kept from the terminal. The summary has a
+ * command that runs the failed tests, and the page none that debugs them. */
+Test(e2e_reports_of_frameworks, prints_directly_and_says_how_to_run_again)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    e2e_expect_has(e2e_run(RUN "./gtest -- Small")->out, "[       OK ] Some");
+    result = e2e_run(RUN "./gtest -- --timeout=1 'Fails' Hangs");
+    e2e_expect_has(result->err, "run ./gtest -- --filter 'Store/Fails'");
+    e2e_expect_lacks(result->err, "--debug-failed");
+    e2e_expect_has(result->err, "Store/Hangs: timed out: after 1.");
+    e2e_expect_has(result->err, "Store_Hangs_Test");
+    e2e_expect_lacks(e2e_read("testlog-runs/latest/report.html"),
+                     "Fails --debug-failed");
+}
+
+/* testlog.conf says which tests may fail. */
+Test(e2e_reports_of_frameworks, known_failures_do_not_fail_the_run)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    e2e_run("printf '[test Store/Fails]\nexpect = fail\nreason = bug 7\n[test "
+            "Store/Passes]\nexpect = fail\nstrict = yes\nreason = bug 8\n' "
+            ">testlog.conf");
+    result = e2e_run(RUN "./gtest -- Fails");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "Store/Fails: failed: bug 7");
+    result = e2e_run(RUN "./gtest -- Passes");
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err,
+                   "passed, although it is a known failure: bug 8");
+}
+
 Test(e2e_reports_of_frameworks, flags_choose_tests)
 {
     build_gtest();

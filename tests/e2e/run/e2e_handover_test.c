@@ -158,3 +158,51 @@ Test(e2e_handover, takes_results_of_any_program)
     e2e_expect_has(run->err,
                    "the program exited with 7 before its tests ended");
 }
+
+/* A script may start a program with testlog, whose exit codes it then has. One
+ * line says so where that is in doubt. */
+Test(e2e_handover, says_how_the_code_of_a_script_is_taken)
+{
+    const struct e2e *result;
+
+    e2e_run("for code in 2 4; do printf \"#!/bin/sh\\nexit $code\\n\" "
+            ">s$code; done; printf '#!/bin/sh\\nexec ./losing \"$@\"\\n' "
+            ">starts; chmod +x s? starts");
+    result = e2e_run(TESTLOG " run ./s4");
+    e2e_expect_code(result, 4);
+    e2e_expect_has(result->err, "s4 exited with 4, which is taken for");
+    result = e2e_run(TESTLOG " run ./s2");
+    e2e_expect_code(result, 2);
+    e2e_expect_has(result->err, "s2 exited with 2, which is taken for");
+    e2e_run("printf '[program s?]\nkind = exit\n' >testlog.conf");
+    result = e2e_run(TESTLOG " run ./s2 ./s4");
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), "0 passed, 2 failed, 0 skipped");
+    result = e2e_run(TESTLOG " run ./starts -- --filter=no/no");
+    e2e_expect_code(result, 4);
+    e2e_expect_lacks(result->err, "taken for");
+    e2e_expect_code(e2e_run(TESTLOG " run ./starts -- losing/t02"), 0);
+}
+
+/* A program without a framework is a test without a suite. */
+Test(e2e_handover, a_filter_may_name_a_program)
+{
+    e2e_run("cp /bin/true true_test; cp /bin/false false_test");
+    e2e_expect_code(
+        e2e_run(TESTLOG " run ./true_test ./false_test -- --filter='t*_test'"),
+        0);
+    e2e_expect_is(e2e_run("cut -f 1,4 testlog-runs/latest/results.tsv")->out,
+                  "passed\ttrue_test\n");
+}
+
+Test(e2e_handover, a_test_without_a_name_does_not_count)
+{
+    const struct e2e *result;
+
+    e2e_run("cat >nameless <<'END'\n#!/bin/sh\necho "
+            "'{\"schema\":1,\"event\":\"test\",\"outcome\":\"passed\"}' "
+            ">/dev/fd/$TESTLOG_RESULTS\nexit 1\nEND\nchmod +x nameless");
+    result = e2e_run(TESTLOG " run ./nameless");
+    e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err, "nameless sent a test without a name");
+}

@@ -59,7 +59,8 @@ const failures = (() => {
 
     function reason(test) {
         const place = format.place(test.file, test.line);
-        const text = test.reason || `${format.outcome(test)} in ${place}`;
+        const text = test.reason ||
+            format.outcome(test) + (place ? ` in ${place}` : '');
 
         return make('span', { class: 'reason' }, format.block(text));
     }
