@@ -664,26 +664,77 @@ Test(e2e_manual, readme_links_every_page)
     }
 }
 
+/* Builds the source of an example. */
+static void build_example(const char *name, const char *source)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s.c", name);
+    file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(source, file);
+    cr_assert_eq(fclose(file), 0);
+    e2e_expect_code(
+        e2e_run("${CC:-cc} %s -DTRACING -I '%s/include' -o %s %s "
+                "'%s/libtestlog.a' "
+                "$(pkg-config --cflags --libs criterion 2>/dev/null || "
+                "echo -lcriterion) -lpcre2-8 -lpthread",
+                SANITIZE_FLAGS, BUILD_DIR, name, path, BUILD_DIR),
+        0);
+}
+
 Test(e2e_manual, readme_shows_what_its_example_prints)
 {
     const char *readme = e2e_read("%s/README.md", SOURCE_DIR);
     const char *shown =
         e2e_between(readme, "$ ./ring_test --log=debug\n", "```");
-    const char *source = e2e_between(readme, "```c\n", "```");
-    FILE *file = fopen("ring_test.c", "w");
 
-    cr_assert_not_null(file);
-    fputs(source, file);
-    cr_assert_eq(fclose(file), 0);
-    e2e_expect_code(
-        e2e_run("${CC:-cc} %s -DTRACING -I '%s/include' -o ring_test "
-                "ring_test.c '%s/libtestlog.a' "
-                "$(pkg-config --cflags --libs criterion 2>/dev/null || "
-                "echo -lcriterion) -lpcre2-8 -lpthread",
-                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR),
-        0);
+    build_example("ring_test", e2e_between(readme, "```c\n", "```"));
     e2e_expect_is(e2e_normal(e2e_run("./ring_test --log=debug 2>&1")->out),
                   e2e_normal(shown));
+}
+
+/* testlog-start(7) has a test that fails, what it prints, and a span. */
+Test(e2e_manual, the_first_page_shows_what_its_example_prints)
+{
+    const char *source = e2e_between(page("harness/testlog-start.7"),
+                                     ".Bd -literal -offset indent\n", ".Ed");
+    const struct e2e *run;
+
+    build_example("cart_test", source);
+    run = e2e_run("./cart_test");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err, "cart_test.c:18: The expression (total(prices, 2, "
+                             "10)) == (315) is false.\nlog:\n");
+    e2e_expect_has(run->err, "DEBUG cart_test: price 250, so far 350");
+    e2e_expect_code(e2e_run("sed -i 's/^    int sum = 0;/&\\n"
+                            "    trace_function(DEBUG, (count), (discount));/' "
+                            "cart_test.c"),
+                    0);
+    build_example("cart_test", e2e_read("cart_test.c"));
+    e2e_expect_has(e2e_run("./cart_test --log=debug")->err,
+                   "DEBUG total{count=2 discount=10}: cart_test: price 100, so "
+                   "far 100");
+}
+
+/* ---- The site ---- */
+
+Test(e2e_manual, make_writes_a_site_whose_links_lead_somewhere)
+{
+    const struct e2e *run;
+
+    if (e2e_run("command -v mandoc && command -v cmark-gfm")->code)
+        cr_skip_test("no mandoc or no cmark-gfm");
+    e2e_allow(60);
+    run = e2e_run("'" SOURCE_DIR "/.ci/site' $PWD/site");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, " pages in ");
+    e2e_expect_has(e2e_read("site/index.html"),
+                   "href=\"harness/testlog-build.7.html\"");
+    e2e_expect_has(e2e_read("site/runners/testlog-run.1.html"),
+                   "href=\"../harness/testlog-flags.7.html\"");
+    e2e_expect_has(e2e_read("site/examples/store_test.c.html"), "TEST_LOG(");
 }
 
 /* ---- Installation ---- */
