@@ -67,6 +67,36 @@ static int read_suite_line(struct framework_tests *tests, char *line,
     return 0;
 }
 
+/* Makes the name of a test the one in reports: XML normalizes blanks in
+ * attributes, Catch2 drops those at the ends and escapes a DEL. */
+static int report_name(struct framework_test *test, const char *program)
+{
+    const char *from = test->own + strspn(test->own, " \t");
+    struct trace_text name = {0};
+
+    trace_text_printf(&name, "%s/", program);
+    for (; *from; from++)
+        if (*from == 0x7f)
+            trace_text_string(&name, "\\x7F");
+        else
+            trace_text_char(&name, *from == '\t' ? ' ' : *from);
+    while (!name.failed && name.data[name.size - 1] == ' ')
+        name.data[--name.size] = '\0';
+    if (name.failed)
+        return -1;
+    free(test->name);
+    test->name = name.data;
+    return 0;
+}
+
+static int add_name(struct framework_tests *tests, const char *program,
+                    const char *name)
+{
+    return add(tests, program, name, NULL)
+               ? -1
+               : report_name(&tests->all[tests->count - 1], program);
+}
+
 /* Catch2 quotes names that begin with #. */
 static char *without_quotes(char *line, size_t size)
 {
@@ -93,7 +123,7 @@ int runners_framework_read_list(struct framework_tests *tests,
         if (framework->form == FRAMEWORK_LIST_SUITES)
             status = read_suite_line(tests, line, suite);
         else if (end)
-            status = add(tests, program, without_quotes(line, end), NULL);
+            status = add_name(tests, program, without_quotes(line, end));
     }
     free(line);
     return status;

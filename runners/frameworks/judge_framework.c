@@ -181,6 +181,28 @@ struct test_log_result *runners_framework_itself(struct test_log_run *run,
     return result;
 }
 
+/* Tests of one program may have one name in several groups: "name (2)". */
+static void number_twins(struct test_log_run *round)
+{
+    struct trace_table counts = {0};
+
+    for (size_t i = 0; i < round->count; i++) {
+        struct test_log_result *result = &round->results[i];
+        uint64_t key = trace_hash_string(TRACE_HASH, test_log_name(result));
+        uintptr_t count = 0;
+        char *name;
+
+        trace_table_find(&counts, key, &count);
+        trace_table_set(&counts, key, ++count);
+        if (count == 1 ||
+            asprintf(&name, "%s (%zu)", result->test, (size_t)count) < 0)
+            continue;
+        free(result->test);
+        result->test = name;
+    }
+    trace_table_free(&counts);
+}
+
 /* A report tells how long tests took, but not when they began. */
 static void set_times(const struct framework_program *program,
                       struct test_log_run *round)
@@ -387,8 +409,10 @@ static bool take_round(struct framework_program *program,
         judge_open(program, run, &round->results[round->count - 1], status);
     else if (!open && !program->has_adapter)
         judge_process(program, round, status, complete);
-    if (!program->has_adapter)
+    if (!program->has_adapter) {
+        number_twins(round);
         set_times(program, round);
+    }
     return open || status < 0 || WIFSIGNALED(status) ||
            (!complete && any_bad(round));
 }

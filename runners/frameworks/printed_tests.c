@@ -107,6 +107,10 @@ static void read_line(struct printed_tests *tests, const char *line)
             begin_test(tests, name);
         else if (i && tests->runs && is_running(tests, name))
             end_test(tests, signs[i].outcome);
+        else if (signs[i].outcome == TEST_LOG_OUTCOME_FAILED &&
+                 last_of(tests) && is_running(tests, name))
+            last_of(tests)->outcome = TEST_LOG_OUTCOME_FAILED; /* it had printed
+                                                                  a sign */
         else
             continue;
         return;

@@ -18,7 +18,7 @@
 enum {
     ONE_LINE = 400,       /* bytes that are joined to one line */
     TEXT_MOST = 64 << 10, /* of a reason */
-    CHUNK = 64 << 10,
+    CHUNK = 4 << 20,      /* expat looks at all of an element for each */
 };
 
 struct report {
@@ -357,21 +357,26 @@ bool runners_framework_read_report(struct test_log_run *run, FILE *in,
     struct report report = {
         .run = run, .framework = framework, .program = program};
     XML_Parser parser = XML_ParserCreate("UTF-8");
-    char bytes[CHUNK];
+    char *bytes = malloc(CHUNK);
     size_t size;
 
     *open = false;
-    if (!parser)
+    if (!parser || !bytes) {
+        if (parser)
+            XML_ParserFree(parser);
+        free(bytes);
         return false;
+    }
     XML_SetUserData(parser, &report);
     XML_SetElementHandler(parser, begin_element, end_element);
     XML_SetCharacterDataHandler(parser, add_text);
-    while ((size = fread(bytes, 1, sizeof(bytes), in)) &&
+    while ((size = fread(bytes, 1, CHUNK, in)) &&
            XML_Parse(parser, bytes, (int)size, 0) == XML_STATUS_OK)
         ;
     *open = report.result;
     trace_text_free(&report.text);
     XML_ParserFree(parser);
+    free(bytes);
     return report.ended;
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -20,6 +21,7 @@
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
+#include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
 #include "harness/results/index/index.h"
@@ -36,6 +38,8 @@
 #include "trace/base/strings.h"
 
 #define OF ".program" /* in a program's folder: its path */
+
+enum { PROCESSES_MOST = 1000000000 }; /* of a ctest */
 
 /* ---- The file of a ctest ---- */
 
@@ -85,7 +89,7 @@ static bool read_state(int file, const char *dir, struct state *state)
                   " done%n",
                   state->run, state->start, &state->expected, &state->begun,
                   &state->ended, &state->written, &state->cost, &head) == 7 &&
-           head && is_run(dir, state->run);
+           head && is_run(dir, state->run) && state->begun < PROCESSES_MOST;
     if (read) {
         size_t done = strcspn(text.data + head, "\n");
 
@@ -114,6 +118,17 @@ static int write_state(int file, const struct state *state)
     return status;
 }
 
+/* Whether files would be elsewhere; sets errno. */
+static bool is_link(const char *path)
+{
+    char to;
+
+    if (readlink(path, &to, 1) < 0)
+        return false;
+    errno = ELOOP;
+    return true;
+}
+
 static int open_state(const char *dir, pid_t ctest)
 {
     char path[PATH_MAX], folder[PATH_MAX];
@@ -126,7 +141,7 @@ static int open_state(const char *dir, pid_t ctest)
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (test_log_make_folders(folder))
+    if (test_log_make_folders(folder) || is_link(folder))
         return -1;
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                 0666);
@@ -194,7 +209,8 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
 
     if (snprintf(name, sizeof(name), "%s/%s/results.jsonl", dir, state->run) <
         PATH_MAX)
-        results = open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+        results = open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+                                 O_NONBLOCK);
     trace_text_clear(&state->running);
     while ((line = strsep(&rest, "\n")) && *line) {
         bool itself = own && strtol(line, NULL, 10) == own;
@@ -289,9 +305,24 @@ static bool add_result(void *context, const cJSON *test)
     return trace_table_set(&whole->numbers, key, whole->run.count - 1);
 }
 
-/* Writes the files of a run from the results of all processes. */
+/* The time until the last test has ended. */
+static uint64_t last_end(const struct test_log_run *run)
+{
+    uint64_t end = 1;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->began + result->duration > end)
+            end = result->began + result->duration;
+    }
+    return end;
+}
+
+/* Writes the files of a run from the results of all processes. If there are
+ * less than all, the run has been interrupted so far. */
 static void write_files(const char *path, const char *start,
-                        const struct test_log_options *options, bool last)
+                        const struct test_log_options *options, bool all)
 {
     struct whole whole = {.run = {.parent = {.folder = path, .part = true},
                                   .start = test_log_anchor_of(start),
@@ -306,8 +337,10 @@ static void write_files(const char *path, const char *start,
         runners_result_lines(run, NULL, add_result, &whole);
         for (size_t i = 0; i < run->count; i++)
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
+        run->took = last_end(run);
+        run->interrupted = all ? 0 : SIGTERM;
         runners_write(run);
-        if (last)
+        if (all)
             test_log_history_update_beside(run);
         test_log_page_write(&(struct test_log_page){
             .run = run, .fail_log = options->output.fail_log});
@@ -355,10 +388,9 @@ static void end_old(const char *dir, int file,
         bool unwritten = state.ended < state.expected || state.running.size;
 
         take_ended(&state, dir, 0);
-        if (unwritten) {
-            state.expected = state.ended;
+        state.written = 0; /* it is due, complete or not */
+        if (unwritten)
             write_if_due(&state, dir, options);
-        }
         free_state(&state);
     }
     close(file);
@@ -398,6 +430,7 @@ static int make_run(pid_t ctest, struct state *state, const char *dir,
     struct test_log_run run = {
         .start = trace_anchor_now(), .dir_given = true, .scratch_word = "off"};
     int results = -1, error;
+    bool elsewhere;
 
     remove_old(dir, options);
     *state = (struct state){.written = test_log_now()};
@@ -408,14 +441,18 @@ static int make_run(pid_t ctest, struct state *state, const char *dir,
         results = test_log_open(&run, "results.jsonl",
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC);
     }
-    error = errno;
-    if (results >= 0) {
+    elsewhere =
+        results >= 0 && !is_run(dir, state->run); /* there was no room */
+    error = elsewhere ? ENOSPC : errno;
+    if (elsewhere)
+        test_log_remove_tree(AT_FDCWD, run.path);
+    else if (results >= 0)
         test_log_old_runs_prune(&run, dir, options->keep);
+    if (results >= 0)
         close(results);
-    }
     test_log_run_free(&run);
     errno = error;
-    if (results < 0 || !is_run(dir, state->run))
+    if (results < 0 || elsewhere)
         return -1;
     state->expected = ctest ? runners_count_joining(ctest, dir) : 0;
     return 0;

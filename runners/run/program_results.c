@@ -14,6 +14,7 @@
 #include "harness/results/reports/writers.h"
 #include "run.h"
 #include "runners/find/run_json.h"
+#include "runners/frameworks/frameworks.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 
@@ -230,16 +231,31 @@ static const char *end_of(const struct trace_text *text, size_t from)
     return memchr(text->data + from, '\n', text->size - from);
 }
 
-/* Parses the last line, the run's; NULL if the program did not write it. */
+/* Whether it is the run's: testlog's own line has no event. */
+static bool is_run(const cJSON *json)
+{
+    const char *event = runners_json_text(json, "event");
+
+    return json && (!event || !strcmp(event, "run"));
+}
+
+/* Parses the line of the run; NULL if the program did not write it. */
 static cJSON *find_run(const struct trace_text *text)
 {
     size_t at = 0;
 
     for (const char *end; at < text->size && (end = end_of(text, at));
-         at = (size_t)(end + 1 - text->data))
-        if (!runners_handover_is_test(text->data + at))
-            return cJSON_ParseWithLength(text->data + at,
-                                         (size_t)(end - text->data) - at);
+         at = (size_t)(end + 1 - text->data)) {
+        cJSON *json;
+
+        if (runners_handover_is_test(text->data + at))
+            continue;
+        json = cJSON_ParseWithLength(text->data + at,
+                                     (size_t)(end - text->data) - at);
+        if (is_run(json))
+            return json;
+        cJSON_Delete(json);
+    }
     return NULL;
 }
 
@@ -249,6 +265,7 @@ struct lines {
     const char *folder;
     struct trace_table numbers; /* of results, by their names */
     size_t unknown, nameless;   /* outcomes, tests */
+    size_t broken;              /* lines that are no JSON */
 };
 
 /* A sender of another language may have words of its own. */
@@ -269,6 +286,13 @@ static void check_outcome(struct lines *lines, struct test_log_result *result,
     result->outcome = TEST_LOG_OUTCOME_FAILED;
 }
 
+/* The program of a test has a folder of its name. */
+static bool is_folder_name(const char *name)
+{
+    return name && *name && *name != '.' && !strchr(name, '/') &&
+           strlen(name) <= NAME_MAX;
+}
+
 /* A test that was retried, or got a worse outcome, has another line later. */
 static void add_line(struct lines *lines, const cJSON *test)
 {
@@ -284,7 +308,7 @@ static void add_line(struct lines *lines, const cJSON *test)
                         lines->folder);
     if (!result)
         return;
-    if (!runners_json_text(test, "program")) {
+    if (!is_folder_name(runners_json_text(test, "program"))) {
         free(result->program);
         result->program = strdup(lines->folder);
     }
@@ -296,6 +320,20 @@ static void add_line(struct lines *lines, const cJSON *test)
         trace_table_set(&lines->numbers, key, lines->run->count - 1);
 }
 
+/* A line that cannot be read may be of a test that failed. */
+static void add_broken(struct lines *lines)
+{
+    char reason[64] = "sent a line that is no JSON";
+
+    if (!lines->broken)
+        return;
+    if (lines->broken > 1)
+        snprintf(reason, sizeof(reason), "sent %zu lines that are no JSON",
+                 lines->broken);
+    runners_framework_itself(lines->run, lines->folder,
+                             TEST_LOG_OUTCOME_CRASHED, reason);
+}
+
 static enum told merge_lines(struct test_log_run *run, const char *folder,
                              const struct trace_text *text)
 {
@@ -304,15 +342,18 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
 
     for (const char *end; at < text->size && (end = end_of(text, at));
          at = (size_t)(end + 1 - text->data)) {
-        cJSON *test = NULL;
+        cJSON *test;
 
-        if (runners_handover_is_test(text->data + at))
-            test = cJSON_ParseWithLength(text->data + at,
-                                         (size_t)(end - text->data) - at);
+        if (!runners_handover_is_test(text->data + at))
+            continue;
+        test = cJSON_ParseWithLength(text->data + at,
+                                     (size_t)(end - text->data) - at);
+        lines.broken += !test;
         if (test)
             add_line(&lines, test);
         cJSON_Delete(test);
     }
+    add_broken(&lines);
     trace_table_free(&lines.numbers);
     return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
 }

@@ -240,15 +240,17 @@ uint64_t test_log_run_time(const struct test_log_run *run)
 
 const char *test_log_name(const struct test_log_result *result)
 {
-    static char names[8][512];
+    static struct trace_text names[8];
     static unsigned next;
-    char *name = names[next++ % 8];
+    struct trace_text *name = &names[next++ % 8];
 
+    if (name->failed)
+        trace_text_free(name);
+    trace_text_clear(name);
     if (result->suite && result->suite[0])
-        snprintf(name, sizeof(*names), "%s/%s", result->suite, result->test);
-    else
-        snprintf(name, sizeof(*names), "%s", result->test);
-    return name;
+        trace_text_printf(name, "%s/", result->suite);
+    trace_text_string(name, result->test);
+    return name->failed || !name->data ? result->test : name->data;
 }
 
 const char *test_log_signal(int number)

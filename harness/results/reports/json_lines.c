@@ -36,6 +36,19 @@ static void add_stream(int fd, const char *name)
     streams[stream_count++] = (struct stream){fd, strdup(name)};
 }
 
+/* Another process may have been killed, or the disk full, in a line. */
+static void end_last_line(const struct test_log_run *run, int fd)
+{
+    int in = test_log_open(run, "results.jsonl", O_RDONLY | O_CLOEXEC);
+    char last = '\n';
+
+    if (in < 0)
+        return;
+    if (lseek(in, -1, SEEK_END) >= 0 && read(in, &last, 1) == 1 && last != '\n')
+        test_log_write_all(fd, "\n", 1);
+    close(in);
+}
+
 /* A part of a run creates only its own folder. */
 static void add_results(const struct test_log_run *run, int flags)
 {
@@ -45,7 +58,9 @@ static void add_results(const struct test_log_run *run, int flags)
     if (!run->path || test_log_path(run, "results.jsonl", path))
         return;
     fd = test_log_open(run, "results.jsonl",
-                       run->foreign ? flags & ~O_CREAT : flags);
+                       (run->foreign ? flags & ~O_CREAT : flags) | O_NONBLOCK);
+    if (fd >= 0 && run->foreign)
+        end_last_line(run, fd);
     if (fd >= 0 || !run->foreign || errno != ENOENT)
         add_stream(fd, path);
 }

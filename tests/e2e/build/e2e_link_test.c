@@ -269,7 +269,7 @@ Test(e2e_link, exports_the_names_of_headers)
         "'s/.* \\(.*\\)@@TESTLOG_[0-9]*[.][0-9]*$/\\1/p' | tee names | while "
         "read name; do grep "
         "-qw $name '" BUILD_DIR "'/include/testlog/*.h || echo $name; done; "
-                                "grep -c trace_span_begin_ names");
+        "grep -c trace_span_begin_ names");
 
     e2e_expect_is(run->out, "test_log_before_all\n2\n");
 }

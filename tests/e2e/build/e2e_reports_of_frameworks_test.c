@@ -216,7 +216,7 @@ Test(e2e_reports_of_frameworks, cmocka)
     e2e_expect_code(result, 1);
     e2e_expect_is(sorted(), "failed cmocka/fails\n"
                             "passed cmocka/passes\n"
-                            "passed cmocka/passes\n"
+                            "passed cmocka/passes (2)\n"
                             "skipped cmocka/skips\n");
     e2e_expect_has(result->err, "cmocka_plain.c:17: 0x2 != 0x3");
 }

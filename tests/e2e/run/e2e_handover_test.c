@@ -206,3 +206,37 @@ Test(e2e_handover, a_test_without_a_name_does_not_count)
     e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err, "nameless sent a test without a name");
 }
+
+/* A line that cannot be read may be of a test that failed; another event does
+ * not end the run. */
+Test(e2e_handover, a_broken_line_fails_the_program)
+{
+    const struct e2e *result;
+
+    e2e_run("cat >broken <<'END'\n#!/bin/sh\nexec >/dev/fd/$TESTLOG_RESULTS\n"
+            "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"a/b\","
+            "\"outcome\":\"passed\"}'\n"
+            "echo '{\"schema\":1,\"event\":\"log\"}'\n"
+            "echo '{\"event\":\"test\",\"reason\":\"\"x\"\"}'\n"
+            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}'\nEND\n"
+            "chmod +x broken");
+    result = e2e_run(TESTLOG " run ./broken");
+    e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err, "sent a line that is no JSON");
+    e2e_run("sed -i '/reason/d; /run/d' broken");
+    result = e2e_run(TESTLOG " run ./broken");
+    e2e_expect_has(result->err, "before its tests ended");
+}
+
+/* Names are compared whole. */
+Test(e2e_handover, long_names_are_different)
+{
+    e2e_run("cat >long <<'END'\n#!/bin/sh\nexec >/dev/fd/$TESTLOG_RESULTS\n"
+            "for end in 1,failed 2,passed; do printf "
+            "'{\"schema\":1,\"event\":\"test\",\"name\":\"a/%%0600d%%s\","
+            "\"outcome\":\"%%s\"}\\n' 0 ${end%%,*} ${end#*,}; done\n"
+            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}'\nEND\n"
+            "chmod +x long");
+    e2e_expect_is(e2e_last(e2e_run(TESTLOG " run ./long")->out),
+                  "1 passed, 1 failed, 0 skipped");
+}

@@ -44,7 +44,7 @@ Test(runners_receive_results, counts_whole_lines_of_tests)
     send(&handover, LINE LINE "{\"schema\"");
     runners_handover_read(&handover);
     cr_expect_eq(handover.tests, 2);
-    send(&handover, ":1,\"event\":\"test\",}\n{\"schema\":1}\n");
+    send(&handover, ":1,\"event\":\"test\",\"name\":\"a\"}\n{\"schema\":1}\n");
     runners_handover_read(&handover);
     cr_expect_eq(handover.tests, 3, "the last line is the run's");
     runners_handover_end(&handover);

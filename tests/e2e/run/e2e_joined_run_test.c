@@ -1,0 +1,130 @@
+/* e2e_joined_run_test.c: the processes that one ctest starts make one run,
+ * whatever happens to ctest, to them and to their files. */
+#include "tests/support/e2e.h"
+
+#include <stdio.h>
+#include <string.h>
+
+E2E_FOLDER
+
+#define LATEST "runs/latest/"
+
+/* Adds a program that sends a test of its name with an outcome. */
+static void add_sender(const char *name, const char *outcome)
+{
+    e2e_run("cat >%s <<'END'\n"
+            "#!/bin/sh\n"
+            "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"s/%s\","
+            "\"outcome\":\"%s\"}' >/dev/fd/$TESTLOG_RESULTS\n"
+            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}' "
+            ">/dev/fd/$TESTLOG_RESULTS\n"
+            "END\n"
+            "chmod +x %s; echo \"add_test(%s '" BUILD_DIR "/testlog-entry' "
+            "run --join=$PWD/runs $PWD/%s)\" | tr \"'\" '\"' "
+            ">>CTestTestfile.cmake",
+            name, name, outcome, name, name, name);
+}
+
+/* Adds a test of ctest that is a command of a shell. */
+static void add_command(const char *name, const char *command)
+{
+    e2e_run("echo 'add_test(%s sh -c [[%s]])' >>CTestTestfile.cmake", name,
+            command);
+}
+
+static void begin(void)
+{
+    e2e_begin();
+    if (e2e_run("command -v ctest")->code)
+        cr_skip_test("no ctest");
+    add_sender("passes", "passed");
+}
+
+TestSuite(e2e_joined_run, .init = begin, .timeout = 120);
+
+static const char *outcomes(const char *run)
+{
+    return e2e_run("cut -f 1,4 '%s/results.tsv' | tr '\t' ' ' | sort", run)
+        ->out;
+}
+
+Test(e2e_joined_run, one_ctest_is_one_run)
+{
+    add_sender("fails", "failed");
+    e2e_run("ctest -j2");
+    e2e_expect_is(outcomes(LATEST), "failed s/fails\npassed s/passes\n");
+    e2e_expect_has(e2e_read(LATEST "summary.tsv"), "end\tfinished\n");
+    cr_expect(e2e_exists(LATEST "results.tap"));
+    e2e_run("ctest -R passes");
+    e2e_expect_is(outcomes(LATEST), "passed s/passes\n");
+    e2e_expect_is(e2e_run("ls -d runs/2* | wc -l")->out, "2\n");
+}
+
+/* The test is flaky in all files of the run. */
+Test(e2e_joined_run, tries_of_a_test_are_counted)
+{
+    const cJSON *test;
+
+    e2e_run("cat >passes <<'END'\n"
+            "#!/bin/sh\n"
+            "outcome=failed; test -e seen && outcome=passed; touch seen\n"
+            "printf '{\"schema\":1,\"event\":\"test\",\"name\":\"s/passes\","
+            "\"outcome\":\"%%s\",\"start_ns\":%%d}\\n' $outcome $$ "
+            ">/dev/fd/$TESTLOG_RESULTS\n"
+            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}' "
+            ">/dev/fd/$TESTLOG_RESULTS\n"
+            "END");
+    e2e_expect_code(e2e_run("ctest --repeat until-pass:3"), 0);
+    test = cJSON_GetArrayItem(
+        cJSON_GetObjectItem(e2e_json(LATEST "run.json"), "tests"), 0);
+    e2e_expect_is(e2e_text(test, "outcome"), "passed");
+    cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(test, "flaky")));
+    e2e_expect_is(outcomes(LATEST), "passed s/passes\n");
+}
+
+/* A disk that was full leaves a part of a line. */
+Test(e2e_joined_run, half_a_line_hides_no_result)
+{
+    add_command("halves", "printf \"{\\\"schema\\\":1,\\\"event\\\":\" "
+                          ">>$(ls -d $PWD/runs/2*)/results.jsonl");
+    add_sender("fails", "failed");
+    e2e_run("ctest");
+    e2e_expect_is(outcomes(LATEST), "failed s/fails\npassed s/passes\n");
+}
+
+Test(e2e_joined_run, a_fifo_for_the_results_stops_nobody)
+{
+    add_command("replaces", "cd $PWD/runs/2*; rm results.jsonl; mkfifo "
+                            "results.jsonl");
+    add_sender("fails", "failed");
+    e2e_expect_has(e2e_run("timeout 60 ctest")->out,
+                   "67% tests passed, 1 tests failed out of 3");
+}
+
+Test(e2e_joined_run, a_link_for_the_state_is_not_followed)
+{
+    const struct e2e *run;
+
+    e2e_run("mkdir elsewhere runs; ln -s $PWD/elsewhere runs/.joined");
+    run = e2e_run("ctest --verbose");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "this is a run of its own");
+    e2e_expect_is(e2e_run("ls elsewhere")->out, "");
+}
+
+/* The next ctest completes the run of one that was killed, and says that it
+ * was. */
+Test(e2e_joined_run, the_run_of_a_killed_ctest_is_interrupted)
+{
+    char first[256];
+
+    add_command("kills", "kill -9 $PPID; sleep 5");
+    add_sender("fails", "failed");
+    e2e_run("ctest");
+    snprintf(first, sizeof(first), "%s",
+             e2e_run("readlink -f " LATEST " | tr -d '\\n'")->out);
+    e2e_expect_code(e2e_run("ctest -R passes"), 0);
+    e2e_expect_is(outcomes(first), "passed s/passes\n");
+    e2e_expect_has(e2e_read("%s/summary.tsv", first), "end\tinterrupted\n");
+    e2e_expect_has(e2e_read(LATEST "summary.tsv"), "end\tfinished\n");
+}
