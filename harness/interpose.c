@@ -33,6 +33,6 @@ bool test_log_is_criterion(const void *address)
 {
     const void *known;
 
-    test_log_next_function("criterion_internal_test_main", &known);
+    test_log_next_function("criterion_initialize", &known);
     return object_of(address) == object_of(known);
 }

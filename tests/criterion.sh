@@ -9,11 +9,20 @@
 # the same, except for the table below.
 # Without Criterion's source, only our programs run. The last line is
 # "N passed, N failed, N skipped".
+#
+# PKG_CONFIG_PATH may name another version of Criterion, and CRITERION_SOURCE its
+# source. Use a clone for each version: testlog is built with Criterion's headers.
 set -u
 cd "$(dirname "$0")/.." || exit
 export LC_ALL=C.UTF-8 NO_COLOR=1
 lib=$PWD/${1:?a folder of build/}
 work=$PWD/build/criterion
+criterion=${CRITERION_SOURCE:-}
+other= # flags for another version
+if [ "$criterion" ]; then
+    libraries=$(pkg-config --variable=libdir criterion)
+    other="$(pkg-config --cflags criterion) -L$libraries -Wl,-rpath,$libraries"
+fi
 unset -v "${!TESTLOG_@}" "${!TEST_LOG_@}" "${!CRITERION_@}" LOG LOG_TIME \
     LOG_FIELDS LOG_FORMAT LOG_SPAN_EVENTS TRACE_FILTER TRACE_DIR TRACE_LIMIT \
     TRACE_SCRATCH TRACE_OPTIONS NOCAPTURE SHOW_OUTPUT FORCE_COLOR CLICOLOR_FORCE
@@ -87,8 +96,7 @@ fetch() {
 
 list_programs() {
     ls "$PWD"/tests/programs/whole*.c*
-    [ $skipped = 1 ] || ls "$work"/source/samples/*.c* \
-        "$work"/source/test/{full,unit}/*.c*
+    [ $skipped = 1 ] || ls "$criterion"/samples/*.c* "$criterion"/test/{full,unit}/*.c*
 }
 
 # name_of SOURCE: a unit test may have the name of a sample.
@@ -108,18 +116,18 @@ build() {
         [ "$to/whole" -nt "$1" ] && return
     case $1 in
     */unit/*)
-        headers="-I$work/source/src -include criterion/criterion.h -include criterion/new/assert.h"
+        headers="-I$criterion/src -include criterion/criterion.h -include criterion/new/assert.h"
         archive=-l:libcriterion.a
         ;;
     esac
     mkdir -p "$to"
     # shellcheck disable=SC2086
     {
-        $compiler ${FLAGS:-} -w -g -D_GNU_SOURCE -I"$lib/include" $headers -c \
+        $compiler ${FLAGS:-} $other -w -g -D_GNU_SOURCE -I"$lib/include" $headers -c \
             -o "$to/object.o" "$1" &&
-            $compiler ${FLAGS:-} -o "$to/plain" "$to/object.o" -lcriterion \
+            $compiler ${FLAGS:-} $other -o "$to/plain" "$to/object.o" -lcriterion \
                 $archive -lm &&
-            $compiler ${FLAGS:-} -o "$to/whole" "$to/object.o" \
+            $compiler ${FLAGS:-} $other -o "$to/whole" "$to/object.o" \
                 -Wl,-u,test_log_all -L"$lib" -ltestlog -lcriterion $archive \
                 -lpcre2-8 -lm
     } >"$to/build.log" 2>&1
@@ -243,7 +251,8 @@ mkdir -p "$out"
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 skipped=0
-[ -d "$work/source/samples" ] || fetch || skipped=1
+[ "$criterion" ] || [ -d "$work/source/samples" ] || fetch || skipped=1
+criterion=${criterion:-$work/source}
 echo "$(list_programs | wc -l) programs"
 running=0
 for source in $(list_programs); do

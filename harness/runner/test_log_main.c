@@ -321,7 +321,7 @@ int test_log_main(int argc, char **argv)
     if (test_log_options_read(&options, argc, argv, &code))
         return code;
     if (test_log_shard_read_durations(&options) ||
-        !test_log_preflight_criterion() ||
+        !test_log_criterion_suits() ||
         test_log_start_valgrind(&options, argc, argv)) {
         test_log_options_free(&options);
         return TEST_LOG_EXIT_USAGE;

@@ -1,5 +1,4 @@
 /* preflight.c: checks what Criterion needs, because it aborts without it. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +10,6 @@
 
 #include "harness/results/folder/notice.h"
 #include "program.h"
-#include "trace/base/strings.h"
 
 #define SHARED "/dev/shm"
 
@@ -52,24 +50,6 @@ bool test_log_preflight_memory(void)
                                        : "mount a tmpfs there (docker run "
                                          "--shm-size=64m)");
     return !error;
-}
-
-/* Criterion 2.3 has the SONAME of 2.4, but other structs. A static Criterion is
- * the one that the program was built with. */
-bool test_log_preflight_criterion(void)
-{
-    static const char name[] = "libcriterion.so";
-    void *function = dlsym(RTLD_DEFAULT, "criterion_initialize");
-    Dl_info info;
-
-    if (!function || !dladdr(function, &info) ||
-        strncmp(trace_base_name(info.dli_fname), name, strlen(name)) != 0 ||
-        dlsym(RTLD_DEFAULT, "cri_assert_message")) /* new in 2.4 */
-        return true;
-    test_log_notice("%s is older than Criterion 2.4, which testlog needs; "
-                    "install libcriterion 2.4 or newer",
-                    info.dli_fname);
-    return false;
 }
 
 bool test_log_preflight_program(const char *name)

@@ -78,12 +78,15 @@ void test_log_stdio_outlive(void);
  * runner; if not, it prints why. */
 bool test_log_preflight_memory(void);
 
-/* test_log_preflight_criterion tells whether the Criterion that is loaded has
- * the structs of the one that we were built with; if not, it prints so. */
-bool test_log_preflight_criterion(void);
-
 /* test_log_preflight_program tells whether a program is in PATH. */
 bool test_log_preflight_program(const char *name);
+
+/* ---- criterion_inside.c ---- */
+
+/* test_log_criterion_suits tells whether the Criterion that is loaded has the
+ * structs of the one that we were built with; if not, it prints so. It also
+ * prints what is off because Criterion lacks a function. */
+bool test_log_criterion_suits(void);
 
 /* ---- open_page.c ---- */
 

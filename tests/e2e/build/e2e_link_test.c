@@ -143,6 +143,49 @@ Test(e2e_link, links_tests_and_code_in_shared_objects)
     }
 }
 
+/* Starts a program with a copy of Criterion in which a function has another
+ * name. */
+static const struct e2e *run_without(const char *function, const char *program)
+{
+    built(e2e_run("mkdir -p other && sed s/%s/%.*sX/ $(ldd %s | awk "
+                  "'/libcriterion/ { print $3 }') >other/libcriterion.so.3",
+                  function, (int)strlen(function) - 1, function, program));
+    return e2e_run("LD_LIBRARY_PATH=$PWD/other %s", program);
+}
+
+/* What needs a part of Criterion's inside is off, with a line. */
+Test(e2e_link, says_what_is_off_in_another_criterion)
+{
+    const struct e2e *run =
+        run_without("criterion_skip_test", e2e_program("small", E2E_TRACED));
+
+    e2e_expect_has(run->err, "/other/libcriterion.so.3 has no "
+                             "criterion_skip_test, so a test's forked child "
+                             "may hold up the run\n");
+    e2e_expect_has(e2e_last(run->out), " passed, ");
+}
+
+/* In this copy of Criterion, its options have another size. */
+Test(e2e_link, refuses_a_criterion_with_other_structs)
+{
+    const struct e2e *run;
+    const char *program = e2e_program("small", E2E_TRACED);
+
+    if (e2e_run("command -v readelf")->code)
+        cr_skip_test("no readelf");
+    run_without("criterion_skip_test", program);
+    built(e2e_run(
+        "cd other && index=$(readelf --dyn-syms -W lib*.so.3 | awk '$8 ~ "
+        "/^criterion_options/ { print $1 + 0 }') && start=$(readelf -SW "
+        "lib*.so.3 | sed -n 's/.* [.]dynsym *DYNSYM *[0-9a-f]* "
+        "\\([0-9a-f]*\\) .*/\\1/p') && printf '\\001' | dd of=$(ls lib*.so.3) "
+        "bs=1 conv=notrunc seek=$((0x$start + index * 24 + 16))"));
+    run = e2e_run("LD_LIBRARY_PATH=$PWD/other %s", program);
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "libcriterion.so.3 is another Criterion than the "
+                             "one that testlog was built with; build");
+}
+
 /* A copy of Criterion without a function that 2.3.3 lacks, too. */
 Test(e2e_link, refuses_an_older_criterion)
 {
