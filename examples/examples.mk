@@ -3,7 +3,7 @@
 # Only examples and tests use the CUDA toolkit; the library needs none. The search
 # starts no process, because every make pays for it. Libraries are linked by
 # path: the toolkit's Python wheels have libNAME.so.13 and no libNAME.so.
-ifneq ($(CUDA),0)
+ifneq ($(if $(CROSS),0,$(CUDA)),0)
 CUDA_PLACES := $(if $(filter auto,$(CUDA)),$(CUDA_HOME) $(CUDA_PATH) \
     $(patsubst %/bin,%,$(subst :,$(space),$(PATH))) /usr/local/cuda,$(CUDA))
 CUDA_FOUND  := $(wildcard $(addsuffix /bin/nvcc,$(CUDA_PLACES)))
@@ -40,9 +40,8 @@ CUDA_LEFT_OUT := $(if $(NVCC),,$(if $(filter 0,$(CUDA)),CUDA=0,$(if $(CUDA_NVCC)
 
 # OpenCL's headers, and a loader by its path: without its -dev package it has no
 # libOpenCL.so. Only examples and tests need them.
-MULTIARCH  := $(firstword $(subst -, ,$(MAKE_HOST)))-linux-gnu
 OPENCL_LIB := $(if $(wildcard /usr/include/CL/cl_icd.h),$(firstword $(wildcard \
-    $(addsuffix /libOpenCL.so.1,/usr/lib/$(MULTIARCH) /usr/lib64 /usr/lib))))
+    $(addsuffix /libOpenCL.so.1,/usr/lib/$(MACHINE) $(if $(CROSS),,/usr/lib64 /usr/lib)))))
 
 # Only the bridge from glib's log needs glib.
 GLIB := $(shell pkg-config --exists glib-2.0 2>/dev/null && echo found)

@@ -9,8 +9,6 @@
 
 #include "stacks.h"
 
-static const uint64_t nowhere = UINT64_MAX; /* a target that is unknown */
-
 static bool is_code(pid_t process, uint64_t address)
 {
     struct stacks_mapping mapping;
@@ -20,6 +18,8 @@ static bool is_code(pid_t process, uint64_t address)
 }
 
 #if defined(__x86_64__)
+
+static const uint64_t nowhere = UINT64_MAX; /* a target that is unknown */
 
 enum { RSP = 7, RIP = 16, LONGEST_CALL = 8 /* with its prefix */ };
 

@@ -232,7 +232,7 @@ Test(e2e_worker, says_why_nothing_can_be_recorded)
 }
 
 /* The results of 400 tests alone are larger than a file may be. */
-Test(e2e_worker, runs_many_tests_under_a_file_size_limit)
+Test(e2e_worker, runs_many_tests_under_a_file_size_limit, .timeout = 300)
 {
     char command[PATH_MAX];
     const struct e2e *result;
