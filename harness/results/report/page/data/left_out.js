@@ -24,7 +24,7 @@ const leftOut = (() => {
             return WHY[test.leftOut.why][0];
         if (report.run.cut)
             return 'The file was cut off before its recording.';
-        return 'It recorded nothing. Build it with -DTRACING, and link testlog.';
+        return 'It recorded nothing. Build with -DTRACING, and link testlog.';
     }
 
     // reasons() are rows: why, and how many tests.
