@@ -1,12 +1,12 @@
 /* session.c: what the runner and its workers share, except annotated tests. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/session.h"
+#include "trace/base/globs.h"
 #include "trace/base/strings.h"
 #include "trace/read/reader.h"
 

@@ -163,7 +163,7 @@ $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) |
 
 # ---- Goals ----
 
-.PHONY: traced-tests test-threads test-criterion test-chroot test-packages test-noise soak fuzz
+.PHONY: traced-tests test-threads test-criterion test-chroot test-cross test-packages test-noise soak fuzz
 
 # A test that runs programs of its variant names VARIANT_DIR.
 traced-tests: $(STAGED) # prints those of `make test` that TRACING changes
@@ -193,6 +193,9 @@ test-noise: $(TESTLOG) $(L)/tests/programs/traced/noise_test ## count what `test
 
 test-chroot: ## run examples/shards in bare systems of mmdebstrap's, as root: minutes
 	@tests/chroot.sh
+
+test-cross: $(TESTLOG) ## build for aarch64, and run the unit tests in qemu, as root: minutes
+	@tests/aarch64.sh $(TESTLOG)
 
 test-packages: ## build and use the Debian packages in bare systems, as root: minutes
 	@tests/packages.sh

@@ -32,12 +32,18 @@ static bool is_open(void)
 
 /* ---- One thread at a time ---- */
 
-static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t lock;
 
-/* The thread of the parent that held it is not in a forked child. */
-static void reset_lock(void)
+/* It tells a thread that holds it. A forked child makes it anew: the thread of
+ * the parent that held it is not there. */
+static void make_lock(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
 }
 
 static sigset_t mask_before;
@@ -70,8 +76,11 @@ static void drop_signal(void)
  * lock; if the handler exits, the run is judged later. */
 static bool enter(void)
 {
-    int error = pthread_mutex_lock(&lock);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int error;
 
+    pthread_once(&once, make_lock);
+    error = pthread_mutex_lock(&lock);
     if (error) {
         errno = error;
         return false;
@@ -271,7 +280,7 @@ static int open_run(void)
 {
     if (!enter())
         return -1;
-    if (!written && !test_log_core_open(at_exit, reset_lock))
+    if (!written && !test_log_core_open(at_exit, make_lock))
         return 0;
     if (written)
         errno = ESHUTDOWN;

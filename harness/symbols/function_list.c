@@ -1,9 +1,9 @@
 /* function_list.c: which functions are recorded. */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols.h"
+#include "trace/base/globs.h"
 
 /* ---- Parsing ---- */
 

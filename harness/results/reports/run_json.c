@@ -8,7 +8,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <gnu/libc-version.h>
+#ifdef __GLIBC__
+#    include <gnu/libc-version.h>
+#endif
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
@@ -129,13 +131,22 @@ static void put_host(struct trace_text *text, const struct test_log_run *run)
                       (long)(run->process ? run->process : getpid()));
 }
 
+static const char *libc_version(void)
+{
+#ifdef __GLIBC__
+    return gnu_get_libc_version();
+#else
+    return NULL; /* musl does not tell */
+#endif
+}
+
 /* The compiler is the one that compiled testlog. */
 static void put_versions(struct trace_text *text)
 {
     trace_text_string(text, ",\n\"versions\":{");
     put_text(text, "testlog", TEST_LOG_VERSION);
     put_text(text, "compiler", TEST_LOG_COMPILER);
-    put_text(text, "glibc", gnu_get_libc_version());
+    put_text(text, "glibc", libc_version());
     trace_text_char(text, '}');
 }
 
