@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit
 . tests/bare.sh
 
-# What qemu's user mode does not have; the tests may pass on a real machine.
+# These tests need something that qemu's user mode lacks; a real machine may have it.
 lacks() {
     sed 's/ *#.*//' <<'END'
 harness_scratch/*                                   # leases on files

@@ -34,8 +34,8 @@ static bool is_open(void)
 
 static pthread_mutex_t lock;
 
-/* It tells a thread that holds it. A forked child makes it anew: the thread of
- * the parent that held it is not there. */
+/* A thread that holds the lock gets an error if it asks again. A forked child
+ * makes a new one: the thread of the parent that held it is not there. */
 static void make_lock(void)
 {
     pthread_mutexattr_t attributes;

@@ -319,8 +319,8 @@ static uint64_t last_end(const struct test_log_run *run)
     return end;
 }
 
-/* Writes the files of a run from the results of all processes. If there are
- * less than all, the run has been interrupted so far. */
+/* Writes the files of a run from the results of its processes. Unless these are
+ * `all`, the run has been interrupted. */
 static void write_files(const char *path, const char *start,
                         const struct test_log_options *options, bool all)
 {

@@ -372,6 +372,16 @@ const struct e2e *e2e_writes(const char *format, ...)
     return result;
 }
 
+void e2e_script(const char *name, const char *commands)
+{
+    FILE *file = fopen(name, "we");
+
+    cr_assert_not_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", commands);
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(chmod(name, 0755), 0);
+}
+
 /* ---- Reading ---- */
 
 const char *e2e_read(const char *format, ...)

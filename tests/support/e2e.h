@@ -83,6 +83,10 @@ void e2e_install(void);
 const struct e2e *e2e_writes(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/* e2e_script makes a program of a shell's commands; a folder may be before its
+ * name. */
+void e2e_script(const char *name, const char *commands);
+
 /* ---- Reading ---- */
 
 /* e2e_read returns the text of a file, e2e_json its parsed JSON; both fail the

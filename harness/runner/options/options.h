@@ -42,7 +42,7 @@ struct test_log_override {
     bool serial;
 };
 
-/* What --list prints: names, or --list=json, or =cmake. */
+/* The forms of --list: names, --list=json and --list=cmake. */
 enum test_log_list_form {
     TEST_LOG_LIST_NAMES,
     TEST_LOG_LIST_JSON,

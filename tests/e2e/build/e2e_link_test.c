@@ -153,7 +153,7 @@ static const struct e2e *run_without(const char *function, const char *program)
     return e2e_run("LD_LIBRARY_PATH=$PWD/other %s", program);
 }
 
-/* What needs a part of Criterion's inside is off, with a line. */
+/* A feature that needs a part of Criterion's inside is off, with a line. */
 Test(e2e_link, says_what_is_off_in_another_criterion)
 {
     const struct e2e *run =

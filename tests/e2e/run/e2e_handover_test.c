@@ -10,6 +10,10 @@
 #define TESTLOG BUILD_DIR "/testlog"
 #define CLOSING "14 passed, 5 failed, 1 skipped"
 
+/* Parts of scripts that send lines of JSON. */
+#define TO_TESTLOG    "exec >/dev/fd/$TESTLOG_RESULTS\n"
+#define RUN_HAS_ENDED "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}'"
+
 E2E_FOLDER
 
 static void begin(void)
@@ -165,9 +169,9 @@ Test(e2e_handover, says_how_the_code_of_a_script_is_taken)
 {
     const struct e2e *result;
 
-    e2e_run("for code in 2 4; do printf \"#!/bin/sh\\nexit $code\\n\" "
-            ">s$code; done; printf '#!/bin/sh\\nexec ./losing \"$@\"\\n' "
-            ">starts; chmod +x s? starts");
+    e2e_script("s2", "exit 2");
+    e2e_script("s4", "exit 4");
+    e2e_script("starts", "exec ./losing \"$@\"");
     result = e2e_run(TESTLOG " run ./s4");
     e2e_expect_code(result, 4);
     e2e_expect_has(result->err, "s4 exited with 4, which is taken for");
@@ -199,9 +203,10 @@ Test(e2e_handover, a_test_without_a_name_does_not_count)
 {
     const struct e2e *result;
 
-    e2e_run("cat >nameless <<'END'\n#!/bin/sh\necho "
-            "'{\"schema\":1,\"event\":\"test\",\"outcome\":\"passed\"}' "
-            ">/dev/fd/$TESTLOG_RESULTS\nexit 1\nEND\nchmod +x nameless");
+    e2e_script(
+        "nameless", TO_TESTLOG
+        "echo '{\"schema\":1,\"event\":\"test\",\"outcome\":\"passed\"}'\n"
+        "exit 1");
     result = e2e_run(TESTLOG " run ./nameless");
     e2e_expect_is(e2e_last(result->out), "0 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err, "nameless sent a test without a name");
@@ -213,13 +218,12 @@ Test(e2e_handover, a_broken_line_fails_the_program)
 {
     const struct e2e *result;
 
-    e2e_run("cat >broken <<'END'\n#!/bin/sh\nexec >/dev/fd/$TESTLOG_RESULTS\n"
-            "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"a/b\","
-            "\"outcome\":\"passed\"}'\n"
-            "echo '{\"schema\":1,\"event\":\"log\"}'\n"
-            "echo '{\"event\":\"test\",\"reason\":\"\"x\"\"}'\n"
-            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}'\nEND\n"
-            "chmod +x broken");
+    e2e_script(
+        "broken", TO_TESTLOG
+        "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"a/b\","
+        "\"outcome\":\"passed\"}'\n"
+        "echo '{\"schema\":1,\"event\":\"log\"}'\n"
+        "echo '{\"event\":\"test\",\"reason\":\"\"x\"\"}'\n" RUN_HAS_ENDED);
     result = e2e_run(TESTLOG " run ./broken");
     e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err, "sent a line that is no JSON");
@@ -231,12 +235,11 @@ Test(e2e_handover, a_broken_line_fails_the_program)
 /* Names are compared whole. */
 Test(e2e_handover, long_names_are_different)
 {
-    e2e_run("cat >long <<'END'\n#!/bin/sh\nexec >/dev/fd/$TESTLOG_RESULTS\n"
-            "for end in 1,failed 2,passed; do printf "
-            "'{\"schema\":1,\"event\":\"test\",\"name\":\"a/%%0600d%%s\","
-            "\"outcome\":\"%%s\"}\\n' 0 ${end%%,*} ${end#*,}; done\n"
-            "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}'\nEND\n"
-            "chmod +x long");
+    e2e_script(
+        "long", TO_TESTLOG
+        "for end in 1,failed 2,passed; do printf "
+        "'{\"schema\":1,\"event\":\"test\",\"name\":\"a/%0600d%s\","
+        "\"outcome\":\"%s\"}\\n' 0 ${end%,*} ${end#*,}; done\n" RUN_HAS_ENDED);
     e2e_expect_is(e2e_last(e2e_run(TESTLOG " run ./long")->out),
                   "1 passed, 1 failed, 0 skipped");
 }

@@ -140,23 +140,13 @@ Test(e2e_preload, leaves_programs_with_testlog_as_they_are)
         "testlog-runs/latest/tests/small_test/small.passes/recording"));
 }
 
-static void script(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "we");
-
-    cr_assert_not_null(file);
-    fprintf(file, "#!/bin/sh\n%s\n", text);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(chmod(name, 0755), 0);
-}
-
 Test(e2e_preload, counts_other_programs_by_their_exit_status)
 {
     const struct e2e *run;
 
     build("");
-    script("wrapper", "exec ./unlinked \"$@\"");
-    script("fails", "exit 1");
+    e2e_script("wrapper", "exec ./unlinked \"$@\"");
+    e2e_script("fails", "exit 1");
     test_save("own.c", "int main(void) { return 0; }\n", 29);
     cr_assert_eq(
         e2e_run("cc own.c -o own && cc -static own.c -o own_static")->code, 0);

@@ -14,16 +14,6 @@
 
 E2E_FOLDER
 
-static void script(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "we");
-
-    cr_assert_not_null(file);
-    fprintf(file, "#!/bin/sh\n%s\n", text);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(chmod(name, 0755), 0);
-}
-
 /* ./ci has every outcome; ./small and ./plain pass, and ./plain is not
  * traced. */
 static void begin(void)
@@ -32,8 +22,8 @@ static void begin(void)
     e2e_link("ci", E2E_TRACED, "ci");
     e2e_link("small", E2E_TRACED, "small");
     e2e_link("small", E2E_PLAIN, "plain");
-    script("dies", "kill -KILL $$");
-    script("forges", "echo '::error::forged'");
+    e2e_script("dies", "kill -KILL $$");
+    e2e_script("forges", "echo '::error::forged'");
 }
 
 TestSuite(e2e_results, .init = begin, .timeout = 180);
@@ -604,7 +594,7 @@ Test(e2e_results, keeps_the_premature_exit_file_until_the_end)
 {
     const struct e2e *result;
 
-    script("looks", "test -e premature");
+    e2e_script("looks", "test -e premature");
     result = e2e_run("TEST_PREMATURE_EXIT_FILE=$PWD/premature " TESTLOG
                      " run ./looks ./small ./looks");
     e2e_expect_code(result, 0);

@@ -11,16 +11,6 @@
 
 E2E_FOLDER
 
-static void script(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "we");
-
-    cr_assert_not_null(file);
-    fprintf(file, "#!/bin/sh\n%s\n", text);
-    cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(chmod(name, 0755), 0);
-}
-
 /* a/small_test is traced, b/small_test is not. */
 static void begin(void)
 {
@@ -28,18 +18,19 @@ static void begin(void)
     cr_assert_eq(mkdir("a", 0777) | mkdir("b", 0777), 0);
     e2e_link("small", E2E_TRACED, "a/small_test");
     e2e_link("small", E2E_PLAIN, "b/small_test");
-    script("prints", "echo hello");
-    script("dies", "kill -KILL $$");
-    script("dies_without_a_name", "kill -36 $$");
-    script("fails", "exit 1");
-    script("launch", "for rank in 0 1 2; do\n"
-                     "[ $rank = \"$WITHOUT\" ] ||\n"
-                     "OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 \"$@\" "
-                     "|| code=$?\ndone; exit ${code:-0}");
-    script("exits_2", "exit 2");
-    script("exits_3", "exit 3");
-    script("exits_4", "exit 4");
-    script("exits_7", "exit 7");
+    e2e_script("prints", "echo hello");
+    e2e_script("dies", "kill -KILL $$");
+    e2e_script("dies_without_a_name", "kill -36 $$");
+    e2e_script("fails", "exit 1");
+    e2e_script("launch",
+               "for rank in 0 1 2; do\n"
+               "[ $rank = \"$WITHOUT\" ] ||\n"
+               "OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 \"$@\" "
+               "|| code=$?\ndone; exit ${code:-0}");
+    e2e_script("exits_2", "exit 2");
+    e2e_script("exits_3", "exit 3");
+    e2e_script("exits_4", "exit 4");
+    e2e_script("exits_7", "exit 7");
 }
 
 TestSuite(e2e_run, .init = begin, .timeout = 180);
@@ -429,7 +420,7 @@ Test(e2e_run, reruns_failures_of_programs_of_the_same_name)
     const char *command = TESTLOG " run a/small_test c/small_test";
 
     cr_assert_eq(mkdir("c", 0777), 0);
-    script("c/small_test", "SMALL=other exec b/small_test \"$@\"");
+    e2e_script("c/small_test", "SMALL=other exec b/small_test \"$@\"");
     e2e_expect_closing(e2e_run("%s", command),
                        "31 passed, 1 failed, 0 skipped");
     for (int i = 0; i < 3; i++) {
