@@ -493,20 +493,21 @@ Test(e2e_view, captures_a_program)
 {
     pid_t service = start_service();
     char body[256], name[64], listed[64];
-    const char *answer;
+    const char *answer, *run;
 
     server_start(NULL);
     snprintf(listed, sizeof(listed), "{\"pid\":%ld,\"name\":\"service_test\"}",
              (long)service);
     cr_expect(strstr(server_get("/api/programs"), listed));
     snprintf(body, sizeof(body),
-             "{\"pid\":%ld,\"ms\":50,\"delay\":0,\"filter\":\"info\","
+             "{\"pid\":%ld,\"ms\":1000,\"delay\":0,\"filter\":\"info\","
              "\"options\":\"device_tracer_level=0\"}",
              (long)service);
     answer = post_capture(authorization(), body);
     server_expect(answer, 200);
-    cr_assert_eq(
-        sscanf(strstr(answer, "{\"run\""), "{\"run\":\"%60[^\"]", name), 1);
+    run = strstr(answer, "{\"run\"");
+    cr_assert(run, "%s", answer);
+    cr_assert_eq(sscanf(run, "{\"run\":\"%60[^\"]", name), 1);
     e2e_expect_has(e2e_run("cat runs/%s/tests/*/*/log.txt", name)->out,
                    "request{number=");
     kill(service, SIGKILL);
