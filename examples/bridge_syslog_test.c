@@ -35,9 +35,11 @@ void syslog(int priority, const char *format, ...)
     va_end(args);
 }
 
-/* -D_FORTIFY_SOURCE calls this function instead. */
+/* -D_FORTIFY_SOURCE calls this function instead, and glibc declares it then. */
+#if !defined(__USE_FORTIFY_LEVEL) || !__USE_FORTIFY_LEVEL
 void __syslog_chk(int priority, int flag, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#endif
 
 void __syslog_chk(int priority, int flag, const char *format, ...)
 {
