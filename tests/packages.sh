@@ -54,6 +54,8 @@ apt-get -qq update
 apt-get -qq install -y --no-install-recommends /packages/*.deb
 cd /suite
 gcc -DTRACING store.c -o store_test $(pkg-config --cflags --libs testlog)
+cp -r /usr/include/testlog .
+gcc -Wall -Wextra -Werror -I. -DTRACING -c store.c -o /dev/null
 ! ./store_test >out
 grep "^2 passed, 1 failed, 2 skipped" out
 testlog log latest store/fails | grep "about to fail"

@@ -29,9 +29,13 @@ struct spawn {
     size_t number; /* of its job */
 };
 
+/* A worker that has begun by then is only slow. */
+static const uint64_t patience = UINT64_C(2000000000); /* ns */
+
 static struct spawn *spawn; /* shared with the child; NULL: not watched */
 static struct test_log_runner *runner;
 static pthread_t criterion;
+static pid_t freed; /* the worker that was made to stop for Criterion */
 
 /* BoxFort 0.1 passes this to a worker in a file in /dev/shm that both map. */
 struct box {
@@ -182,6 +186,15 @@ static bool was_continued(pid_t pid, int keep)
            info.si_pid;
 }
 
+/* Whether a process has stopped and its parent does not know yet. */
+static bool has_just_stopped(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    return !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) &&
+           info.si_pid;
+}
+
 /* Makes the worker stop as if it had begun; true once Criterion's thread has
  * noticed that and resumed it. */
 static bool let_begin(struct box *box, pid_t pid)
@@ -192,24 +205,30 @@ static bool let_begin(struct box *box, pid_t pid)
         return was_continued(pid, WNOWAIT);
     while (was_continued(pid, 0))
         ;
+    freed = pid;
     box->ok = 1;
     kill(pid, SIGSTOP);
     return false;
 }
 
+/* Criterion's thread ends the run if it hears of a worker's death before it has
+ * heard of the worker's stop. */
 bool test_log_spawn_release(const struct test_log_job *job)
 {
     pid_t pid = (pid_t)job->pid;
-    struct box *box = map_box(pid);
+    struct box *box;
     bool released;
 
+    if (test_log_now() - job->started < patience)
+        return false;
+    box = map_box(pid);
     if (box) {
         released = let_begin(box, pid);
         munmap(box, sizeof(*box));
         return released;
     }
-    if (is_worker(pid))
-        return true; /* the worker has begun after all */
+    if (is_worker(pid)) /* it has begun after all */
+        return freed == pid || !has_just_stopped(pid);
     kill(pid, SIGSTOP);
     return false;
 }

@@ -36,10 +36,11 @@ enum { STACK = 256 * 1024 };
 
 static const int taken[SIGNALS_TAKEN] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_t thread;
 static sigset_t before, ours;
 static bool active, ending;
+static bool forking; /* the lock is held meanwhile */
 static uint64_t interrupted_at;
 
 void test_log_supervisor_enter(void)
@@ -379,12 +380,45 @@ static void *supervise(void *context)
     return NULL;
 }
 
-/* ---- Begin and end ---- */
+/* ---- Forks ---- */
+
+/* Sanitizers that replace malloc define this. */
+extern char __sanitizer_install_malloc_and_free_hooks[] __attribute__((weak));
+
+/* Such an allocator stays locked in a child that is forked while another thread
+ * allocates: Criterion starts no worker while the supervisor works. */
+static void before_fork(void)
+{
+    forking = __sanitizer_install_malloc_and_free_hooks &&
+              !pthread_mutex_lock(&lock); /* fails if this thread has it */
+}
+
+static void in_parent(void)
+{
+    if (forking)
+        pthread_mutex_unlock(&lock);
+}
 
 static void restore_mask(void)
 {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
+
+static void in_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    restore_mask();
+}
+
+static bool watch_forks(void)
+{
+    static bool watched;
+
+    watched = watched || !pthread_atfork(before_fork, in_parent, in_child);
+    return watched;
+}
+
+/* ---- Begin and end ---- */
 
 /* A signal that was ignored, as under nohup, stays ignored. */
 static bool ignored(int number)
@@ -418,7 +452,7 @@ void test_log_supervisor_begin(struct test_log_runner *runner)
     sigaddset(&ours, SIGUSR1); /* it ends the thread, too */
     test_log_spawn_begin(runner);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
-    active = !pthread_atfork(NULL, NULL, restore_mask) && !start_thread(runner);
+    active = watch_forks() && !start_thread(runner);
     if (!active)
         restore_mask();
 }

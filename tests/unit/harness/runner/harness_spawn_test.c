@@ -262,6 +262,32 @@ Test(harness_spawn, worker_that_has_begun_can_be_killed)
     cr_expect(test_log_spawn_release(&jobs[0]));
 }
 
+/* Criterion's thread has not noticed that it has begun. */
+Test(harness_spawn, worker_that_has_just_stopped_is_spared)
+{
+    pid_t pid = start(true);
+    int status;
+
+    jobs[0].pid = (uint32_t)pid;
+    kill(pid, SIGSTOP);
+    cr_assert(is_stopped(pid));
+    cr_expect_not(test_log_spawn_release(&jobs[0]));
+    cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+    cr_expect(test_log_spawn_release(&jobs[0]), "it is known to have stopped");
+}
+
+Test(harness_spawn, process_that_has_just_started_is_spared)
+{
+    pid_t pid = start(false);
+    siginfo_t info = {0};
+
+    jobs[0].pid = (uint32_t)pid;
+    jobs[0].started = test_log_now();
+    cr_expect_not(test_log_spawn_release(&jobs[0]));
+    waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT);
+    cr_expect_eq(info.si_pid, 0, "it was stopped");
+}
+
 Test(harness_spawn, process_that_is_no_worker_yet_is_stopped)
 {
     pid_t pid = start(false);

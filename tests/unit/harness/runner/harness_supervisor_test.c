@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -553,5 +554,42 @@ Test(harness_supervisor, takes_no_signal_without_a_thread)
     setrlimit(RLIMIT_AS, &before);
     cr_expect_not(test_log_supervisor_limits());
     cr_expect_not(is_blocked(SIGINT));
+    test_log_supervisor_end();
+}
+
+/* ---- Forks ---- */
+
+static void *fork_and_allocate(void *forked)
+{
+    pid_t child = fork();
+
+    if (!child) {
+        free(malloc(32768));
+        _exit(0);
+    }
+    cr_expect_eq(waitpid(child, NULL, 0), child);
+    __atomic_store_n((bool *)forked, true, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* Otherwise the child may find the sanitizer's allocator locked. */
+Test(harness_supervisor, delays_forks_while_it_works_with_a_sanitizer)
+{
+    bool sanitized = !test_can_fail_memory(), forked = false;
+    pthread_t thread;
+
+    test_log_supervisor_begin(&runner);
+    test_log_supervisor_enter();
+    cr_assert_eq(pthread_create(&thread, NULL, fork_and_allocate, &forked), 0);
+    if (sanitized) {
+        usleep(100000);
+        cr_expect_not(__atomic_load_n(&forked, __ATOMIC_SEQ_CST));
+        test_log_supervisor_leave();
+        pthread_join(thread, NULL);
+    } else {
+        pthread_join(thread, NULL);
+        test_log_supervisor_leave();
+    }
+    cr_expect(forked);
     test_log_supervisor_end();
 }
