@@ -165,6 +165,19 @@ Test(e2e_worker, ends_on_sigterm_though_a_worker_hangs)
     e2e_expect_has(reason("starting/a"), "by SIGTERM");
 }
 
+/* Criterion ends itself if a worker dies that it has not seen begin. */
+Test(e2e_worker, ends_on_sigterm_while_workers_start, .timeout = 120)
+{
+    const struct e2e *result;
+
+    e2e_allow(110);
+    result = e2e_run("for i in 1 2 3 4 5 6 7 8; do for t in 05 1 15 2; do "
+                     "%s -j8 >out 2>&1 & sleep 0.$t; kill $!; wait $!; "
+                     "echo $?; done; done | grep -c -E '^(134|139)$'",
+                     e2e_program("passing", E2E_TRACED));
+    cr_expect_str_eq(result->out, "0\n", "%s", result->err);
+}
+
 /* ---- A stopped runner ---- */
 
 Test(e2e_worker, does_not_count_time_while_the_runner_is_stopped)
