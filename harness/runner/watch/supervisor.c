@@ -132,7 +132,8 @@ static void end_overdue(const struct test_log_runner *runner,
         job->killed = !kill((pid_t)job->pid, SIGKILL);
     else if (job->late || job->starting)
         job->killed = kill_test(job);
-    if (!job->late && (job->starting || signal_overdue(runner, job))) {
+    if (!job->late &&
+        (job->starting ? job->killed : signal_overdue(runner, job))) {
         job->late = test_log_now();
         job->paused = 0; /* earlier extra time is used up */
     }
