@@ -212,14 +212,15 @@ static bool let_begin(struct box *box, pid_t pid)
 }
 
 /* Criterion's thread ends the run if it hears of a worker's death before it has
- * heard of the worker's stop. */
+ * heard of the worker's stop. With Criterion's --debug, a worker stops once
+ * more for the debugger. */
 bool test_log_spawn_release(const struct test_log_job *job)
 {
+    bool debugs = criterion_options.debug != CR_DBG_NONE, released;
     pid_t pid = (pid_t)job->pid;
     struct box *box;
-    bool released;
 
-    if (test_log_now() - job->started < patience)
+    if (!debugs && test_log_now() - job->started < patience)
         return false;
     box = map_box(pid);
     if (box) {
@@ -228,7 +229,7 @@ bool test_log_spawn_release(const struct test_log_job *job)
         return released;
     }
     if (is_worker(pid)) /* it has begun after all */
-        return freed == pid || !has_just_stopped(pid);
+        return debugs || freed == pid || !has_just_stopped(pid);
     kill(pid, SIGSTOP);
     return false;
 }

@@ -276,6 +276,19 @@ Test(harness_spawn, worker_that_has_just_stopped_is_spared)
     cr_expect(test_log_spawn_release(&jobs[0]), "it is known to have stopped");
 }
 
+Test(harness_spawn, worker_that_waits_for_a_debugger_can_be_killed)
+{
+    pid_t pid = start(true);
+
+    criterion_options.debug = CR_DBG_IDLE;
+    jobs[0].pid = (uint32_t)pid;
+    jobs[0].started = test_log_now();
+    kill(pid, SIGSTOP);
+    cr_assert(is_stopped(pid));
+    cr_expect(test_log_spawn_release(&jobs[0]));
+    criterion_options.debug = CR_DBG_NONE;
+}
+
 Test(harness_spawn, process_that_has_just_started_is_spared)
 {
     pid_t pid = start(false);
