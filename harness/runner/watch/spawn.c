@@ -29,7 +29,7 @@ struct spawn {
     size_t number; /* of its job */
 };
 
-/* A worker that has begun by then is only slow. */
+/* How long a worker may take to begin, if the machine is busy. */
 static const uint64_t patience = UINT64_C(2000000000); /* ns */
 
 static struct spawn *spawn; /* shared with the child; NULL: not watched */

@@ -131,7 +131,7 @@ void test_log_spawn_update(void);
 
 /* test_log_spawn_release frees Criterion's thread, which waits for a starting
  * worker; true once the process can be killed. Call it again until then. A
- * worker that may only be slow has two seconds. */
+ * worker has two seconds to begin, because it may only be slow. */
 bool test_log_spawn_release(const struct test_log_job *);
 
 /* ---- output_pipe.c: output of tests under a file size limit ---- */
