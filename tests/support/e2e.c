@@ -276,8 +276,8 @@ void e2e_install(void)
     installed = e2e_once(
         "installed",
         "mkdir -p copy/build/base && (cd '" SOURCE_DIR
-        "' && cp -a GNUmakefile testlog*.pc.in trace log harness runners "
-        "examples tests \"$OLDPWD/copy\") && (cd '" BUILD_DIR
+        "' && cp -a GNUmakefile meson.build testlog*.pc.in trace log harness "
+        "runners examples tests \"$OLDPWD/copy\") && (cd '" BUILD_DIR
         "' && cp -a include trace log harness runners gpu shared flags prefix "
         "testlog* libtestlog* \"$OLDPWD/copy/build/base\") && "
         "make -s -C copy install PREFIX=$PWD/opt TRACING=0");

@@ -1,5 +1,6 @@
 /* e2e_build_systems_test.c: projects of CMake, Meson and Automake use an
  * installed testlog. */
+#include "harness/version.h"
 #include "tests/support/e2e.h"
 
 #include <stdio.h>
@@ -198,6 +199,43 @@ Test(e2e_build_systems, meson_counts_tests_as_failed)
     e2e_expect_has(run->out, "store FAIL ");
     e2e_expect_has(run->out, "2/3 subtests passed");
     e2e_expect_lacks(run->out, "ERROR");
+}
+
+/* The folder `to` gets a testlog that is built, but not installed. */
+static void copy_built(const char *to)
+{
+    need("meson");
+    e2e_expect_code(e2e_run("mkdir -p %s && cp -a \"$(dirname $(readlink "
+                            "opt))\"/copy/* %s",
+                            to, to),
+                    0);
+}
+
+Test(e2e_build_systems, meson_builds_testlog_as_a_subproject)
+{
+    const struct e2e *run;
+
+    copy_built("p/subprojects/testlog");
+    run = e2e_run("cp '" PROJECTS "/meson/meson.build' '" PROJECTS
+                  "/store.c' p && printf '[wrap-git]\nurl = testlog.git\n"
+                  "revision = v0.2.0\n[provide]\n"
+                  "dependency_names = testlog, testlog-core\n' "
+                  ">p/subprojects/testlog.wrap && env -u PKG_CONFIG_PATH "
+                  "meson setup b p && meson compile -C b && meson test -C b");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->out, "Dependency testlog found: YES " TEST_LOG_VERSION
+                             " (overridden)\n");
+    e2e_expect_has(run->out, "2/3 subtests passed");
+}
+
+Test(e2e_build_systems, meson_prints_why_make_failed)
+{
+    const struct e2e *run;
+
+    copy_built("built");
+    run = e2e_run("meson setup 'a b' built");
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->out, "testlog: PREFIX and LIBDIR cannot have blanks");
 }
 
 Test(e2e_build_systems, automake_has_no_additional_error)
