@@ -31,13 +31,17 @@ $(filter $(B)/tests/e2e_gpu_%,$(UNITS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%
 
 # ---- Goals ----
 
-.PHONY: gpu-tests gpu-tools toolkit
+.PHONY: gpu-tests gpu-tools test-gpu-bare toolkit
 
 toolkit:
 	@echo 'testlog: CUDA toolkit: $(if $(NVCC),$(CUDA_ROOT) ($(NVCC)),none: $(strip $(CUDA_LEFT_OUT)))'
 
 gpu-tests: toolkit ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as --dry-run
 	@CUDA='$(CUDA)' tests/gpu/run.sh $(FLAGS)
+
+test-gpu-bare: private FILTER := e2e_gpu_script/runs_on_a_bare_machine
+test-gpu-bare: $(TESTLOG) $(B)/tests/e2e_gpu_script_test ## tests/gpu/run.sh --dry-run in a bare system, as root: minutes
+	@CHROOT=1; export CHROOT; $(call RUN,$(B)/tests/e2e_gpu_script_test)
 
 # A separate goal, so that run.sh has the tools even if other goals fail.
 gpu-tools: $(GPU_TOOLS) left-out $(PLAYBACK)

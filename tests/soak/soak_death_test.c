@@ -252,7 +252,6 @@ static void expect_run(uint64_t seeds, unsigned count)
     const cJSON *run, *test;
     unsigned number = 0;
 
-    e2e_allow(180); /* stacks take seconds under sanitizers */
     e2e_expect_code(e2e_run("DYING_SEED=%llu DYING_COUNT=%u DYING_PAGES="
                             "\"$PWD/pages\" LOG=off %s -q -j3",
                             (unsigned long long)seeds, count, program),

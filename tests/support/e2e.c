@@ -20,7 +20,7 @@
 
 #include <testlog/trace.h>
 
-enum { TIME_LIMIT = 60 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 1 << 18 };
+enum { TIME_LIMIT = 250 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 1 << 18 };
 
 /* Memory that tests keep until their process ends. */
 static void *kept[KEPT];

@@ -61,7 +61,7 @@ const char *e2e_any(const char *name);
 const char *e2e_stub(void);
 
 /* e2e_run runs a shell command, without the variables of testlog and Criterion,
- * and kills it after a minute, or after the seconds that e2e_allow has set. */
+ * and kills it after 250 seconds, or after those that e2e_allow has set. */
 void e2e_allow(int seconds);
 const struct e2e *e2e_run(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

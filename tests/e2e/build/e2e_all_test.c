@@ -8,7 +8,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_all, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_all, .init = e2e_begin, .timeout = 300);
 
 static const char *whole(enum e2e_build build)
 {

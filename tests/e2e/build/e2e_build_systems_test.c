@@ -18,7 +18,6 @@ static void need(const char *program)
     if (e2e_run("command -v %s", program)->code)
         cr_skip_test("no %s", program);
     e2e_install();
-    e2e_allow(250);
 }
 
 /* ---- CMake ---- */

@@ -8,7 +8,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_compile, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_compile, .init = e2e_begin, .timeout = 300);
 
 /* Flags for all compilers, without `-MF` and the like. */
 #define FLAGS                                                                  \

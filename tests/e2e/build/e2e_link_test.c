@@ -8,7 +8,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_link, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_link, .init = e2e_begin, .timeout = 300);
 
 #define PROGRAMS "'" TESTS_DIR "/programs'"
 #define FLAGS                                                                  \

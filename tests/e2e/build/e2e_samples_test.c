@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_samples, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_samples, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog'"
 #define LATEST  "testlog-runs/latest"

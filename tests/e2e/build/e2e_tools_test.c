@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_tools, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_tools, .init = e2e_begin, .timeout = 300);
 
 static void need(const char *tool)
 {

@@ -24,7 +24,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_against, .init = begin, .timeout = 180);
+TestSuite(e2e_against, .init = begin, .timeout = 300);
 
 static struct page_block block_of(const char *path)
 {

@@ -27,7 +27,7 @@ static void begin(void)
             "git tag c$i; done");
 }
 
-TestSuite(e2e_bisect, .init = begin, .timeout = 180);
+TestSuite(e2e_bisect, .init = begin, .timeout = 300);
 
 static const struct e2e *bisect(const char *arguments, const char *command)
 {

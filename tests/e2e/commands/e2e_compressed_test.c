@@ -5,7 +5,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_compressed, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_compressed, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 #define TESTS   "testlog-runs/latest/tests/large_test/"

@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_filter, .init = e2e_begin, .timeout = 60);
+TestSuite(e2e_filter, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 #define CASES   TESTS_DIR "/cases/filter/"

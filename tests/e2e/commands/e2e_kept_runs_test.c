@@ -11,7 +11,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_kept_runs, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_kept_runs, .init = e2e_begin, .timeout = 300);
 
 /* Names of runs that were not made by a program. */
 #define OLD  "2026-01-02T03-04-05.000001"

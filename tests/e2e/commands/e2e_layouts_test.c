@@ -10,7 +10,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_layouts, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_layouts, .init = e2e_begin, .timeout = 300);
 
 static const struct e2e *run(const char *flags, const char *tests)
 {

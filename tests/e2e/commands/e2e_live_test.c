@@ -27,7 +27,7 @@ static void begin(void)
     cr_assert_eq(system("mkdir -p runs"), 0);
 }
 
-TestSuite(e2e_live, .init = begin, .fini = server_end, .timeout = 120);
+TestSuite(e2e_live, .init = begin, .fini = server_end, .timeout = 300);
 
 /* Records a program that runs for a while, and returns the name of its run. */
 static const char *record_service(pid_t *recorder)

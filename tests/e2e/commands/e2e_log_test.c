@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_log, .init = e2e_begin, .timeout = 60);
+TestSuite(e2e_log, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 

@@ -15,7 +15,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_manual, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_manual, .init = e2e_begin, .timeout = 300);
 
 enum { WORDS = 512, WORD = 64 };
 
@@ -726,7 +726,6 @@ Test(e2e_manual, make_writes_a_site_whose_links_lead_somewhere)
 
     if (e2e_run("command -v mandoc && command -v cmark-gfm")->code)
         cr_skip_test("no mandoc or no cmark-gfm");
-    e2e_allow(60);
     run = e2e_run("'" SOURCE_DIR "/.ci/site' $PWD/site");
     e2e_expect_code(run, 0);
     e2e_expect_has(run->out, " pages in ");

@@ -18,7 +18,7 @@ static void begin(void)
     e2e_link("small", E2E_TRACED, "small");
 }
 
-TestSuite(e2e_merge, .init = begin, .timeout = 180);
+TestSuite(e2e_merge, .init = begin, .timeout = 300);
 
 /* ---- Runs ---- */
 

@@ -20,7 +20,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_ops, .init = begin, .timeout = 180);
+TestSuite(e2e_ops, .init = begin, .timeout = 300);
 
 static const char *table(void)
 {

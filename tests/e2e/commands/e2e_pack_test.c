@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_pack, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_pack, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 /* Unpacks in a folder of the test's own, which must stay empty. */

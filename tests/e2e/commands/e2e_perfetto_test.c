@@ -20,7 +20,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_perfetto, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_perfetto, .init = e2e_begin, .timeout = 300);
 
 /* Compares ours.pb with theirs.json; returns what compare.py prints. */
 static const char *compared(void)

@@ -21,7 +21,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_record, .init = begin, .timeout = 180);
+TestSuite(e2e_record, .init = begin, .timeout = 300);
 
 #define RECORD                                                                 \
     "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root " TESTLOG " record "

@@ -13,7 +13,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_server, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_server, .init = e2e_begin, .timeout = 300);
 
 /* Runs a shell script beside the program, which has the pid $p and listens at
  * $s. */

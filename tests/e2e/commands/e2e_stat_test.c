@@ -23,7 +23,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_stat, .init = begin, .timeout = 180);
+TestSuite(e2e_stat, .init = begin, .timeout = 300);
 
 static void run_nested(void)
 {

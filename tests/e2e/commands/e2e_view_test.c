@@ -38,7 +38,7 @@ static void begin(void)
                  0);
 }
 
-TestSuite(e2e_view, .init = begin, .fini = server_end, .timeout = 120);
+TestSuite(e2e_view, .init = begin, .fini = server_end, .timeout = 300);
 
 /* ---- Serving ---- */
 

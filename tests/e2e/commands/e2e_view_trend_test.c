@@ -20,7 +20,7 @@ static void begin(void)
     server_skip();
 }
 
-TestSuite(e2e_view_trend, .init = begin, .fini = server_end, .timeout = 120);
+TestSuite(e2e_view_trend, .init = begin, .fini = server_end, .timeout = 300);
 
 /* Returns the JSON of an answer, which is kept. */
 static const cJSON *json_of(const char *target)

@@ -8,7 +8,7 @@
 #define CASES TESTS_DIR "/cases/devices/"
 
 E2E_FOLDER
-TestSuite(e2e_backend, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_backend, .init = e2e_begin, .timeout = 300);
 
 /* ---- Old runs ---- */
 

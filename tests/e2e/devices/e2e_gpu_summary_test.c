@@ -18,7 +18,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_gpu_summary, .init = begin, .timeout = 180);
+TestSuite(e2e_gpu_summary, .init = begin, .timeout = 300);
 
 /* The fixture's name follows. */
 #define PLAYED                                                                 \

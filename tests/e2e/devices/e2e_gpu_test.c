@@ -23,7 +23,7 @@ static void begin(void)
     fclose(fopen("root/dev/nvidiactl", "we"));
 }
 
-TestSuite(e2e_gpu, .init = begin, .timeout = 180);
+TestSuite(e2e_gpu, .init = begin, .timeout = 300);
 
 #define NOTICE    "GPU trace off: the stub says so"
 #define WITH_STUB "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root "

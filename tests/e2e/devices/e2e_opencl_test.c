@@ -42,7 +42,7 @@ static void begin(void)
     e2e_expect_code(bare, 0);
 }
 
-TestSuite(e2e_opencl, .init = begin, .timeout = 180);
+TestSuite(e2e_opencl, .init = begin, .timeout = 300);
 
 /* Runs the program's tests once. */
 static void run(void)

@@ -7,7 +7,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_profiler, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_profiler, .init = e2e_begin, .timeout = 300);
 
 /* ---- host_tracer_level ---- */
 

@@ -28,7 +28,7 @@ static void begin(void)
         cr_skip_test("no OpenCL device (make deps-opencl)");
 }
 
-TestSuite(e2e_zones, .init = begin, .timeout = 180);
+TestSuite(e2e_zones, .init = begin, .timeout = 300);
 
 static void run(void)
 {

@@ -7,7 +7,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_core, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_core, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 #define LATEST  "testlog-runs/latest/"
@@ -470,7 +470,6 @@ Test(e2e_core, runs_many_tests_in_little_memory)
 
     if (e2e_sanitized())
         cr_skip_test("a sanitizer owns the memory");
-    e2e_allow(120);
     result = e2e_run("ulimit -v 2000000; '%s' 'passes*20000'",
                      e2e_program("in_process", E2E_CORE));
     e2e_expect_has(result->out, "\n20000 passed, 0 failed, 0 skipped\n");

@@ -11,7 +11,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_ctest, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_ctest, .init = e2e_begin, .timeout = 300);
 
 static void script(const char *name, const char *text)
 {

@@ -11,7 +11,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_flaky, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_flaky, .init = e2e_begin, .timeout = 300);
 
 /* It passes at its second try. */
 static void run_unsteady(const char *flags)

@@ -22,7 +22,7 @@ static void begin(void)
     e2e_link("losing", E2E_TRACED, "losing");
 }
 
-TestSuite(e2e_handover, .init = begin, .timeout = 180);
+TestSuite(e2e_handover, .init = begin, .timeout = 300);
 
 /* `program` is "" if the failure list doesn't name the program. */
 static void expect_failures(const struct e2e *result, const char *program)

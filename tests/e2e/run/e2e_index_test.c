@@ -12,7 +12,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_index, .init = e2e_begin, .timeout = 60);
+TestSuite(e2e_index, .init = e2e_begin, .timeout = 300);
 
 static size_t count_of(const char *text, const char *part)
 {

@@ -40,7 +40,7 @@ static void begin(void)
     add_sender("passes", "passed");
 }
 
-TestSuite(e2e_joined_run, .init = begin, .timeout = 120);
+TestSuite(e2e_joined_run, .init = begin, .timeout = 300);
 
 static const char *outcomes(const char *run)
 {

@@ -10,7 +10,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_known, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_known, .init = e2e_begin, .timeout = 300);
 
 static const char *program(void)
 {

@@ -23,7 +23,7 @@ static void begin(void)
     test_save("outside", "outside", 7);
 }
 
-TestSuite(e2e_links, .init = begin, .timeout = 180);
+TestSuite(e2e_links, .init = begin, .timeout = 300);
 
 static void expect_untouched(const struct e2e *result)
 {

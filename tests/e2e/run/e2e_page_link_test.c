@@ -13,7 +13,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_page_link, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_page_link, .init = e2e_begin, .timeout = 300);
 
 static const char *small(void)
 {

@@ -12,7 +12,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_parallel, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_parallel, .init = e2e_begin, .timeout = 300);
 
 /* All scripts have these shell functions. `meet NAME` returns once two programs
  * have called it, so it hangs if they run one after the other. */

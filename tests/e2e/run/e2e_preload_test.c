@@ -21,7 +21,7 @@ static void begin(void)
         cr_skip_test("a sanitized library is not preloaded");
 }
 
-TestSuite(e2e_preload, .init = begin, .timeout = 120);
+TestSuite(e2e_preload, .init = begin, .timeout = 300);
 
 /* Builds the program, and returns its name. */
 static const char *build(const char *flags)

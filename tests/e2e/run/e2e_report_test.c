@@ -19,7 +19,7 @@ static void begin(void)
         cr_skip_test("no zlib");
 }
 
-TestSuite(e2e_report, .init = begin, .timeout = 120);
+TestSuite(e2e_report, .init = begin, .timeout = 300);
 
 static const char *page(void)
 {

@@ -26,7 +26,7 @@ static void begin(void)
     e2e_script("forges", "echo '::error::forged'");
 }
 
-TestSuite(e2e_results, .init = begin, .timeout = 180);
+TestSuite(e2e_results, .init = begin, .timeout = 300);
 
 #define CI_TESTS 9
 

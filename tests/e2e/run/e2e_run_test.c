@@ -33,7 +33,7 @@ static void begin(void)
     e2e_script("exits_7", "exit 7");
 }
 
-TestSuite(e2e_run, .init = begin, .timeout = 180);
+TestSuite(e2e_run, .init = begin, .timeout = 300);
 
 /* ---- Programs ---- */
 

@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_runner, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_runner, .init = e2e_begin, .timeout = 300);
 
 static const char *program(void)
 {

@@ -15,7 +15,6 @@ static void begin(void)
     static const char *const programs[] = {"small", "ci"};
 
     e2e_begin();
-    e2e_allow(120);
     cr_assert_eq(mkdir("build", 0755), 0);
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
         char path[64];
@@ -26,7 +25,7 @@ static void begin(void)
     cr_assert_eq(symlink(BUILD_DIR "/testlog", "testlog"), 0);
 }
 
-TestSuite(e2e_schedulers, .init = begin, .timeout = 180);
+TestSuite(e2e_schedulers, .init = begin, .timeout = 300);
 
 static const char *results(const char *run)
 {

@@ -24,7 +24,7 @@ static void begin(void)
     e2e_run("mkdir tmp");
 }
 
-TestSuite(e2e_scratch, .init = begin, .timeout = 120);
+TestSuite(e2e_scratch, .init = begin, .timeout = 300);
 
 static const char *program(const char *name)
 {
@@ -381,7 +381,7 @@ static void unmount(void)
     e2e_run("fusermount -u -z runs; umount -l small");
 }
 
-TestSuite(e2e_scratch_shared, .init = begin, .fini = unmount, .timeout = 120);
+TestSuite(e2e_scratch_shared, .init = begin, .fini = unmount, .timeout = 300);
 
 /* Some file systems give all folders one owner, or let all write to them. */
 Test(e2e_scratch_shared, records_in_place_if_others_own_the_scratch_folder)

@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_select, .init = e2e_begin, .timeout = 60);
+TestSuite(e2e_select, .init = e2e_begin, .timeout = 300);
 
 static const struct {
     const char *arguments;

@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_settings, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_settings, .init = e2e_begin, .timeout = 300);
 
 /* Writes testlog.conf. */
 static void settings(const char *text)

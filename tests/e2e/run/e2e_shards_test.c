@@ -16,7 +16,7 @@ static void begin(void)
     e2e_link("small", E2E_TRACED, "small");
 }
 
-TestSuite(e2e_shards, .init = begin, .timeout = 180);
+TestSuite(e2e_shards, .init = begin, .timeout = 300);
 
 /* The tests and outcomes of all runs in a folder, with repetitions. */
 static const char *results(const char *folder)

@@ -13,7 +13,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_terminal, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_terminal, .init = e2e_begin, .timeout = 300);
 
 /* A newline, a GitHub command, and a terminal command. */
 #define EVIL "$(printf 'evil\\n::error ::forged\\033[31m')"

@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_times, .init = e2e_begin, .timeout = 60);
+TestSuite(e2e_times, .init = e2e_begin, .timeout = 300);
 
 Test(e2e_times, prints_the_time_of_the_run)
 {

@@ -15,7 +15,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_trust, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_trust, .init = e2e_begin, .timeout = 300);
 
 static void need_root(void)
 {

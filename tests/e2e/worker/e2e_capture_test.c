@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_capture, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_capture, .init = e2e_begin, .timeout = 300);
 
 /* Links the traced program into the test's folder, so that no golden file
  * contains its path.

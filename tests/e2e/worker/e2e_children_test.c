@@ -17,7 +17,7 @@ static void begin(void)
         cr_skip_test("sanitizers handle SIGSEGV");
 }
 
-TestSuite(e2e_children, .init = begin, .timeout = 180);
+TestSuite(e2e_children, .init = begin, .timeout = 300);
 
 static const char *command(void)
 {

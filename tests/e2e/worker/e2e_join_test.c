@@ -5,7 +5,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_join, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_join, .init = e2e_begin, .timeout = 300);
 
 static const char *log_of(const char *test)
 {

@@ -5,7 +5,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_jump, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_jump, .init = e2e_begin, .timeout = 300);
 
 static const struct e2e *run(const char *program, const char *flags)
 {

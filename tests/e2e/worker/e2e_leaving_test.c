@@ -23,7 +23,7 @@ static void end(void)
         fclose(file);
 }
 
-TestSuite(e2e_leaving, .init = e2e_begin, .fini = end, .timeout = 120);
+TestSuite(e2e_leaving, .init = e2e_begin, .fini = end, .timeout = 300);
 
 static const char *program(void)
 {

@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_long, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_long, .init = e2e_begin, .timeout = 300);
 
 enum { MOST = (64 << 10) + 1024 };
 

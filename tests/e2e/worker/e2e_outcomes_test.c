@@ -6,8 +6,8 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_outcome, .init = e2e_begin, .timeout = 180);
-TestSuite(e2e_outcomes, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_outcome, .init = e2e_begin, .timeout = 300);
+TestSuite(e2e_outcomes, .init = e2e_begin, .timeout = 300);
 
 static const char *const builds[] = {"plain", "traced"};
 

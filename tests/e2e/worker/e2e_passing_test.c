@@ -9,7 +9,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_passing, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_passing, .init = e2e_begin, .timeout = 300);
 
 #define CHILD "in a forked child: programs/passing.c:"
 

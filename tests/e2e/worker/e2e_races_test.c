@@ -14,7 +14,6 @@ static void need_valgrind(void)
         cr_skip_test("valgrind cannot run a sanitized program");
     if (e2e_run("command -v valgrind")->code)
         cr_skip_test("valgrind is not installed");
-    e2e_allow(250);
 }
 
 /* Expects that only the planted race is found. */

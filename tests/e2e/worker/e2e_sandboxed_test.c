@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_sandboxed, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_sandboxed, .init = e2e_begin, .timeout = 300);
 
 #define NOTE ", without a stack because of a seccomp sandbox"
 

@@ -17,7 +17,6 @@ static void begin(void)
     const struct e2e *look;
 
     e2e_begin();
-    e2e_allow(150);
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
     if (!strstr(e2e_run("strings %s/testlog-stacks", BUILD_DIR)->out, "libdw"))

@@ -25,7 +25,7 @@ static void begin(void)
     need_stacks();
 }
 
-TestSuite(e2e_stacks, .init = begin, .timeout = 180);
+TestSuite(e2e_stacks, .init = begin, .timeout = 300);
 
 static const char variable[] = "TESTLOG_STACKS=" BUILD_DIR "/testlog-stacks";
 

@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_trace, .init = e2e_begin, .timeout = 180);
+TestSuite(e2e_trace, .init = e2e_begin, .timeout = 300);
 
 static const char *program(void)
 {

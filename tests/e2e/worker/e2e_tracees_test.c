@@ -6,7 +6,7 @@
 
 E2E_FOLDER
 
-TestSuite(e2e_tracees, .init = e2e_begin, .timeout = 120);
+TestSuite(e2e_tracees, .init = e2e_begin, .timeout = 300);
 
 Test(e2e_tracees, times_out_tests_that_are_stopped)
 {
