@@ -67,7 +67,7 @@ static const struct e2e *run_limited(const char *program, const char *option,
                                   "--regid=65534 --clear-groups";
 
     return e2e_run("d=$(mktemp -d) && cp %s $d/program && chmod 777 $d && "
-                   "(cd $d && timeout -s KILL 30 %s bash -c 'ulimit -%s %u && "
+                   "(cd $d && timeout -s KILL 200 %s bash -c 'ulimit -%s %u && "
                    "exec ./program -j2'); c=$?; rm -rf $d; exit $c",
                    program, who, option, limit);
 }

@@ -129,7 +129,7 @@ static void check(const struct framework *framework)
     if (!framework->leaving)
         expect_outcome(framework, "failed", "exits");
     if (framework->hanging)
-        e2e_run("timeout -s KILL 2 ./eight_test %s", framework->hanging);
+        e2e_run("timeout -s KILL 4 ./eight_test %s", framework->hanging);
     expect_outcome(framework, "crashed", "hangs");
 }
 

@@ -333,7 +333,7 @@ Test(e2e_reports_of_frameworks, a_list_that_hangs_can_be_interrupted)
     const struct e2e *run;
 
     build_hostile();
-    run = e2e_run("HOSTILE='hangs listing' timeout -k 20 1 " RUN
+    run = e2e_run("HOSTILE='hangs listing' timeout -k 60 3 " RUN
                   "./hostile -- --filter=x; pgrep -f '[h]ostile --gtest_list'");
     e2e_expect_is(run->out, "");
     e2e_expect_has(run->err, "cannot list the tests of ./hostile");

@@ -295,7 +295,7 @@ static const struct e2e *debug(const char *program, const char *test,
     if (e2e_run("command -v gdb")->code)
         cr_skip_test("gdb is not installed");
     run = e2e_run("{ %s; } | HOME=. TESTLOG_STACKS=" BUILD_DIR
-                  "/testlog-stacks timeout -k 1 50 %s --debug-failed %s 2>&1",
+                  "/testlog-stacks timeout -k 1 200 %s --debug-failed %s 2>&1",
                   commands, e2e_program(program, E2E_TRACED), test);
     if (strstr(run->out, "ptrace: Operation not permitted"))
         cr_skip_test("gdb has no permission to trace");

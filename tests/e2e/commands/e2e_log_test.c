@@ -325,7 +325,7 @@ Test(e2e_log, log_does_not_follow_a_recording_without_owner)
         "'%s' --filter traced/nests 2>/dev/null && "
         "dd if=/dev/zero bs=8 seek=3 count=1 conv=notrunc status=none "
         "of=testlog-runs/latest/tests/traced_test/traced.nests/recording && "
-        "timeout 20 " TESTLOG "log --follow",
+        "timeout 200 " TESTLOG "log --follow",
         e2e_program("traced", E2E_TRACED));
 
     e2e_expect_code(result, 0);

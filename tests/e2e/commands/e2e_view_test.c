@@ -741,10 +741,10 @@ Test(e2e_view, opens_the_run_that_is_named)
 {
     const struct e2e *result;
 
-    result = e2e_run("timeout -s TERM 1 " TESTLOG " view runs/" RUN);
+    result = e2e_run("timeout -s TERM 3 " TESTLOG " view runs/" RUN);
     cr_expect(strstr(result->out, "&run=" RUN "\n"), "%s", result->out);
     e2e_run("mkdir empty");
-    result = e2e_run("timeout -s TERM 1 " TESTLOG " view empty");
+    result = e2e_run("timeout -s TERM 3 " TESTLOG " view empty");
     cr_expect(strstr(result->out, "/#token="), "%s", result->out);
 }
 

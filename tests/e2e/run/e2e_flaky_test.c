@@ -181,7 +181,7 @@ Test(e2e_flaky, does_not_wait_for_a_git_that_hangs)
     e2e_run("mkdir bin; printf '#!/bin/sh\nexec >&-\nsleep 77 &\n"
             "exec sleep 78\n' >bin/git; chmod +x bin/git");
     result = e2e_run("unset GITHUB_SHA CI_COMMIT_SHA; PATH=$PWD/bin:$PATH "
-                     "timeout 20 " RUN_ONE "echo code $?; pgrep -x -f "
+                     "timeout 60 " RUN_ONE "echo code $?; pgrep -x -f "
                      "'sleep 7[78]'",
                      e2e_program("unsteady", E2E_TRACED));
     e2e_expect_is(result->out, "code 0\n");

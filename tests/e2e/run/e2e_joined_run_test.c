@@ -97,7 +97,7 @@ Test(e2e_joined_run, a_fifo_for_the_results_stops_nobody)
     add_command("replaces", "cd $PWD/runs/2*; rm results.jsonl; mkfifo "
                             "results.jsonl");
     add_sender("fails", "failed");
-    e2e_expect_has(e2e_run("timeout 60 ctest")->out,
+    e2e_expect_has(e2e_run("timeout 200 ctest")->out,
                    "67% tests passed, 1 tests failed out of 3");
 }
 

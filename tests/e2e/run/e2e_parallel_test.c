@@ -518,7 +518,7 @@ Test(e2e_parallel, uses_no_jobserver_without_its_pipes)
     e2e_run("echo tokens >in; mkfifo pipe1 pipe2");
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
         const struct e2e *result =
-            e2e_run("rm -rf here*; exec 7<>pipe1; timeout 20 env MAKEFLAGS=' "
+            e2e_run("rm -rf here*; exec 7<>pipe1; timeout 200 env MAKEFLAGS=' "
                     "-j2 %s " TESTLOG " run ./a ./b -- -j2",
                     ways[i]);
 
@@ -537,8 +537,8 @@ Test(e2e_parallel, uses_a_fifo_as_a_jobserver)
     script("b", "meet here");
     e2e_run("mkfifo jobs");
     result = e2e_run("exec 7<>jobs; printf + >&7; MAKEFLAGS='"
-                     "--jobserver-auth=fifo:jobs' timeout 20 " TESTLOG
-                     " run ./a ./b -- -j4 && timeout 5 head -c 1 <&7");
+                     "--jobserver-auth=fifo:jobs' timeout 200 " TESTLOG
+                     " run ./a ./b -- -j4 && timeout 60 head -c 1 <&7");
     e2e_expect_code(result, 0);
     e2e_expect_is(e2e_last(result->out), "+");
 }

@@ -434,7 +434,7 @@ Test(e2e_run, reruns_failures_of_programs_of_the_same_name)
 /* Daemons may leave SIGCHLD ignored for the programs that they start. */
 Test(e2e_run, waits_for_programs_though_sigchld_is_ignored)
 {
-    const char *ignoring = "timeout -s KILL 60 env --ignore-signal=CHLD";
+    const char *ignoring = "timeout -s KILL 200 env --ignore-signal=CHLD";
 
     e2e_expect_closing(e2e_run("%s a/small_test", ignoring),
                        "16 passed, 0 failed, 0 skipped");
