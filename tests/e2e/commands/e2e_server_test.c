@@ -61,7 +61,7 @@ Test(e2e_server, records_a_running_program)
 Test(e2e_server, records_what_the_filter_wants)
 {
     const struct e2e *result =
-        beside("serve", CAPTURE "--connect=$s --ms=100 -o one "
+        beside("serve", CAPTURE "--connect=$s --ms=300 -o one "
                                 "--trace-filter=[request]=info,none=info; "
                                 "cat one/tests/*/*/trace.json");
 
@@ -76,7 +76,7 @@ Test(e2e_server, records_what_the_filter_wants)
 Test(e2e_server, records_levels_of_the_host)
 {
     const struct e2e *result =
-        beside("serve", CAPTURE "--pid=$p --ms=100 -o one "
+        beside("serve", CAPTURE "--pid=$p --ms=300 -o one "
                                 "--trace-options=host_tracer_level=1; "
                                 "cat one/tests/*/*/trace.json");
 
@@ -88,7 +88,7 @@ Test(e2e_server, records_levels_of_the_host)
 Test(e2e_server, leaves_out_spans_that_began_before)
 {
     const struct e2e *result =
-        beside("long", "sleep 0.1; " CAPTURE "--pid=$p --ms=100 -o one; "
+        beside("long", "sleep 0.1; " CAPTURE "--pid=$p --ms=300 -o one; "
                        "cat one/tests/*/*/trace.json");
 
     e2e_expect_code(result, 0);
@@ -99,7 +99,7 @@ Test(e2e_server, leaves_out_spans_that_began_before)
 Test(e2e_server, records_later_with_a_delay)
 {
     const struct e2e *result =
-        beside("serve", CAPTURE "--pid=$p --ms=50 --delay=300 -o one; " TESTLOG
+        beside("serve", CAPTURE "--pid=$p --ms=300 --delay=300 -o one; " TESTLOG
                                 " log one | grep -c 'request [0-9]*$'; " TESTLOG
                                 " log one | grep -q 'request 0$'");
 
@@ -112,7 +112,7 @@ Test(e2e_server, captures_the_same_program_often)
 {
     const struct e2e *result = beside(
         "serve", "for i in $(seq 30); do " CAPTURE
-                 "--pid=$p --ms=100 -o r$i >/dev/null 2>&1 || echo failed $i; "
+                 "--pid=$p --ms=300 -o r$i >/dev/null 2>&1 || echo failed $i; "
                  "grep -q request r$i/tests/*/*/trace.json || echo empty $i; "
                  "[ $i != 5 ] || ls /proc/$p/fd | wc -l; done; "
                  "ls /proc/$p/fd | wc -l");
@@ -128,7 +128,7 @@ Test(e2e_server, captures_threads_that_never_pause)
 {
     const struct e2e *result = beside(
         "quick", "for i in $(seq 10); do " CAPTURE
-                 "--pid=$p --ms=5 --trace-limit=8M -o r$i >/dev/null 2>&1 || "
+                 "--pid=$p --ms=300 --trace-limit=8M -o r$i >/dev/null 2>&1 || "
                  "echo failed $i; done; kill -0 $p && echo alive; " TESTLOG
                  " stat r9 | grep -c request");
 
@@ -177,7 +177,7 @@ Test(e2e_server, waits_in_a_thread_if_the_signal_is_taken)
         "trap '' URG; export TRACE_SERVER=$PWD/s; %s serve & p=$!; "
         "trap 'kill $p' EXIT; until [ -S s ]; do sleep 0.01; done; "
         "until [ $(" THREADS ") = 2 ]; do sleep 0.01; done; " THREADS "; "
-        "unset TRACE_SERVER; " CAPTURE "--connect=s --ms=50 -o one",
+        "unset TRACE_SERVER; " CAPTURE "--connect=s --ms=300 -o one",
         e2e_program("service", E2E_TRACED));
 
     e2e_expect_code(result, 0);
@@ -190,7 +190,7 @@ Test(e2e_server, starts_and_stops_a_server_in_code)
         e2e_run("%s asked >p.out & p=$!; trap 'kill $p' EXIT; "
                 "until [ $(grep -c ^start: p.out) = 2 ]; do sleep 0.01; done; "
                 "cat p.out; stat -c %%a asked.sock; " CAPTURE
-                "--connect=asked.sock --ms=50 -o one",
+                "--connect=asked.sock --ms=300 -o one",
                 e2e_program("service", E2E_TRACED));
 
     e2e_expect_code(result, 0);
@@ -228,7 +228,7 @@ Test(e2e_server, ends_when_the_client_is_killed)
         "until grep -q capturing err; do sleep 0.01; done; sleep 0.1; "
         "kill -KILL $c; "
         "until [ $(" THREADS ") = 1 ]; do sleep 0.01; done; " TESTLOG
-        " log one | grep -c request; " CAPTURE "--pid=$p --ms=50 -o two");
+        " log one | grep -c request; " CAPTURE "--pid=$p --ms=300 -o two");
 
     e2e_expect_code(result, 0);
     cr_expect_gt(atoi(result->out), 3, "%s", result->out);
@@ -252,7 +252,7 @@ Test(e2e_server, refuses_a_second_client)
         beside("serve", CAPTURE
                "--pid=$p --ms=5000 -o one 2>err & "
                "until grep -q capturing err; do sleep 0.01; done; " CAPTURE
-               "--pid=$p --ms=50 -o two; echo $?; ls -d two; "
+               "--pid=$p --ms=300 -o two; echo $?; ls -d two; "
                "kill $!; wait $!");
 
     e2e_expect_has(result->out, "1\n");
@@ -265,7 +265,7 @@ Test(e2e_server, refuses_a_second_client)
 Test(e2e_server, refuses_a_program_that_is_recorded)
 {
     const struct e2e *result =
-        beside("record", CAPTURE "--pid=$p --ms=50; echo $?; ls testlog-runs");
+        beside("record", CAPTURE "--pid=$p --ms=300; echo $?; ls testlog-runs");
 
     e2e_expect_has(result->out, "1\n");
     e2e_expect_has(result->err, "cannot be captured: it is recorded already");
@@ -276,10 +276,10 @@ Test(e2e_server, leaves_the_socket_to_the_process_that_made_it)
 {
     const struct e2e *result =
         beside("fork", "until [ -s p.out ]; do sleep 0.01; done; " CAPTURE
-                       "--pid=$p --ms=50 -o one && "
+                       "--pid=$p --ms=300 -o one && "
                        "ls one/tests/*/process.$p/recording | wc -l; "
                        "kill -KILL $p; wait $p; " CAPTURE
-                       "--connect=$s --ms=50; echo $?; kill $(cat p.out)");
+                       "--connect=$s --ms=300; echo $?; kill $(cat p.out)");
 
     e2e_expect_has(result->out, "one\n1\n2\n");
     e2e_expect_has(result->err, "no program listens there");
@@ -304,7 +304,7 @@ Test(e2e_server, survives_a_recording_that_others_truncate)
             BEGIN("--trace-limit=8M") "truncate -s %s one/*/*/*/recording; "
                                       "sleep 0.1; kill -INT $c; wait $c; rm "
                                       "-rf one; " CAPTURE
-                                      "--pid=$p --ms=50 -o two 2>&1 && rm -rf "
+                                      "--pid=$p --ms=300 -o two 2>&1 && rm -rf "
                                       "two; "
                                       "until [ $(" THREADS
                                       ") = 4 ]; do sleep 0.01; done; "
@@ -351,7 +351,7 @@ Test(e2e_server, says_that_a_stopped_program_does_not_answer)
         BEGIN("") "kill -STOP $p; kill -INT $c; wait $c; echo $?; cat err; "
                   "kill -CONT $p; " TESTLOG " log one | grep -c request; "
                   "until [ $(" THREADS ") = 1 ]; do sleep 0.01; done; " CAPTURE
-                  "--pid=$p --ms=50 -o two");
+                  "--pid=$p --ms=300 -o two");
 
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "does not answer; the run has what it recorded "
@@ -470,7 +470,7 @@ Test(e2e_server, names_the_programs_that_listen)
 Test(e2e_server, leaves_no_run_on_a_full_disk)
 {
     const struct e2e *result =
-        beside("serve", CAPTURE "--pid=$p --ms=50 -o /proc/nowhere; echo $?");
+        beside("serve", CAPTURE "--pid=$p --ms=300 -o /proc/nowhere; echo $?");
 
     e2e_expect_is(result->out, "1\n");
     e2e_expect_has(result->err, "cannot make a run in /proc/nowhere");
