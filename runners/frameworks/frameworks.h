@@ -31,7 +31,7 @@ struct framework {
     const char *title;     /* for people */
     const char *library;   /* how the name of a needed library begins */
     const char *marker;    /* text of a program that contains the framework */
-    const char *report[3]; /* arguments for a report, with %s for its path */
+    const char *report[5]; /* arguments for a report, with %s for its path */
     const char *variables[3]; /* the same in the environment */
     const char *file;    /* the report's name, a pattern if there are several;
                             NULL: report.xml */
@@ -99,6 +99,11 @@ void runners_framework_tests_free(struct framework_tests *);
 
 /* ---- read_report.c ---- */
 
+/* runners_framework_attribute returns an attribute of an element of XML, NULL
+ * if it has none of that name. */
+const char *runners_framework_attribute(const char **attributes,
+                                        const char *name);
+
 /* runners_framework_read_report adds the results in a report in XML: of
  * GoogleTest, Catch2, doctest, Boost.Test, Check or cmocka. It may end
  * anywhere, because the program died; then *open tells whether the last test
@@ -110,6 +115,16 @@ bool runners_framework_read_report(struct test_log_run *, FILE *,
 /* runners_framework_reason returns what a test has printed about its failure as
  * one reason, "file:line: text", to be freed. */
 char *runners_framework_reason(const char *text);
+
+/* ---- boost_verdicts.c ---- */
+
+/* What the name of a report of Boost.Test's own form ends in. */
+#define FRAMEWORK_VERDICTS ".verdicts"
+
+/* runners_framework_correct reads such a report of the results of `program`:
+ * those that failed as expected have passed. It may end anywhere. */
+void runners_framework_correct(struct test_log_run *, FILE *,
+                               const char *program);
 
 /* ---- printed_tests.c: GoogleTest's output ---- */
 

@@ -119,6 +119,17 @@ static FILE *open_report(const char *folder, const char *name)
     return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
+static void correct(const struct framework_program *program,
+                    struct test_log_run *round)
+{
+    FILE *in = open_report(program->folder, "report.xml" FRAMEWORK_VERDICTS);
+
+    if (!in)
+        return;
+    runners_framework_correct(round, in, program->name);
+    fclose(in);
+}
+
 /* Reads all reports, and tells whether they are complete. */
 static bool read_reports(const struct framework_program *program,
                          struct test_log_run *round, bool *open)
@@ -143,6 +154,8 @@ static bool read_reports(const struct framework_program *program,
     }
     if (count >= 0)
         free(entries);
+    if (count > 0)
+        correct(program, round);
     return complete;
 }
 

@@ -1,5 +1,5 @@
 /* read_report.c: reads the reports in XML of test frameworks: the common form
- * of JUnit, and those of Catch2 and Check.
+ * of JUnit, that of Catch2 and doctest, and that of Check.
  *
  *  <testcase classname="suite" name="test" time="0.1"><failure/></testcase>
  *  <TestCase name="test"><Expression/><OverallResult/></TestCase>
@@ -35,7 +35,8 @@ struct report {
     char original[1024]; /* an expression of Catch2 */
 };
 
-static const char *attribute(const char **attributes, const char *name)
+const char *runners_framework_attribute(const char **attributes,
+                                        const char *name)
 {
     for (; *attributes; attributes += 2)
         if (!strcmp(attributes[0], name))
@@ -45,7 +46,7 @@ static const char *attribute(const char **attributes, const char *name)
 
 static unsigned number_of(const char **attributes, const char *name)
 {
-    const char *value = attribute(attributes, name);
+    const char *value = runners_framework_attribute(attributes, name);
 
     return value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
@@ -136,19 +137,20 @@ static char *text_of(struct report *report)
 static void begin_junit(struct report *report, const char *name,
                         const char **attributes)
 {
-    const char *status = attribute(attributes, "status");
+    const char *status = runners_framework_attribute(attributes, "status");
 
     if (strcmp(name, "testcase") != 0)
         return;
     begin_test(report,
                report->framework->has_suites
-                   ? attribute(attributes, "classname")
+                   ? runners_framework_attribute(attributes, "classname")
                    : NULL,
-               attribute(attributes, "name"));
+               runners_framework_attribute(attributes, "name"));
     if (!report->result)
         return;
-    report->result->duration = duration_of(attribute(attributes, "time"));
-    set_place(report->result, attribute(attributes, "file"),
+    report->result->duration =
+        duration_of(runners_framework_attribute(attributes, "time"));
+    set_place(report->result, runners_framework_attribute(attributes, "file"),
               number_of(attributes, "line"));
     if (status && !strcmp(status, "notrun"))
         drop_test(report);
@@ -164,40 +166,76 @@ static void end_junit(struct report *report, const char *name)
         set_reason(report, TEST_LOG_OUTCOME_SKIPPED, text_of(report));
 }
 
-/* ---- Catch2's ---- */
+/* ---- That of Catch2 and doctest ---- */
 
+/* Returns the first of two attributes that there is. */
+static const char *either(const char **attributes, const char *name,
+                          const char *other)
+{
+    const char *value = runners_framework_attribute(attributes, name);
+
+    return value ? value : runners_framework_attribute(attributes, other);
+}
+
+/* A test may fail although no check has, for the reason in `original`. */
 static void judge_catch2(struct report *report, const char **attributes)
 {
-    const char *success = attribute(attributes, "success");
+    const char *success = either(attributes, "success", "test_case_success");
     struct test_log_result *result = report->result;
 
-    result->duration = duration_of(attribute(attributes, "durationInSeconds"));
+    result->duration =
+        duration_of(either(attributes, "durationInSeconds", "duration"));
     if (result->outcome == TEST_LOG_OUTCOME_CRASHED)
         return;
     if (success && !strcmp(success, "false"))
-        result->outcome = TEST_LOG_OUTCOME_FAILED;
+        set_reason(report, TEST_LOG_OUTCOME_FAILED, report->original);
     else if (number_of(attributes, "skips"))
         result->outcome = TEST_LOG_OUTCOME_SKIPPED;
-    else if (result->outcome == TEST_LOG_OUTCOME_FAILED)
-        result->outcome = TEST_LOG_OUTCOME_PASSED; /* it should fail */
+    else if (result->outcome == TEST_LOG_OUTCOME_FAILED && success)
+        result->outcome = TEST_LOG_OUTCOME_PASSED; /* it may fail */
+}
+
+static void begin_catch2_test(struct report *report, const char **attributes)
+{
+    const char *tags = runners_framework_attribute(attributes, "tags");
+    const char *why = "";
+
+    begin_test(report, NULL, runners_framework_attribute(attributes, "name"));
+    if (!report->result)
+        return;
+    set_place(report->result,
+              runners_framework_attribute(attributes, "filename"),
+              number_of(attributes, "line"));
+    if (runners_framework_attribute(attributes, "should_fail") ||
+        (tags && strstr(tags, "[!shouldfail]")))
+        why = "it has passed, but should fail";
+    else if (runners_framework_attribute(attributes, "timeout"))
+        why = "it took longer than its time-out";
+    snprintf(report->original, sizeof(report->original), "%s", why);
 }
 
 static void begin_catch2(struct report *report, const char *name,
                          const char **attributes)
 {
-    const char *file = attribute(attributes, "filename");
+    const char *file = runners_framework_attribute(attributes, "filename");
     char shown[PATH_MAX];
 
-    if (!strcmp(name, "TestCase")) {
-        begin_test(report, NULL, attribute(attributes, "name"));
-        if (report->result)
-            set_place(report->result, file, number_of(attributes, "line"));
-    } else if (report->result && file) {
+    if (!strcmp(name, "TestCase"))
+        begin_catch2_test(report, attributes);
+    else if (!report->result)
+        return;
+    else if (!strncmp(name, "OverallResult", strlen("OverallResult")))
+        judge_catch2(report, attributes);
+    else if (file) {
         snprintf(report->file, sizeof(report->file), "%s",
                  test_log_shown_path(file, shown));
         report->line = number_of(attributes, "line");
-    } else if (report->result && !strcmp(name, "OverallResult")) {
-        judge_catch2(report, attributes);
+    } else if (!strcmp(name, "Exception")) { /* doctest's */
+        const char *crash = runners_framework_attribute(attributes, "crash");
+
+        report->file[0] = '\0'; /* nobody knows where */
+        if (crash && !strcmp(crash, "true"))
+            report->result->outcome = TEST_LOG_OUTCOME_CRASHED;
     }
 }
 
@@ -214,7 +252,11 @@ static void end_catch2(struct report *report, const char *name)
         snprintf(both, sizeof(both), "%s is %.1000s", report->original, text);
         set_reason(report, TEST_LOG_OUTCOME_FAILED, both);
     } else if (!strcmp(name, "Exception") || !strcmp(name, "Failure")) {
-        set_reason(report, TEST_LOG_OUTCOME_FAILED, text);
+        set_reason(report,
+                   report->result->outcome == TEST_LOG_OUTCOME_CRASHED
+                       ? TEST_LOG_OUTCOME_CRASHED
+                       : TEST_LOG_OUTCOME_FAILED,
+                   text);
     } else if (!strcmp(name, "FatalErrorCondition")) {
         report->file[0] = '\0'; /* nobody knows where */
         set_reason(report, TEST_LOG_OUTCOME_CRASHED, text);
@@ -241,7 +283,7 @@ static void begin_check(struct report *report, const char *name,
     begin_test(report, NULL, NULL);
     if (report->result)
         report->result->outcome =
-            outcome_of_check(attribute(attributes, "result"));
+            outcome_of_check(runners_framework_attribute(attributes, "result"));
 }
 
 /* "fn" is "file.c:12". */
@@ -316,7 +358,7 @@ static void XMLCALL begin_element(void *context, const char *name,
                                   const char **attributes)
 {
     struct report *report = context;
-    const char *message = attribute(attributes, "message");
+    const char *message = runners_framework_attribute(attributes, "message");
 
     report->depth++;
     trace_text_clear(&report->text);
@@ -456,6 +498,16 @@ static char *with_place(const char *text, const char *line, size_t size)
     return NULL;
 }
 
+/* What Boost.Test says of an exception or a signal. */
+static char *boost_exception(const char *text)
+{
+    const char *title = strstr(text, "EXCEPTION STACK TRACE: ---");
+    const char *begin = title ? strchr(title, '\n') : NULL;
+    const char *end = begin ? strstr(begin + 1, "\n-----") : NULL;
+
+    return end ? strndup(begin + 1, (size_t)(end - begin - 1)) : NULL;
+}
+
 /* Reads the form of Boost.Test; NULL if the text has another one. */
 static char *boost_reason(const char *text)
 {
@@ -465,7 +517,7 @@ static char *boost_reason(const char *text)
     char path[PATH_MAX], shown[PATH_MAX], *reason;
 
     if (!file || !line || !why)
-        return NULL;
+        return boost_exception(text);
     file += strlen("- file   : ");
     snprintf(path, sizeof(path), "%.*s", (int)strcspn(file, "\n"), file);
     return asprintf(&reason, "%s:%lu: %s", test_log_shown_path(path, shown),

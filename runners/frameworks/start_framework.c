@@ -158,7 +158,7 @@ static double limit_of(const struct framework_program *program)
     return limit > 0 ? limit : options->timeout;
 }
 
-/* The report of Catch2 grows when a test begins. */
+/* The reports of Catch2 and doctest grow when a test begins. */
 static size_t told_by_report(const struct framework_program *program)
 {
     char path[PATH_MAX];

@@ -22,6 +22,8 @@ static void fuzz_report(const uint8_t *data, size_t size)
             &open) &&
         open)
         abort();
+    rewind(in);
+    runners_framework_correct(&run, in, "fuzz");
     fclose(in);
     test_log_run_free(&run);
 }

@@ -174,14 +174,25 @@ Test(e2e_reports_of_frameworks, doctest)
     e2e_expect_code(e2e_run(RUN "./doctest"), 1);
     e2e_expect_is(outcomes(), "passed doctest/passes\n"
                               "failed doctest/fails\n"
+                              "passed doctest/should fail\n"
+                              "failed doctest/fails too seldom\n"
+                              "passed doctest/warns\n"
+                              "passed doctest/may be killed\n"
                               "passed doctest/has no suite\n");
+    e2e_expect_code(e2e_run("KILLED=1 " RUN "./doctest"), 1);
+    e2e_expect_has(outcomes(), "crashed doctest/may be killed\n");
 }
 
 Test(e2e_reports_of_frameworks, boost_test)
 {
     build("boost", "g++", "-lboost_unit_test_framework");
     e2e_expect_code(e2e_run(RUN "./boost"), 1);
-    e2e_expect_is(outcomes(), "passed store/passes\nfailed store/fails\n");
+    e2e_expect_is(outcomes(), "passed store/passes\n"
+                              "failed store/fails\n"
+                              "passed store.inner/should_fail\n"
+                              "failed store.inner/fails_too_often\n"
+                              "timeout store/hangs\n"
+                              "passed boost/should_fail\n");
 }
 
 /* Flags that a framework has nothing for are refused before any test runs. */

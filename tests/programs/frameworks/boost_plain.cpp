@@ -15,4 +15,30 @@ BOOST_AUTO_TEST_CASE(fails)
     BOOST_TEST(1 + 1 == 3);
 }
 
+BOOST_AUTO_TEST_SUITE(inner);
+
+BOOST_AUTO_TEST_CASE(should_fail, *boost::unit_test::expected_failures(1))
+{
+    BOOST_TEST(false);
+}
+
+BOOST_AUTO_TEST_CASE(fails_too_often, *boost::unit_test::expected_failures(1))
+{
+    BOOST_TEST(1 == 2);
+    BOOST_TEST(1 == 3);
+}
+
 BOOST_AUTO_TEST_SUITE_END();
+
+BOOST_AUTO_TEST_CASE(hangs, *boost::unit_test::timeout(1))
+{
+    for (;;)
+        ;
+}
+
+BOOST_AUTO_TEST_SUITE_END();
+
+BOOST_AUTO_TEST_CASE(should_fail, *boost::unit_test::expected_failures(1))
+{
+    BOOST_TEST(false);
+}

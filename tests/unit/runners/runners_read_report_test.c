@@ -61,6 +61,30 @@ static const char boost[] =
     "FAILURE:\n- file   : b.cpp\n- line   : 15\n- message: check 1 == 3 has "
     "failed\n\n]]></failure></testcase></testsuite>";
 
+static const char boost_exception[] =
+    "<testsuite name=\"m\"><testcase classname=\"store\" name=\"late\">"
+    "<error message=\"unexpected exception\"><![CDATA[\nUNCAUGHT EXCEPTION:\n"
+    "- file: unknown location\n- line: 0\n\n\nEXCEPTION STACK TRACE: -----\n"
+    "signal: SIGALRM (timeout)\n-----\n\nLast checkpoint:\n- file: b.cpp\n"
+    "- line: 12\n]]></error></testcase></testsuite>";
+
+static const char doctest[] =
+    "<doctest binary=\"d\"><TestSuite><TestCase name=\"should fail\" "
+    "filename=\"d.cpp\" line=\"3\" should_fail=\"true\"><Expression "
+    "success=\"false\" type=\"CHECK\" filename=\"d.cpp\" line=\"4\"><Original>"
+    "\n ok\n </Original><Expanded>\n false\n </Expanded></Expression>"
+    "<OverallResultsAsserts failures=\"1\" test_case_success=\"true\" "
+    "duration=\"0.5\"/></TestCase><TestCase name=\"passes\" "
+    "should_fail=\"true\"><OverallResultsAsserts failures=\"0\" "
+    "test_case_success=\"false\"/></TestCase><TestCase name=\"late\" "
+    "timeout=\"0.1\"><OverallResultsAsserts test_case_success=\"false\"/>"
+    "</TestCase><TestCase name=\"throws\" filename=\"d.cpp\" line=\"9\">"
+    "<Exception crash=\"false\">\n \"why\"\n </Exception>"
+    "<OverallResultsAsserts test_case_success=\"false\"/></TestCase><TestCase "
+    "name=\"crashes\"><Exception crash=\"true\">SIGSEGV - no</Exception>"
+    "<OverallResultsAsserts test_case_success=\"false\"/></TestCase>"
+    "</TestSuite><OverallResultsAsserts failures=\"1\"/></doctest>";
+
 struct expected {
     const char *name;
     enum test_log_outcome outcome;
@@ -69,7 +93,7 @@ struct expected {
 
 static const struct row {
     const char *framework, *report;
-    struct expected tests[5];
+    struct expected tests[6];
 } rows[] = {
     {"gtest",
      gtest,
@@ -99,6 +123,18 @@ static const struct row {
      boost,
      {{"store/fails", TEST_LOG_OUTCOME_FAILED,
        "b.cpp:15: check 1 == 3 has failed"}}},
+    {"boost",
+     boost_exception,
+     {{"store/late", TEST_LOG_OUTCOME_FAILED, "signal: SIGALRM (timeout)"}}},
+    {"doctest",
+     doctest,
+     {{"prog/should fail", TEST_LOG_OUTCOME_PASSED, "d.cpp:4: ok is false"},
+      {"prog/passes", TEST_LOG_OUTCOME_FAILED,
+       "it has passed, but should fail"},
+      {"prog/late", TEST_LOG_OUTCOME_FAILED,
+       "it took longer than its time-out"},
+      {"prog/throws", TEST_LOG_OUTCOME_FAILED, "\"why\""},
+      {"prog/crashes", TEST_LOG_OUTCOME_CRASHED, "SIGSEGV - no"}}},
 };
 
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
