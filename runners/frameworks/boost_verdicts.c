@@ -11,14 +11,15 @@
 
 #include "frameworks.h"
 
-enum { CHUNK = 64 << 10, NAME_MOST = 4096 };
+enum { CHUNK = 64 << 10, NAME_MOST = 4096, DEPTH_MOST = 100 };
 
 struct verdicts {
     struct test_log_run *run;
     const char *program;
-    size_t next;           /* the result that probably is the next one's */
-    size_t depth;          /* of suites; the outermost is the program */
-    char suite[NAME_MOST]; /* "outer.inner" */
+    size_t next;              /* the result that probably is the next one's */
+    size_t depth;             /* of suites; the outermost is the program */
+    char suite[NAME_MOST];    /* "outer.inner" */
+    size_t sizes[DEPTH_MOST]; /* of the names of those around it */
 };
 
 /* The form of JUnit has _ in place of some signs. */
@@ -64,29 +65,32 @@ static void judge(struct verdicts *verdicts, const char **attributes)
         result->outcome = TEST_LOG_OUTCOME_TIMEOUT;
 }
 
+static void begin_suite(struct verdicts *verdicts, const char *name)
+{
+    size_t size = strlen(verdicts->suite);
+
+    if (verdicts->depth < DEPTH_MOST)
+        verdicts->sizes[verdicts->depth] = size;
+    if (verdicts->depth++)
+        snprintf(verdicts->suite + size, sizeof(verdicts->suite) - size, "%s%s",
+                 size ? "." : "", name ? name : "");
+}
+
 static void XMLCALL begin_element(void *context, const char *name,
                                   const char **attributes)
 {
-    struct verdicts *verdicts = context;
-    const char *suite = runners_framework_attribute(attributes, "name");
-    size_t size = strlen(verdicts->suite);
-
     if (!strcmp(name, "TestCase"))
-        judge(verdicts, attributes);
-    else if (!strcmp(name, "TestSuite") && verdicts->depth++)
-        snprintf(verdicts->suite + size, sizeof(verdicts->suite) - size, "%s%s",
-                 size ? "." : "", suite ? suite : "");
+        judge(context, attributes);
+    else if (!strcmp(name, "TestSuite"))
+        begin_suite(context, runners_framework_attribute(attributes, "name"));
 }
 
 static void XMLCALL end_element(void *context, const char *name)
 {
     struct verdicts *verdicts = context;
-    char *dot = strrchr(verdicts->suite, '.');
 
-    if (strcmp(name, "TestSuite") != 0)
-        return;
-    verdicts->depth--;
-    *(dot ? dot : verdicts->suite) = '\0';
+    if (!strcmp(name, "TestSuite") && --verdicts->depth < DEPTH_MOST)
+        verdicts->suite[verdicts->sizes[verdicts->depth]] = '\0';
 }
 
 void runners_framework_correct(struct test_log_run *run, FILE *in,

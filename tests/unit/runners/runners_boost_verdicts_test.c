@@ -17,7 +17,9 @@ static const char report[] =
     "result=\"passed\"/><TestSuite name=\"outer\"><TestSuite name=\"in:ner\">"
     "<TestCase name=\"expected\" result=\"passed\"/><TestCase name=\"late\" "
     "result=\"timed-out\"/><TestCase name=\"skips\" result=\"passed\"/>"
-    "</TestSuite><TestCase name=\"expected\" result=\"failed\"/></TestSuite>"
+    "</TestSuite><TestSuite name=\"v1.2\"><TestCase name=\"dots\" "
+    "result=\"passed\"/></TestSuite>"
+    "<TestCase name=\"expected\" result=\"failed\"/></TestSuite>"
     "<TestCase name=\"expected\" result=\"passed\"/><TestCase/></TestSuite>"
     "</TestResult>";
 
@@ -32,6 +34,7 @@ static const struct {
     {"outer.in_ner", "skips", TEST_LOG_OUTCOME_SKIPPED,
      TEST_LOG_OUTCOME_SKIPPED},
     {"outer", "expected", TEST_LOG_OUTCOME_FAILED, TEST_LOG_OUTCOME_FAILED},
+    {"outer.v1.2", "dots", TEST_LOG_OUTCOME_FAILED, TEST_LOG_OUTCOME_PASSED},
     {"other", "expected", TEST_LOG_OUTCOME_FAILED, TEST_LOG_OUTCOME_FAILED},
     {"prog", "expected", TEST_LOG_OUTCOME_CRASHED, TEST_LOG_OUTCOME_CRASHED},
 };
