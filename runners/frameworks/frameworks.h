@@ -118,7 +118,7 @@ char *runners_framework_reason(const char *text);
 
 /* ---- boost_verdicts.c ---- */
 
-/* What the name of a report of Boost.Test's own form ends in. */
+/* The end of the name of a report in Boost.Test's own form. */
 #define FRAMEWORK_VERDICTS ".verdicts"
 
 /* runners_framework_correct reads such a report of the results of `program`:

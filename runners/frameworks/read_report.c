@@ -498,7 +498,7 @@ static char *with_place(const char *text, const char *line, size_t size)
     return NULL;
 }
 
-/* What Boost.Test says of an exception or a signal. */
+/* Returns the lines of Boost.Test about an exception or a signal. */
 static char *boost_exception(const char *text)
 {
     const char *title = strstr(text, "EXCEPTION STACK TRACE: ---");

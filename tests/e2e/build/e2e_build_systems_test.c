@@ -219,8 +219,9 @@ Test(e2e_build_systems, meson_builds_testlog_as_a_subproject)
                   "/store.c' p && printf '[wrap-git]\nurl = testlog.git\n"
                   "revision = v0.2.0\n[provide]\n"
                   "dependency_names = testlog, testlog-core\n' "
-                  ">p/subprojects/testlog.wrap && env -u PKG_CONFIG_PATH "
-                  "meson setup b p && meson compile -C b && meson test -C b");
+                  ">p/subprojects/testlog.wrap && "
+                  "meson setup --force-fallback-for=testlog b p && meson "
+                  "compile -C b && meson test -C b");
     e2e_expect_code(run, 1);
     e2e_expect_has(run->out, "Dependency testlog found: YES " TEST_LOG_VERSION
                              " (overridden)\n");
