@@ -50,8 +50,8 @@ mmdebstrap --quiet --variant=extract --arch=arm64 \
 done)
 mkdir "$source"
 git archive HEAD | tar -x -C "$source"
-tests=$(cd tests/unit && find trace log harness runners -name '*_test.c*' |
-    sed 's|.*/|build/base/tests/|; s|\.c.*||' | sort)
+tests=$(cd tests/unit && find trace log harness runners -name '*_test.c' -printf '%h\n' |
+    sort -u | sed 's|/|_|g; s|.*|build/base/tests/&_test|')
 export PKG_CONFIG_SYSROOT_DIR=$root
 export PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig
 # shellcheck disable=SC2086
@@ -65,7 +65,7 @@ run_one() {
     local code try log closing
     log=$(mktemp)
     for try in 1 2 3; do
-        timeout -k 5 240 "$1" --timeout=180 --pass-with-no-tests --filter "!($FILTER)" \
+        timeout -k 5 900 "$1" --timeout=180 --pass-with-no-tests --filter "!($FILTER)" \
             --trace-dir "$log.runs" >"$log" 2>&1 </dev/null
         code=$?
         rm -rf "$log.runs"

@@ -1,22 +1,36 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c sampled.c \
-    calls.c chrome.c compilers.c page.c view_server.c)
+    calls.c chrome.c page.c view_server.c)
 NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
-UNIT_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
-UNITS    := $(addprefix $(B)/tests/,$(notdir $(basename $(UNIT_SRC))))
+TEST_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
 
-# Slow programs: every macro with every compiler, valgrind, job schedulers. `make
-# test` leaves them out, unless a FILTER may ask for them.
-SLOW  := $(patsubst %,$(B)/tests/e2e_%_test,all build_systems compile frameworks gpu_script merge schedulers \
-    races reports_of_frameworks shards stack_builds tools)
-TESTS := $(if $(FILTER),$(UNITS),$(filter-out $(SLOW),$(UNITS)))
+# The unit tests of a folder are one program: those of tests/unit/trace/base are
+# trace_base_test. Each other file is a program of its own.
+program_of = $(if $(filter tests/unit/%,$(1)), \
+    $(subst /,_,$(patsubst tests/unit/%/,%,$(dir $(1))))_test,$(notdir $(basename $(1))))
+ALL_TESTS := $(addprefix $(B)/tests/,$(sort $(foreach source,$(TEST_SRC),$(call program_of,$(source)))))
+
+# `make test` leaves these out, unless a FILTER may ask for them: each takes five seconds of
+# processor time or more, for every macro with every compiler, valgrind, job schedulers,
+# other frameworks, other tools, extreme loads.
+SLOW  := $(addprefix $(B)/tests/,$(addsuffix _test,$(addprefix e2e_,all bisect build_systems compile disk \
+    frameworks functions gpu_script import instructions lines link links merge opencl pack races \
+    reports_of_frameworks samples schedulers scratch server shards stack_builds stacks timers tools) \
+    model_recording soak_death soak_faults soak_follow soak_limits soak_size))
+TESTS := $(if $(FILTER),$(ALL_TESTS),$(filter-out $(SLOW),$(ALL_TESTS)))
+
+# The tests that .ci/run repeats with sanitizers. In most of them our code runs in the test's
+# process. In the others, `testlog` reads what somebody else has written.
+SANITIZED := $(filter-out $(B)/tests/e2e_%,$(ALL_TESTS)) $(patsubst %,$(B)/tests/e2e_%_test,capture children \
+    compressed core expect filter import join joined_run jump kept_runs leaving log long losses merge \
+    outcomes pack record reports_of_frameworks server survivors trace trust view view_trend worker)
 
 TEST_OBJ := $(TEST_LIB:%.c=$(L)/%.o)
 
 # Optimizing the tests would take most of the time that they take to build.
 ifeq ($(origin CFLAGS),file)
-$(UNIT_SRC:%.c=$(B)/%.o) $(TEST_OBJ): private CFLAGS := -O0 -g
+$(TEST_SRC:%.c=$(B)/%.o) $(TEST_OBJ): private CFLAGS := -O0 -g
 endif
 
 $(B)/tests/unit/trace/calls/%.o: private TRACED += $(FUNCTIONS_CFLAGS)
@@ -25,25 +39,23 @@ $(B)/tests/unit/trace/calls/trace_lines_test.o: private TRACED += $(LINED)
 # gold links in half the time of the default linker.
 FAST_LD := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)
 
-# tests/unit/log/log_line_test.c becomes tests/log_line_test of the build folder.
-$(foreach source,$(UNIT_SRC),$(eval \
-    $(B)/tests/$(notdir $(basename $(source))): $(source:%.c=$(B)/%.o)))
+$(foreach source,$(TEST_SRC),$(eval \
+    $(B)/tests/$(strip $(call program_of,$(source))): $(source:%.c=$(B)/%.o)))
 
-$(UNITS): $(TEST_OBJ) $(LIB)
+$(ALL_TESTS): $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(FAST_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
-$(filter $(B)/tests/runners_%,$(UNITS)): $(filter-out %/testlog.o,$(RUNNERS))
-$(filter $(B)/tests/runners_%,$(UNITS)): private CJSON_LIBS += $(ZSTD_LIBS) $(EXPAT_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
+$(B)/tests/runners_test: $(filter-out %/testlog.o,$(RUNNERS))
+$(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(EXPAT_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
 PLAYBACK     := $(L)/tests/playback.so
 DRIVER       := $(L)/tests/driver/libcuda.so.1
-DEVICE_UNITS := $(filter $(addprefix $(B)/tests/,cupti_% compilers_% devices_% \
-    inject_% nvtx_% opencl_%),$(UNITS))
 
-$(DEVICE_UNITS): $(DEVICE_SRC:%.c=$(L)/%.o) $(L)/tests/support/devices.o \
+$(B)/tests/devices_test: $(DEVICE_SRC:%.c=$(L)/%.o) \
+    $(addprefix $(L)/tests/support/,devices.o compilers.o) \
     | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
 
 $(PLAYBACK): tests/playback/playback.c $(L)/flags
@@ -56,13 +68,14 @@ $(DRIVER): tests/playback/driver.c $(L)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(L)/tests/driver.d -o $@ $< -lpthread
 
-# `make test` loads this instead of Criterion's libgit2.
+# `make test` loads this instead of Criterion's libgit2, which takes two thirds of the
+# time that a test takes to start.
 LAZY := $(L)/tests/lazy/libgit2.so
 
-$(LAZY): tests/support/lazy_libgit2.c | $(TESTLOG)
+$(LAZY): tests/support/lazy_libgit2.c $(firstword $(ALL_TESTS))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)LD_LIBRARY_PATH= ldd $(TESTLOG) | sed -n 's/.*\(libgit2[^ ]*\) => \(\/[^ ]*\).*/\1 \2/p' | \
+	$(Q)LD_LIBRARY_PATH= ldd $(lastword $^) | sed -n 's/.*\(libgit2[^ ]*\) => \(\/[^ ]*\).*/\1 \2/p' | \
 	while read -r name path; do \
 	    $(CC) -shared -fPIC -DLIBGIT2="\"$$path\"" -Wl,-soname,$$name -o $@ $< -ldl && \
 	    ln -sf $(@F) $(@D)/$$name; \
@@ -78,7 +91,7 @@ LOCALE := $(L)/tests/locale/de_DE.UTF-8
 $(LOCALE):
 	@mkdir -p $(@D); localedef -i de_DE -f UTF-8 $@ >/dev/null 2>&1 || true
 
-$(UNITS): | $(LOCALE)
+$(ALL_TESTS): | $(LOCALE)
 
 # ---- Programs that end-to-end tests run ----
 
@@ -137,7 +150,7 @@ $(OPENCL_ANY): tests/programs/opencl_answers.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -g -o $@ $< $(OPENCL_LIB) -lpthread
 
-$(STUB): $(patsubst %.c,$(L)/gpu/%.o,tests/programs/gpu_stub.c $(TRACE_SRC))
+$(STUB): $(patsubst %.c,$(L)/gpu/%.o,tests/programs/gpu_stub.c $(RECORD_SRC))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
@@ -151,7 +164,7 @@ $(SIMULATE) $(PEAK): $(L)/tests/%: $(L)/tests/support/%.o $(LIB)
 	$(Q)$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS) -lpthread
 
 # End-to-end tests run programs of the build folder.
-E2E := $(filter $(addprefix $(B)/tests/,compilers_% e2e_% soak_%),$(UNITS))
+E2E := $(filter $(addprefix $(B)/tests/,devices_% e2e_% soak_%),$(ALL_TESTS))
 
 $(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(ENTRY) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
 
@@ -163,23 +176,29 @@ $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) |
 
 # ---- Goals ----
 
-.PHONY: traced-tests test-threads test-criterion test-chroot test-cross test-packages test-noise soak fuzz
+.PHONY: traced-tests sanitized-tests test-threads test-criterion test-chroot test-cross test-packages test-noise soak fuzz
 
-# A test that runs programs of its variant names VARIANT_DIR.
-traced-tests: $(STAGED) # prints those of `make test` that TRACING changes
-	@text() { $(CC_C) $(BUILT_IN) $(CJSON_CFLAGS) -MF /dev/null -E -P "$$@" | cksum; }; \
-	for source in $(filter-out $(foreach slow,$(notdir $(SLOW)),%/$(slow).c),$(UNIT_SRC)); do \
-	    [ "$$(text $$source)" = "$$(text -DTRACING -UVARIANT_DIR -DVARIANT_DIR $$source)" ] || \
-	        printf '%s\n' "build/base-trace/tests/$$(basename $$source .c)"; \
-	done
+# TRACING changes a test if it changes what the preprocessor makes of its own lines. A test
+# that runs programs of its variant names VARIANT_DIR.
+traced-tests: $(STAGED) # prints the programs of `make test` that TRACING changes
+	@text() { $(CC_C) $(BUILT_IN) $(CJSON_CFLAGS) -MF /dev/null -E "$$@" $$source | \
+	    awk -v source="\"$$source\"" '/^# [0-9]/ { own = $$3 == source } own' | cksum; }; \
+	for test in $(foreach source,$(TEST_SRC),$(source):$(strip $(call program_of,$(source)))); do \
+	    source=$${test%:*}; \
+	    [ "$$(text)" = "$$(text -DTRACING -UVARIANT_DIR -DVARIANT_DIR)" ] || \
+	        echo "build/base-trace/tests/$${test#*:}"; \
+	done | sort -u | grep -vxF $(SLOW:$(B)/%=-e build/base-trace/%)
+
+sanitized-tests: # prints the programs that .ci/run repeats with sanitizers
+	@printf '%s\n' $(SANITIZED)
 
 test-threads: $(L)/tests/tsan_main ## run the recorder under ThreadSanitizer
 	@$<
 
-soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(UNITS)) ## extreme loads, faults and limits, at full size; SOAK_SEED=
+soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(ALL_TESTS)) ## extreme loads, faults and limits, at full size; SOAK_SEED=
 	@seed='$(SOAK_SEED)'; seed=$${seed:-$$(date +%s)}; echo "testlog: SOAK_SEED=$$seed"; \
 	SOAK=1 SOAK_SEED=$$seed; export SOAK SOAK_SEED; \
-	$(call RUN,$(filter $(B)/tests/soak_%,$(UNITS)))
+	$(call RUN,$(filter $(B)/tests/soak_%,$(ALL_TESTS)))
 
 fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(L)/include' \

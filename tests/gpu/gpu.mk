@@ -27,7 +27,7 @@ $(B)/tests/gpu/launches.so: $(B)/tests/gpu/launches.o $(B)/tests/gpu/cuda_jit.o
 
 $(B)/tests/gpu/cuda_jit.o $(B)/tests/gpu/launches.so: private SAN :=
 
-$(filter $(B)/tests/e2e_gpu_%,$(UNITS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%=$(GPU))
+$(filter $(B)/tests/e2e_gpu_%,$(ALL_TESTS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%=$(GPU))
 
 # ---- Goals ----
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+E2E_FOLDER
+
 #define SOURCES TESTS_DIR "/programs/compiler_"
 
 static const char *compiler(void)

@@ -45,7 +45,8 @@ void e2e_folder_make(void);
 void e2e_begin(void);
 
 /* e2e_program returns the path of tests/programs/NAME.c or .cpp, built in one
- * of the ways above. */
+ * of the ways above. It skips the test if make has not built that, because
+ * headers or libraries were missing. */
 const char *e2e_program(const char *name, enum e2e_build);
 
 /* e2e_link makes a symbolic link at `path` to such a program. */

@@ -165,7 +165,7 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
-    run = e2e_run(TESTLOG " record --sample -- %s 1 1 100000",
+    run = e2e_run(TESTLOG " record --sample -- %s 1 1 1000000", /* 30 ms */
                   e2e_program("busy", E2E_TRACED));
     e2e_expect_code(run, 0);
     if (strstr(run->err, "no samples: "))

@@ -3,7 +3,6 @@
  */
 #include "tests/support/compilers.h"
 
-E2E_FOLDER
 TestSuite(compilers_audit, .init = e2e_begin);
 
 static const struct e2e *run(enum compilers_user user, const char *arguments)

@@ -1,7 +1,6 @@
 /* compilers_detect_test.c: programs that may load a compiler. */
 #include "tests/support/compilers.h"
 
-E2E_FOLDER
 TestSuite(compilers_detect, .init = e2e_begin);
 
 static const char *output(enum compilers_user user)

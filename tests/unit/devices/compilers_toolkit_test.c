@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-E2E_FOLDER
 TestSuite(compilers_toolkit, .init = e2e_begin);
 
 #define SAXPY                                                                  \

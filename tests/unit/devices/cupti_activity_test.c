@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/fuzz/fuzz_activity.c"
+#include "tests/fuzz/fuzz_activity.h"
 #include "tests/support/support.h"
 
 /* The last activity, as text. */

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/fuzz/fuzz_activity.c"
+#include "tests/fuzz/fuzz_activity.h"
 #include "tests/support/support.h"
 
 TestSuite(cupti_correlation, .init = fuzz_begin);

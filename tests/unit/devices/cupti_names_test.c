@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tests/fuzz/fuzz_activity.c"
+#include "tests/fuzz/fuzz_activity.h"
 #include "tests/support/support.h"
 
 TestSuite(cupti_names, .init = fuzz_begin);

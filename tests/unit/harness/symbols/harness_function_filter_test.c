@@ -100,11 +100,11 @@ Test(harness_function_filter, has_the_files_of_a_list)
 {
     struct test_log_function_list list;
     const struct trace_function_filter *filter =
-        share(&list, "lib:harness_function_filter*", 0);
+        share(&list, "lib:harness_symbols*", 0);
 
     cr_expect(is_wanted(filter, find_this) && is_wanted(filter, find_that));
     test_log_function_list_free(&list);
-    filter = share(&list, "find_this,!lib:harness_function_filter*", 0);
+    filter = share(&list, "find_this,!lib:harness_symbols*", 0);
     cr_expect_not(is_wanted(filter, find_this));
     test_log_function_list_free(&list);
 }
