@@ -6,9 +6,9 @@
 #include "harness/session.h"
 
 /* The sanitizers' libraries define these. */
-extern char __asan_init[] __attribute__((weak));
-extern char __tsan_init[] __attribute__((weak));
-extern char __msan_init[] __attribute__((weak));
+void __asan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+void __msan_init(void) __attribute__((weak));
 
 static struct test_log_entry *entries;
 static const char *flavour; /* of the first */

@@ -125,7 +125,7 @@ PROGRAMS := $(foreach way,plain traced info all traced-all core, \
 $(PROGRAMS): $$(wildcard tests/programs/$$(patsubst %_test,%,$$(@F)).c*) $(LIB) $(CORE) $(PUBLIC)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)cd tests && $(if $(filter %.cpp,$<),$(CXX),$(CC)) -D_GNU_SOURCE -O0 -g $(SAN) \
+	$(Q)cd tests && $(if $(filter %.cpp,$<),$(CXX),$(CC)) -D_GNU_SOURCE -O0 -g $(SAN) $(FAST_LD) \
 	    $(flags_$(notdir $(@D))) -I '$(CURDIR)/$(L)/include' \
 	    $(if $(filter core,$(notdir $(@D))),,$(CRITERION_CFLAGS)) -o '$(CURDIR)/$@' programs/$(<F) \
 	    $(if $(filter core,$(notdir $(@D))),'$(CURDIR)/$(CORE)' $(PCRE2_LIBS), \
