@@ -144,9 +144,9 @@ DEMO_NEXT := $(DEMO_OPEN) \
 # The closing line is the last one, as in every run.
 run-demo: $(TESTLOG) $(HELPERS) $(DEMOS) left-out
 ifeq ($(NOCAPTURE),1)
-	@$(call RUN,$(DEMOS))
+	@exec env $(call RUN,$(DEMOS))
 else
-	@closing=$$($(call RUN,$(DEMOS)) --show-output) && \
+	@closing=$$(exec env $(call RUN,$(DEMOS)) --show-output) && \
 	    printf '%s\n' $(DEMO_NEXT) '' >&2; \
 	code=$$?; printf '%s\n' "$$closing"; exit $$code
 endif
@@ -155,6 +155,6 @@ run-demo-failures: $(TESTLOG) $(STACKS) $(GPU) $(FAILS)
 ifeq ($(NOCAPTURE),1)
 	@$(call RUN,$(FAILS)) || [ $$? = 1 ] # as they should
 else
-	@closing=$$($(call RUN,$(FAILS))) || [ $$? = 1 ] && \
+	@closing=$$(exec env $(call RUN,$(FAILS))) || [ $$? = 1 ] && \
 	    printf '%s\n' $(DEMO_OPEN) '' >&2 && printf '%s\n' "$$closing"
 endif

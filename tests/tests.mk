@@ -198,7 +198,7 @@ test-threads: $(L)/tests/tsan_main ## run the recorder under ThreadSanitizer
 soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(ALL_TESTS)) ## extreme loads, faults and limits, at full size; SOAK_SEED=
 	@seed='$(SOAK_SEED)'; seed=$${seed:-$$(date +%s)}; echo "testlog: SOAK_SEED=$$seed"; \
 	SOAK=1 SOAK_SEED=$$seed; export SOAK SOAK_SEED; \
-	$(call RUN,$(filter $(B)/tests/soak_%,$(ALL_TESTS)))
+	exec env $(call RUN,$(filter $(B)/tests/soak_%,$(ALL_TESTS)))
 
 fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(L)/include' \

@@ -4,6 +4,8 @@
  */
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -49,6 +51,8 @@ void runners_take_signals(void)
     add(SIGHUP);
     add(SIGUSR1);
     block();
+    if (getenv("MAKELEVEL")) /* make ends the shell between us, not us */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 void runners_hand_on_signals(void)

@@ -41,7 +41,7 @@ gpu-tests: toolkit ## run what needs a GPU: tests/gpu/run.sh $(FLAGS), such as -
 
 test-gpu-bare: private FILTER := e2e_gpu_script/runs_on_a_bare_machine
 test-gpu-bare: $(TESTLOG) $(B)/tests/e2e_gpu_script_test ## tests/gpu/run.sh --dry-run in a bare system, as root: minutes
-	@CHROOT=1; export CHROOT; $(call RUN,$(B)/tests/e2e_gpu_script_test)
+	@CHROOT=1; export CHROOT; exec env $(call RUN,$(B)/tests/e2e_gpu_script_test)
 
 # A separate goal, so that run.sh has the tools even if other goals fail.
 gpu-tools: $(GPU_TOOLS) left-out $(PLAYBACK)

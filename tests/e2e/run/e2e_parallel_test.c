@@ -345,6 +345,18 @@ Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
                     0);
 }
 
+/* make ends the shell of a recipe, which does not end `testlog run`. */
+Test(e2e_parallel, ends_with_the_make_that_started_it)
+{
+    script("a", "echo $PPID >run.pid; touch a.ready; exec sleep 3600");
+    e2e_script("end", "make & until [ -e a.ready ]; do sleep 0.1; done\n"
+                      "kill $!; wait $!\n"
+                      "while kill -0 $(cat run.pid); do sleep 0.1; done");
+    e2e_run("printf 'all:\\n\t@" TESTLOG " run ./a; true\\n' >makefile; ./end");
+    e2e_expect_has(e2e_run("cat testlog-runs/latest/run.json")->out,
+                   "\"interrupted\":\"SIGTERM\"");
+}
+
 /* Output is shown before the program ends if it answers a signal. */
 Test(e2e_parallel, shows_answers_to_sigusr1_immediately)
 {
