@@ -104,9 +104,11 @@ TEST_LOG(leaving, sees_no_difference)
     pid_t child = fork();
 
     if (!child) {
+        pid_t parent = getpid();
+
         if (fork())
             _exit(3);
-        for (pid_t parent = getppid(); getppid() == parent;)
+        while (getppid() == parent)
             usleep(1000);
         execl("/bin/sh", "sh", "-c", "echo $PPID >orphan", NULL);
     }
