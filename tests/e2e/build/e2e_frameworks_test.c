@@ -222,7 +222,7 @@ Test(e2e_frameworks, flags_reach_programs_with_an_adapter)
     if (!build(&frameworks[0]))
         cr_skip_test("no GoogleTest");
     result = e2e_run(NOT_HANDLED TESTLOG
-                     "run ./eight_test -- --timeout=1 --log=debug "
+                     "run ./eight_test -- --timeout=5 --log=debug "
                      "--filter='*/hangs' --filter='*/passes' "
                      "--filter='*/crashes' --filter='*/forks'");
     e2e_expect_code(result, 1);
