@@ -176,7 +176,8 @@ $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) |
 
 # ---- Goals ----
 
-.PHONY: traced-tests sanitized-tests test-threads test-criterion test-chroot test-cross test-packages test-noise soak fuzz
+.PHONY: traced-tests sanitized-tests test-threads test-criterion test-chroot test-cross test-packages test-noise \
+    test-mutants soak fuzz
 
 # TRACING changes a test if it changes what the preprocessor makes of its own lines. A test
 # that runs programs of its variant names VARIANT_DIR.
@@ -209,6 +210,9 @@ test-criterion: $(LIB) ## run Criterion's own samples and tests with testlog
 
 test-noise: $(TESTLOG) $(L)/tests/programs/traced/noise_test ## count what `testlog diff` finds and misses beside busy loops: minutes
 	@tests/noise.sh $(L)
+
+test-mutants: $(TESTLOG) $(HELPERS) ## break the code in 40 places, one after the other, and count what the tests find: an hour
+	@python3 tests/mutants/mutants.py $(TESTLOG)
 
 test-chroot: ## run examples/shards in bare systems of mmdebstrap's, as root: minutes
 	@tests/chroot.sh

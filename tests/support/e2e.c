@@ -104,8 +104,9 @@ static char **environment(void)
      * the programs that contain these tests. */
     static char fixed[][32] = {"TERM=dumb", "LC_ALL=C.UTF-8",
                                "ASAN_OPTIONS=detect_leaks=0"};
-    static const char *const same[] = {"PATH", "HOME", "TMPDIR",
-                                       "LD_LIBRARY_PATH", "UBSAN_OPTIONS"};
+    static const char *const same[] = {"PATH",          "HOME",
+                                       "TMPDIR",        "LD_LIBRARY_PATH",
+                                       "UBSAN_OPTIONS", "TESTLOG_MUTANT"};
     enum { SAME = sizeof(same) / sizeof(*same) };
     static char *all[SAME + 4];
     size_t count = 0;

@@ -1,0 +1,148 @@
+"""changed_tree.py: a copy of the tree with the changes of mutants.tsv; runs its tests."""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TIME_LIMIT = 900  # seconds for a run that ends with the first failure
+
+# The unit tests of a folder, as make names them.
+UNITS = ("$(addprefix $(B)/tests/,$(notdir $(basename "
+         "$(filter SOURCES,$(UNIT_SRC)))))")
+OWN = {"trace": UNITS.replace("SOURCES", "tests/unit/trace/% tests/unit/devices/% "
+                                         "tests/model/%"),
+       "log": UNITS.replace("SOURCES", "tests/unit/log/%"),
+       "harness": UNITS.replace("SOURCES", "tests/unit/harness/%"),
+       "runners": UNITS.replace("SOURCES", "tests/unit/runners/%")}
+
+# Older trees hide the variable from the programs that end-to-end tests run.
+PASSED_ON = ("tests/support/e2e.c", '"UBSAN_OPTIONS"}',
+             '"UBSAN_OPTIONS", "TESTLOG_MUTANT"}')
+
+# The makes that run here are not part of one that runs this script.
+for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+    os.environ.pop(variable, None)
+os.environ.update(LC_ALL="C.UTF-8", NO_COLOR="1")
+
+Row = collections.namedtuple("Row", "number file kind old new")
+
+
+def fail(code, text):
+    print("mutants: " + text, file=sys.stderr)
+    sys.exit(code)
+
+
+# ---- The changes ----
+
+def read_rows():
+    rows = []
+    for line in (HERE / "mutants.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            number, file, kind, old, new = (line.split("\t") + [""])[:5]
+            rows.append(Row(int(number), file, kind, old, new))
+    return rows
+
+
+def change(text, row):
+    old, new = row.old, "(mutant(%d) ? (%s) : (%s))" % (row.number, row.new, row.old)
+    if row.kind == "omit":
+        old, new = row.old + ";", "{ if (!mutant(%d)) %s; }" % (row.number, row.old)
+    if text.count(old) != 1:
+        fail(2, "row %d: %s contains \"%s\" %d times; a row needs a text that occurs "
+             "once" % (row.number, row.file, old, text.count(old)))
+    return text.replace(old, new)
+
+
+def changed(name, text, rows):
+    own = [row for row in rows if row.file == name]
+    for row in own:
+        text = change(text, row)
+    if own:
+        text = '#include "%s"\n#line 1\n%s' % (HERE / "mutant.h", text)
+    if name == PASSED_ON[0] and "TESTLOG_MUTANT" not in text:
+        text = text.replace(*PASSED_ON[1:])
+    return text
+
+
+def copy_tree(source, to, rows):
+    """Writes only files that differ, so that make builds only what they change."""
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                            "--exclude-standard"], cwd=source, check=True,
+                           capture_output=True, text=True).stdout.split("\0")
+    names = {name for name in names if name and (source / name).is_file()}
+    for row in rows:
+        if row.file not in names:
+            fail(2, "row %d: there is no file %s" % (row.number, row.file))
+    for name in sorted(names):
+        data, path = (source / name).read_bytes(), to / name
+        if name == PASSED_ON[0] or any(row.file == name for row in rows):
+            data = changed(name, data.decode(), rows).encode()
+        if not path.is_file() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        shutil.copymode(source / name, path)
+    for path in to.rglob("*"):
+        name = str(path.relative_to(to))
+        if path.is_file() and name not in names and not name.startswith(
+                ("build/", "testlog-runs/")):
+            path.unlink()
+
+
+# ---- Running tests ----
+
+class Build:
+    """The changed tree, built with some settings of make's."""
+
+    def __init__(self, work, testlog, *settings):
+        self.work, self.testlog, self.settings = work, testlog, settings
+        if self.make(["RUN=:", "-j%d" % os.cpu_count()], "build"):
+            fail(1, "the build failed; see %s" % (work / "logs/build"))
+        self.units, self.demos = self.list("$(UNITS)"), self.list("$(DEMOS)")
+        self.own = {folder: self.list(text) for folder, text in OWN.items()}
+
+    def make(self, arguments, log, mutant="0", limit=0):
+        """Returns the exit code; 124 or more: it took too long."""
+        with open(self.work / "logs" / log, "w") as out:
+            return subprocess.run(
+                ["timeout", "-k30", str(limit), "make", "check-all", *self.settings,
+                 *arguments], cwd=self.work / "tree", stdin=subprocess.DEVNULL,
+                stdout=out, stderr=subprocess.STDOUT,
+                env=dict(os.environ, TESTLOG_MUTANT=mutant)).returncode
+
+    def list(self, text):
+        """Returns the programs that make expands a text to, by their names."""
+        paths = subprocess.run(
+            ["make", "-s", "--eval=list: ; @echo " + text, "list", *self.settings],
+            cwd=self.work / "tree", check=True, capture_output=True, text=True)
+        return {os.path.basename(path): path for path in paths.stdout.split()}
+
+    def run(self, programs, log, mutant="0", filter_="", fail_fast=True):
+        """Returns the results of tests, and what is wrong besides them or None."""
+        runs = self.work / "tree/testlog-runs"
+        shutil.rmtree(runs, ignore_errors=True)
+        chosen = ["%s=%s" % (name, " ".join(paths[program] for program in programs
+                                            if program in paths))
+                  for name, paths in (("UNITS", self.units), ("DEMOS", self.demos))]
+        # An old file is not built: the tests are judged by an unchanged testlog.
+        code = self.make([*chosen, "TESTLOG=" + self.testlog, "-o", self.testlog,
+                          "FLAGS=" + ("--fail-fast" if fail_fast else ""),
+                          "FILTER=" + filter_],
+                         log, mutant, TIME_LIMIT * (1 if fail_fast else 4))
+        if code >= 124:
+            return [], "time limit"
+        try:
+            tests = json.loads((runs / "latest/run.json").read_text())["tests"]
+        except (OSError, ValueError):
+            tests = []
+        if not code or any(is_bad(test) for test in tests):
+            return tests, None
+        text = (self.work / "logs" / log).read_text(errors="replace")
+        return tests, None if "no test" in text.lower() else "make"
+
+
+def is_bad(test):
+    return test["outcome"] in ("failed", "crashed", "timeout")
