@@ -19,9 +19,10 @@ OWN = {"trace": UNITS.replace("SOURCES", "tests/unit/trace/% tests/unit/devices/
        "harness": UNITS.replace("SOURCES", "tests/unit/harness/%"),
        "runners": UNITS.replace("SOURCES", "tests/unit/runners/%")}
 
-# Older trees hide the variable from the programs that end-to-end tests run.
-PASSED_ON = ("tests/support/e2e.c", '"UBSAN_OPTIONS"}',
-             '"UBSAN_OPTIONS", "TESTLOG_MUTANT"}')
+# A part of all test programs. In older trees it hides the variable from the programs
+# that end-to-end tests run.
+SHARED = "tests/support/e2e.c"
+PASSED_ON = ('"UBSAN_OPTIONS"}', '"UBSAN_OPTIONS", "TESTLOG_MUTANT"}')
 
 # The makes that run here are not part of one that runs this script.
 for variable in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
@@ -61,11 +62,10 @@ def changed(name, text, rows):
     own = [row for row in rows if row.file == name]
     for row in own:
         text = change(text, row)
-    if own:
-        text = '#include "%s"\n#line 1\n%s' % (HERE / "mutant.h", text)
-    if name == PASSED_ON[0] and "TESTLOG_MUTANT" not in text:
-        text = text.replace(*PASSED_ON[1:])
-    return text
+    if name == SHARED and "TESTLOG_MUTANT" not in text:
+        text = text.replace(*PASSED_ON)
+    return '%s#include "%s"\n#line 1\n%s' % (
+        "#define MUTANT_NAMES\n" if name == SHARED else "", HERE / "mutant.h", text)
 
 
 def copy_tree(source, to, rows):
@@ -79,7 +79,7 @@ def copy_tree(source, to, rows):
             fail(2, "row %d: there is no file %s" % (row.number, row.file))
     for name in sorted(names):
         data, path = (source / name).read_bytes(), to / name
-        if name == PASSED_ON[0] or any(row.file == name for row in rows):
+        if name == SHARED or any(row.file == name for row in rows):
             data = changed(name, data.decode(), rows).encode()
         if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,8 +88,10 @@ def copy_tree(source, to, rows):
     for path in to.rglob("*"):
         name = str(path.relative_to(to))
         if path.is_file() and name not in names and not name.startswith(
-                ("build/", "testlog-runs/")):
+                ("build/", "testlog-runs/", ".git/")):
             path.unlink()
+    # Some tests ask git for the files of the tree.
+    subprocess.run(["sh", "-c", "git init -q && git add -A"], cwd=to, check=True)
 
 
 # ---- Running tests ----
@@ -131,7 +133,7 @@ class Build:
         code = self.make([*chosen, "TESTLOG=" + self.testlog, "-o", self.testlog,
                           "FLAGS=" + ("--fail-fast" if fail_fast else ""),
                           "FILTER=" + filter_],
-                         log, mutant, TIME_LIMIT * (1 if fail_fast else 4))
+                         log, mutant, TIME_LIMIT * (1 if fail_fast else 6))
         if code >= 124:
             return [], "time limit"
         try:

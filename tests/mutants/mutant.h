@@ -3,7 +3,9 @@
  *
  * TESTLOG_MUTANT is the number of a change. 0:FOLDER/ turns none on, and notes
  * which changes a test program reaches, by itself or by processes that it
- * starts, in empty files FOLDER/PROGRAM.NUMBER. The first process adds PROGRAM.
+ * starts, in empty files FOLDER/PROGRAM.NUMBER. The first process adds PROGRAM
+ * to the variable: what the tests share defines MUTANT_NAMES, so that it does
+ * so before it starts others.
  */
 #ifndef TESTS_MUTANT_H
 #define TESTS_MUTANT_H
@@ -34,8 +36,11 @@ static inline void mutant_name_program(void)
     setenv("TESTLOG_MUTANT", text, 1);
 }
 
-/* The variable may be gone later, and a signal handler may ask first. */
-__attribute__((constructor)) static void mutant_choose(void)
+#ifdef MUTANT_NAMES /* libraries contain no constructor */
+__attribute__((constructor))
+#endif
+static void
+mutant_choose(void)
 {
     const char *text = getenv("TESTLOG_MUTANT");
     const char *notes = text ? strchr(text, ':') : NULL;
