@@ -10,14 +10,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TIME_LIMIT = 900  # seconds for a run that ends with the first failure
 
-# The unit tests of a folder, as make names them.
-UNITS = ("$(addprefix $(B)/tests/,$(notdir $(basename "
-         "$(filter SOURCES,$(UNIT_SRC)))))")
-OWN = {"trace": UNITS.replace("SOURCES", "tests/unit/trace/% tests/unit/devices/% "
-                                         "tests/model/%"),
-       "log": UNITS.replace("SOURCES", "tests/unit/log/%"),
-       "harness": UNITS.replace("SOURCES", "tests/unit/harness/%"),
-       "runners": UNITS.replace("SOURCES", "tests/unit/runners/%")}
+# All test programs, and the unit tests of a folder, as the makefile names them. Older
+# trees have other variables, and a program for each file.
+ALL = "$(or $(ALL_TESTS),$(UNITS))"
+OWN = {"trace": "trace devices model cupti compilers inject nvtx opencl", "log": "log",
+       "harness": "harness", "runners": "runners"}
 
 # A part of all test programs. In older trees it hides the variable from the programs
 # that end-to-end tests run.
@@ -101,10 +98,13 @@ class Build:
 
     def __init__(self, work, testlog, *settings):
         self.work, self.testlog, self.settings = work, testlog, settings
-        if self.make(["RUN=:", "-j%d" % os.cpu_count()], "build"):
+        if self.make(["RUN=true", "-j%d" % os.cpu_count()], "build"):
             fail(1, "the build failed; see %s" % (work / "logs/build"))
-        self.units, self.demos = self.list("$(UNITS)"), self.list("$(DEMOS)")
-        self.own = {folder: self.list(text) for folder, text in OWN.items()}
+        self.units, self.demos = self.list(ALL), self.list("$(DEMOS)")
+        self.sanitized = self.list("$(or $(SANITIZED),%s)" % ALL)
+        self.own = {folder: {name: path for name, path in self.units.items()
+                             if name.split("_")[0] in names.split()}
+                    for folder, names in OWN.items()}
 
     def make(self, arguments, log, mutant="0", limit=0):
         """Returns the exit code; 124 or more: it took too long."""
@@ -128,7 +128,8 @@ class Build:
         shutil.rmtree(runs, ignore_errors=True)
         chosen = ["%s=%s" % (name, " ".join(paths[program] for program in programs
                                             if program in paths))
-                  for name, paths in (("UNITS", self.units), ("DEMOS", self.demos))]
+                  for name, paths in (("ALL_TESTS", self.units), ("UNITS", self.units),
+                                      ("DEMOS", self.demos))]
         # An old file is not built: the tests are judged by an unchanged testlog.
         code = self.make([*chosen, "TESTLOG=" + self.testlog, "-o", self.testlog,
                           "FLAGS=" + ("--fail-fast" if fail_fast else ""),
