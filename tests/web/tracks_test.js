@@ -254,6 +254,7 @@ module.exports = {
                 { viewport: { width, height: 800 } });
 
             await page.keyboard.press('t');
+            await page.locator('.track-list li').first().waitFor();
             assert.strictEqual(await page.locator('.track-list li').count(),
                 501);
             const box = await page.locator('.tracks-box').boundingBox();
