@@ -7,7 +7,7 @@ WEB := build/web
 
 deps-web: ## install browsers and npm packages for the tests of report.html
 	@command -v npm >/dev/null || ./.ci/deps nodejs npm
-	@./.ci/deps chromium firefox-esr
+	@./.ci/deps chromium-headless-shell firefox-esr
 	@mkdir -p $(WEB) && cp tests/web/package.json tests/web/package-lock.json $(WEB)
 	@cd $(WEB) && npm ci --silent --ignore-scripts --no-audit --no-fund
 
