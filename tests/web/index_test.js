@@ -3,7 +3,7 @@
 
 const assert = require('node:assert');
 const { execFileSync } = require('node:child_process');
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { existsSync, mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
 
@@ -14,6 +14,7 @@ const LATER = [
     ['failed', 'ring/wraps<b>'],
     ['skipped', 'ring/grows'],
 ];
+let runs = '';
 const EARLIER = [['passed', 'ring/wraps<b>'], ['passed', 'ring/grows']];
 
 function addRun(folder, name, results) {
@@ -28,33 +29,34 @@ function addRun(folder, name, results) {
         `${outcome}\t1500\tring_test\t${test}\n`).join(''));
 }
 
-// make() makes a folder of three runs; the last one writes the page.
-function make(folder, name) {
-    const runs = join(folder, name);
-
-    addRun(runs, '2026-11-20T10-00-00.000001', EARLIER);
-    addRun(runs, '2026-11-20T11-00-00.000001', LATER);
-    execFileSync(TESTLOG, ['run', '/bin/true'],
-        { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+// make() makes a folder of three runs once; the last one writes the page.
+function make(folder) {
+    if (!existsSync(runs)) {
+        runs = join(folder, 'runs');
+        addRun(runs, '2026-11-20T10-00-00.000001', EARLIER);
+        addRun(runs, '2026-11-20T11-00-00.000001', LATER);
+        execFileSync(TESTLOG, ['run', '/bin/true'],
+            { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+    }
     return join(runs, 'index.html');
 }
 
 module.exports = {
     async list_runs_and_tests(open, folder) {
-        const page = await open(make(folder, 'list'));
-        const runs = await page.locator('#runs tbody tr').allInnerTexts();
+        const page = await open(make(folder));
+        const rows = await page.locator('#runs tbody tr').allInnerTexts();
         const tests = await page.locator('#tests tbody tr').allInnerTexts();
 
-        assert.strictEqual(runs.length, 3);
-        assert.match(runs[1], /2026-11-20T11-00-00.000001\s+failed\s+2\s+1/);
-        assert.match(runs[2], /2026-11-20T10-00-00.000001\s+passed\s+2\s+0/);
+        assert.strictEqual(rows.length, 3);
+        assert.match(rows[1], /2026-11-20T11-00-00.000001\s+failed\s+2\s+1/);
+        assert.match(rows[2], /2026-11-20T10-00-00.000001\s+passed\s+2\s+0/);
         assert.match(tests[0], /^ring\/wraps<b> ring_test\s+newly failing/);
         assert.match(tests[0], /failed 1.50µs\s+1.50µs/);
         assert.strictEqual(tests.length, 4);
     },
 
     async follow_a_link_to_a_test(open, folder) {
-        const page = await open(make(folder, 'follow'));
+        const page = await open(make(folder));
 
         assert.match(
             await page.locator('#tests td a').first().getAttribute('href'),
@@ -66,7 +68,7 @@ module.exports = {
     },
 
     async find_tests(open, folder) {
-        const page = await open(make(folder, 'find'));
+        const page = await open(make(folder));
 
         await page.getByLabel('Find a test').fill('GROWS');
         assert.deepStrictEqual(
@@ -80,7 +82,7 @@ module.exports = {
     },
 
     async need_no_script(open, folder) {
-        const page = await open(make(folder, 'plain'));
+        const page = await open(make(folder));
         const plain = await page.context().browser().newContext(
             { javaScriptEnabled: false });
         const other = await plain.newPage();
@@ -91,7 +93,7 @@ module.exports = {
     },
 
     async be_accessible(open, folder) {
-        const file = make(folder, 'accessible');
+        const file = make(folder);
 
         for (const colorScheme of ['light', 'dark']) {
             const page = await open(file, '', { colorScheme });

@@ -32,7 +32,7 @@ async function check(test, browser, shared) {
     const pages = [];
 
     async function open(name, hash, options) {
-        const file = existsSync(name) ? name : join(shared, `${name}.html`);
+        const file = existsSync(name) ? name : samples.once(shared, name);
         const page = await chromium.open(browser, file, hash, options);
 
         pages.push(page);
@@ -82,9 +82,6 @@ async function main() {
     const shared = mkdtempSync(join(tmpdir(), 'testlog-web-'));
     const browser = await chromium.launch();
 
-    samples.write(shared, ['mixed', 'many', 'hostile', 'interrupted',
-        'running', 'merged', 'twins', 'threaded', 'crowded', 'huge', 'phased',
-        'waits']);
     const queue = tests.values();
     const runner = async () => {
         for (const test of queue)

@@ -3,7 +3,7 @@
 // them all.
 'use strict';
 
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { existsSync, mkdirSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { assemble } = require('./assemble.js');
 const { runBlock, testBlock, endBlock } = require('./blocks.js');
@@ -417,10 +417,19 @@ function write(folder, names) {
         writeFileSync(join(folder, `${name}.html`), SAMPLES[name]());
 }
 
+// once() writes a sample unless the folder has it, and returns its path.
+function once(folder, name) {
+    const file = join(folder, `${name}.html`);
+
+    if (!existsSync(file))
+        write(folder, [name]);
+    return file;
+}
+
 if (require.main === module)
     write(process.argv[2], process.argv.slice(3).concat(
         process.argv[3] ? [] : Object.keys(SAMPLES)));
 
 module.exports = {
-    SAMPLES, EVIL, write, mistyped, single, requests, testBlock,
+    SAMPLES, EVIL, write, once, mistyped, single, requests, testBlock,
 };

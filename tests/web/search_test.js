@@ -9,6 +9,7 @@ const { join } = require('node:path');
 const { single } = require('./samples.js');
 
 const BATCHES = 20000;
+let sample = '';
 
 // A batch is one pixel together with fifteen others. Each has a step in it,
 // which is entered twice; only its first entering has fields.
@@ -31,7 +32,8 @@ function batches() {
 async function opened(open, folder) {
     const file = join(folder, 'batches.html');
 
-    writeFileSync(file, batches());
+    sample = sample || batches();
+    writeFileSync(file, sample);
     const page = await open(file, 'view=timeline');
 
     await page.waitForFunction(() => timeline.isPainted());
