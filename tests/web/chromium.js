@@ -14,6 +14,7 @@ const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
     .find(existsSync);
 // A busy machine may take long; a test that waits in vain ends after this.
 const PATIENCE = 180000;
+const VIEWPORT = { width: 1280, height: 860 };
 
 // missing() names what `make deps-web` would install, or is empty.
 function missing() {
@@ -34,11 +35,11 @@ function launch(more = []) {
     });
 }
 
-// open() opens a report. The page gathers problems: errors, console errors
-// and violations of its content security policy.
-async function open(browser, file, hash = '', options = {}) {
+// newPage() makes a page, which gathers problems: errors, console errors and
+// violations of its content security policy.
+async function newPage(browser, options = {}) {
     const context = await browser.newContext({
-        viewport: { width: 1280, height: 860 }, offline: true, ...options,
+        viewport: VIEWPORT, offline: true, ...options,
     });
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
@@ -52,9 +53,20 @@ async function open(browser, file, hash = '', options = {}) {
         document.addEventListener('securitypolicyviolation',
             () => window.violations++);
     });
+    return page;
+}
+
+// show() loads a report.
+async function show(page, file, hash = '') {
     await page.goto(`${pathToFileURL(file)}${hash && `#${hash}`}`);
     await page.waitForSelector('body[data-ready], .notice',
         { state: 'attached' });
+}
+
+async function open(browser, file, hash, options) {
+    const page = await newPage(browser, options);
+
+    await show(page, file, hash);
     return page;
 }
 
@@ -70,4 +82,7 @@ async function serious(page) {
         `${one.id}: ${one.nodes[0].html} ${one.nodes[0].failureSummary}`);
 }
 
-module.exports = { missing, load, launch, open, serious, ROOT, PATIENCE };
+module.exports = {
+    missing, load, launch, newPage, show, open, serious, ROOT, PATIENCE,
+    VIEWPORT,
+};

@@ -40,10 +40,10 @@ async function recordServer(runs, look) {
 }
 
 // follow() opens a view of the run of a server that runs.
-async function follow(open, folder, name, view, look) {
+async function follow(folder, name, view, look) {
     await serve(folder, name, (address, runs) =>
         recordServer(runs, async (run, stop) => {
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
             await page.locator('td.state-running').waitFor();
@@ -62,7 +62,7 @@ function rows(page) {
 
 module.exports = {
     async follows_the_end_of_a_time_line(open, folder) {
-        await follow(open, folder, 'followed', 'timeline', async (page) => {
+        await follow(folder, 'followed', 'timeline', async (page) => {
             const before = await rows(page);
 
             await page.locator('.badge.is-running').waitFor();
@@ -76,7 +76,7 @@ module.exports = {
     },
 
     async stays_where_the_user_looks(open, folder) {
-        await follow(open, folder, 'stayed', 'timeline', async (page) => {
+        await follow(folder, 'stayed', 'timeline', async (page) => {
             await page.waitForFunction(
                 'timeline.control.recording.slices.rows > 20');
             await page.locator('.chart canvas').focus();
@@ -97,7 +97,7 @@ module.exports = {
     },
 
     async adds_lines_at_the_end_of_the_log(open, folder) {
-        await follow(open, folder, 'logged', 'log', async (page) => {
+        await follow(folder, 'logged', 'log', async (page) => {
             const last = () => page.locator(
                 '.grid-log .grid-rows .row .c-message').last();
 
@@ -121,7 +121,7 @@ module.exports = {
     },
 
     async sums_up_what_is_recorded(open, folder) {
-        await follow(open, folder, 'summed', 'tables', async (page) => {
+        await follow(folder, 'summed', 'tables', async (page) => {
             const cell = page.locator('#tables tbody tr').first()
                 .locator('td').first();
 
@@ -135,7 +135,7 @@ module.exports = {
     },
 
     async shows_the_whole_test_when_it_has_ended(open, folder) {
-        await follow(open, folder, 'ended', 'timeline', async (page, stop) => {
+        await follow(folder, 'ended', 'timeline', async (page, stop) => {
             await page.waitForFunction(
                 'timeline.control.recording.slices.rows > 20');
             stop();

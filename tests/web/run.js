@@ -6,6 +6,7 @@ const { readdirSync, existsSync, mkdtempSync, rmSync } = require('node:fs');
 const { availableParallelism, tmpdir } = require('node:os');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
+const pages = require('./pages.js');
 const samples = require('./samples.js');
 
 const WANTED = process.argv.slice(2);
@@ -24,41 +25,46 @@ function close(counts) {
         `${counts.skipped} skipped`);
 }
 
+function expectNoProblems(violations, problems) {
+    if (violations || problems.length) {
+        throw new Error(`${violations} CSP violations, ` +
+            `problems: ${problems.join('; ')}`);
+    }
+}
+
 // check() runs a test, which returns why it was skipped. It has a folder of its
 // own, because tests run side by side. Every page that it opened must be free
-// of errors and of violations of its content security policy.
-async function check(test, browser, shared) {
+// of errors and of violations of its content security policy. The pages of a
+// test that failed are not used again.
+async function check(test, shared) {
     const folder = mkdtempSync(join(shared, 'test-'));
-    const pages = [];
+    const opened = [];
+    let finish = pages.discard;
 
     async function open(name, hash, options) {
         const file = existsSync(name) ? name : samples.once(shared, name);
-        const page = await chromium.open(browser, file, hash, options);
+        const page = await pages.take(options);
 
-        pages.push(page);
+        opened.push(page);
+        await chromium.show(page, file, hash);
         return page;
     }
     try {
         const skipped = await test.run(open, folder);
 
-        for (const page of pages) {
-            const violations = await page.evaluate('violations');
-
-            if (violations || page.problems.length) {
-                throw new Error(`${violations} CSP violations, ` +
-                    `problems: ${page.problems.join('; ')}`);
-            }
-        }
+        for (const page of opened)
+            expectNoProblems(await page.evaluate('violations'), page.problems);
+        finish = pages.giveBack;
         return skipped;
     } finally {
-        for (const page of pages)
-            await page.context().close();
+        for (const page of opened)
+            await finish(page);
     }
 }
 
-async function count(test, browser, shared, counts) {
+async function count(test, shared, counts) {
     try {
-        const skipped = await check(test, browser, shared);
+        const skipped = await check(test, shared);
 
         counts[skipped ? 'skipped' : 'passed']++;
         if (skipped)
@@ -80,17 +86,17 @@ async function main() {
         return;
     }
     const shared = mkdtempSync(join(tmpdir(), 'testlog-web-'));
-    const browser = await chromium.launch();
 
+    await pages.start();
     const queue = tests.values();
     const runner = async () => {
         for (const test of queue)
-            await count(test, browser, shared, counts);
+            await count(test, shared, counts);
     };
 
     await Promise.all(Array.from({ length: availableParallelism() + 1 },
         runner));
-    await browser.close();
+    await pages.stop();
     rmSync(shared, { recursive: true });
     close(counts);
     process.exitCode = counts.failed ? 1 : 0;

@@ -62,9 +62,9 @@ async function search(page, text) {
 }
 
 // openTest() adds runs and opens the page of a test that has all outcomes.
-async function openTest(open, folder, address, runs) {
+async function openTest(address, runs) {
     addRuns(runs);
-    const page = await openPage(open, address);
+    const page = await openPage(address);
 
     await ready(page);
     await page.locator('#tests tr', { hasText: 'ring_test' })
@@ -78,7 +78,7 @@ module.exports = {
     async lead_from_a_test_to_its_runs_and_back(open, folder) {
         await serve(folder, 'lead', async (address, runs) => {
             const first = record(runs);
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             await page.locator('#tests').getByRole('link', { name: TEST })
@@ -112,7 +112,7 @@ module.exports = {
 
     async tell_outcomes_apart_by_shape_and_color(open, folder) {
         await serve(folder, 'shapes', async (address, runs) => {
-            const page = await openTest(open, folder, address, runs);
+            const page = await openTest(address, runs);
 
             const drawn = await page.locator('.durations .mark').evaluateAll(
                 (all) => all.map((mark) => ({
@@ -140,7 +140,7 @@ module.exports = {
 
     async say_when_a_test_changed(open, folder) {
         await serve(folder, 'changed', async (address, runs) => {
-            const page = await openTest(open, folder, address, runs);
+            const page = await openTest(address, runs);
 
             assert.deepStrictEqual(
                 await page.locator('.changes li').allInnerTexts(), [
@@ -166,7 +166,7 @@ module.exports = {
 
     async say_that_no_run_has_a_test(open, folder) {
         await serve(folder, 'none', async (address) => {
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             for (const [hash, words] of [
@@ -183,7 +183,7 @@ module.exports = {
 
     async ask_for_the_token_of_a_test(open, folder) {
         await serve(folder, 'secret', async (address) => {
-            const page = await openPage(open,
+            const page = await openPage(
                 new URL('/test#program=p&test=old/test', address).href);
 
             await page.getByText('Open the address that testlog view printed')
@@ -196,7 +196,7 @@ module.exports = {
         await serve(folder, 'searched', async (address, runs) => {
             record(runs);
             const latest = record(runs);
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             assert.strictEqual(await search(page, 'FOX -> red'),
@@ -234,7 +234,7 @@ module.exports = {
         await serve(folder, 'bounded', async (address, runs) => {
             execFileSync(STORE, ['-q', '--repeat=30', '--keep=30'],
                 { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             assert.strictEqual(await search(page, 'evicted'),
@@ -254,7 +254,7 @@ module.exports = {
 
             for (const test of readdirSync(tests).slice(0, 2))
                 truncateSync(join(tests, test, 'recording'), 100);
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             await page.route(`**/api/search?run=${OLD}&*`, (route) =>
@@ -268,7 +268,7 @@ module.exports = {
 
     async stop_a_search(open, folder) {
         await serve(folder, 'stopped', async (address) => {
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await ready(page);
             await page.route('**/api/search?*', () => 0); // no answer

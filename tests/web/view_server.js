@@ -6,6 +6,7 @@ const { mkdirSync, readlinkSync, writeFileSync } = require('node:fs');
 const { createInterface } = require('node:readline');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
+const pages = require('./pages.js');
 
 const TESTLOG = join(chromium.ROOT, 'build/base-trace/testlog');
 const STORE = join(chromium.ROOT, 'build/base-trace/examples/store_test');
@@ -65,9 +66,10 @@ async function beServed(folder, look) {
 }
 
 // openPage() opens an address and collects what goes wrong.
-async function openPage(open, address) {
-    const template = await open('waits', '');
-    const context = await template.context().browser().newContext();
+async function openPage(address) {
+    const context = await pages.newContext();
+
+    context.setDefaultTimeout(chromium.PATIENCE);
     const page = await context.newPage();
 
     page.problems = [];

@@ -12,7 +12,7 @@ const { OLD, STORE, serve, beServed, openPage, record } =
 module.exports = {
     async show_runs_and_new_ones(open, folder) {
         await serve(folder, 'live', async (address, runs) => {
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
             assert.strictEqual(
@@ -36,7 +36,7 @@ module.exports = {
 
     async open_reports_in_a_sandbox(open, folder) {
         await serve(folder, 'boxed', async (address) => {
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
             await page.goto(new URL(`/run/${OLD}/report.html`, address).href);
@@ -50,7 +50,7 @@ module.exports = {
         await serve(folder, 'compared', async (address, runs) => {
             const before = record(runs);
             const after = record(runs);
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
             await page.goto(new URL(`/report/${after}`, address).href);
@@ -75,7 +75,7 @@ module.exports = {
     async capture_a_running_program(open, folder) {
         await beServed(folder, async (pid) => {
             await serve(folder, 'captured', async (address) => {
-                const page = await openPage(open, address);
+                const page = await openPage(address);
 
                 await page.waitForSelector('body[data-ready]');
                 await page.getByText('Capture a program').press('Enter');
@@ -100,7 +100,7 @@ module.exports = {
 
     async ask_for_the_token(open, folder) {
         await serve(folder, 'locked', async (address) => {
-            const page = await openPage(open, address.split('#')[0]);
+            const page = await openPage(address.split('#')[0]);
 
             await page.waitForSelector('.notice');
             assert.match(await page.locator('.notice').innerText(),
@@ -115,7 +115,7 @@ module.exports = {
             const run = record(runs);
 
             rmSync(join(runs, run, 'report.html'));
-            const page = await openPage(open, address);
+            const page = await openPage(address);
 
             await page.locator('#runs').getByText(run).click();
             await page.waitForURL(`**/report/${run}`);
@@ -145,7 +145,7 @@ module.exports = {
             const run = record(runs);
 
             rmSync(join(runs, run, 'run.json'));
-            const page = await openPage(open, `${address}&run=${run}`);
+            const page = await openPage(`${address}&run=${run}`);
 
             await page.waitForURL(`**/report/${run}`);
             await page.waitForSelector('body[data-ready]');
@@ -160,7 +160,7 @@ module.exports = {
 
     async ask_for_the_token_of_a_run(open, folder) {
         await serve(folder, 'closed', async (address) => {
-            const page = await openPage(open,
+            const page = await openPage(
                 new URL(`/report/${OLD}`, address).href);
 
             await page.waitForSelector('.notice');
@@ -175,7 +175,7 @@ module.exports = {
     async open_a_test_in_perfetto(open, folder) {
         await serve(folder, 'perfetto', async (address, runs) => {
             const run = record(runs);
-            const page = await openPage(open, address);
+            const page = await openPage(address);
             const elsewhere = [];
 
             // A page in the place of Perfetto's, which answers late.
