@@ -28,9 +28,9 @@ function load(name) {
     return createRequire(MODULES)(name);
 }
 
-function launch(more = []) {
+function launch() {
     return load('playwright-core').chromium.launch({
-        executablePath: CHROMIUM, args: ['--no-sandbox', ...more],
+        executablePath: CHROMIUM, args: ['--no-sandbox'],
         timeout: PATIENCE,
     });
 }

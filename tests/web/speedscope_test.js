@@ -7,14 +7,12 @@ const { existsSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const chromium = require('./chromium.js');
+const pages = require('./pages.js');
 
 const TESTLOG = join(chromium.ROOT, 'build/base-trace/testlog');
 const RUN = join(chromium.ROOT, 'build/web/runs/latest');
 const SPEEDSCOPE = join(chromium.ROOT,
     'build/web/node_modules/speedscope/dist/release/index.html');
-// speedscope draws with WebGL.
-const DRAWING = ['--use-gl=angle', '--use-angle=swiftshader',
-    '--enable-unsafe-swiftshader'];
 
 function missing() {
     if (!existsSync(SPEEDSCOPE))
@@ -28,12 +26,12 @@ async function imported(folder, format) {
     const trace = execFileSync(TESTLOG, ['export', RUN,
         'store/*', `--${format}`]);
     const script = join(folder, `${format}.js`);
-    const browser = await chromium.launch(DRAWING);
+    const context = await pages.newContext();
 
     writeFileSync(script, 'speedscope.loadFileFromBase64(' +
         `"${format}", "${trace.toString('base64')}")`);
     try {
-        const page = await browser.newPage();
+        const page = await context.newPage();
         const printed = [];
 
         page.on('console', (message) => printed.push(message.text()));
@@ -48,7 +46,7 @@ async function imported(folder, format) {
         return { printed: printed.join('\n'),
             table: await page.evaluate('document.body.innerText') };
     } finally {
-        await browser.close();
+        await context.close();
     }
 }
 
