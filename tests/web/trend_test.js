@@ -2,12 +2,11 @@
 'use strict';
 
 const assert = require('node:assert');
-const { execFileSync } = require('node:child_process');
 const { mkdirSync, readdirSync, truncateSync, writeFileSync } =
     require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
-const { serve, openPage, record, STORE, OLD } = require('./view_server.js');
+const { serve, openPage, record, OLD } = require('./view_server.js');
 
 const EVIL = 'ring/<b>"&\u202e';
 const TEST = 'store/stores_any_string';
@@ -77,7 +76,7 @@ async function openTest(address, runs) {
 module.exports = {
     async lead_from_a_test_to_its_runs_and_back(open, folder) {
         await serve(folder, 'lead', async (address, runs) => {
-            const first = record(runs);
+            const first = await record(runs);
             const page = await openPage(address);
 
             await ready(page);
@@ -89,7 +88,7 @@ module.exports = {
                 `${TEST} store_test`);
             assert.strictEqual(await page.locator('.durations .mark').count(),
                 1);
-            record(runs);
+            await record(runs);
             await page.waitForFunction(() =>
                 document.querySelectorAll('.durations .mark').length === 2 &&
                 document.querySelectorAll('tbody tr').length === 2);
@@ -194,8 +193,8 @@ module.exports = {
 
     async search_lines_and_tests_of_all_runs(open, folder) {
         await serve(folder, 'searched', async (address, runs) => {
-            record(runs);
-            const latest = record(runs);
+            await record(runs);
+            const latest = await record(runs);
             const page = await openPage(address);
 
             await ready(page);
@@ -232,8 +231,7 @@ module.exports = {
 
     async say_what_a_search_left_out(open, folder) {
         await serve(folder, 'bounded', async (address, runs) => {
-            execFileSync(STORE, ['-q', '--repeat=30', '--keep=30'],
-                { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+            await record(runs, '--repeat=60', `--filter=${TEST}`);
             const page = await openPage(address);
 
             await ready(page);
@@ -249,7 +247,7 @@ module.exports = {
 
     async search_beside_what_is_damaged(open, folder) {
         await serve(folder, 'damaged', async (address, runs) => {
-            const run = record(runs);
+            const run = await record(runs);
             const tests = join(runs, run, 'tests/store_test');
 
             for (const test of readdirSync(tests).slice(0, 2))

@@ -1,10 +1,11 @@
 // view_server.js: testlog view and its pages in the browser.
 'use strict';
 
-const { spawn, execFileSync } = require('node:child_process');
+const { spawn, execFile } = require('node:child_process');
 const { mkdirSync, readlinkSync, writeFileSync } = require('node:fs');
 const { createInterface } = require('node:readline');
 const { join } = require('node:path');
+const { promisify } = require('node:util');
 const chromium = require('./chromium.js');
 const pages = require('./pages.js');
 
@@ -81,12 +82,12 @@ async function openPage(address) {
 }
 
 // record() makes a run of the store's tests and returns its name.
-function record(runs) {
-    execFileSync(STORE, ['-q'],
-        { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+async function record(runs, ...flags) {
+    await promisify(execFile)(STORE, ['-q', ...flags],
+        { env: { ...process.env, TRACE_DIR: runs } });
     return readlinkSync(join(runs, 'latest'));
 }
 
 module.exports = {
-    OLD, SERVER, STORE, TESTLOG, serve, firstLine, beServed, openPage, record,
+    OLD, SERVER, TESTLOG, serve, firstLine, beServed, openPage, record,
 };

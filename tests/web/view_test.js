@@ -2,11 +2,10 @@
 'use strict';
 
 const assert = require('node:assert');
-const { execFileSync } = require('node:child_process');
 const { readFileSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
-const { OLD, STORE, serve, beServed, openPage, record } =
+const { OLD, serve, beServed, openPage, record } =
     require('./view_server.js');
 
 module.exports = {
@@ -18,8 +17,7 @@ module.exports = {
             assert.strictEqual(
                 await page.locator('#runs tbody tr').count(), 1);
             await page.getByLabel('Find a test').fill('store');
-            execFileSync(STORE, ['-q'],
-                { env: { ...process.env, TRACE_DIR: runs }, stdio: 'ignore' });
+            await record(runs);
             await page.waitForFunction(() =>
                 document.querySelectorAll('#runs tbody tr').length === 2 &&
                 document.querySelector('#runs .state-passed, .state-failed') &&
@@ -48,8 +46,8 @@ module.exports = {
 
     async compare_a_run_with_another(open, folder) {
         await serve(folder, 'compared', async (address, runs) => {
-            const before = record(runs);
-            const after = record(runs);
+            const before = await record(runs);
+            const after = await record(runs);
             const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
@@ -112,7 +110,7 @@ module.exports = {
 
     async show_a_run_and_all_its_views(open, folder) {
         await serve(folder, 'run', async (address, runs) => {
-            const run = record(runs);
+            const run = await record(runs);
 
             rmSync(join(runs, run, 'report.html'));
             const page = await openPage(address);
@@ -142,7 +140,7 @@ module.exports = {
 
     async show_a_run_that_was_killed(open, folder) {
         await serve(folder, 'killed', async (address, runs) => {
-            const run = record(runs);
+            const run = await record(runs);
 
             rmSync(join(runs, run, 'run.json'));
             const page = await openPage(`${address}&run=${run}`);
@@ -174,7 +172,7 @@ module.exports = {
 
     async open_a_test_in_perfetto(open, folder) {
         await serve(folder, 'perfetto', async (address, runs) => {
-            const run = record(runs);
+            const run = await record(runs);
             const page = await openPage(address);
             const elsewhere = [];
 
