@@ -63,6 +63,14 @@ async function show(page, file, hash = '') {
         { state: 'attached' });
 }
 
+// go() leads to another place of a report, as a click on a link does.
+async function go(page, hash) {
+    await page.evaluate((next) => new Promise((done) => {
+        window.addEventListener('hashchange', () => done(), { once: true });
+        location.hash = next;
+    }), hash);
+}
+
 async function open(browser, file, hash, options) {
     const page = await newPage(browser, options);
 
@@ -83,6 +91,6 @@ async function serious(page) {
 }
 
 module.exports = {
-    missing, load, launch, newPage, show, open, serious, ROOT, PATIENCE,
+    missing, load, launch, newPage, show, go, open, serious, ROOT, PATIENCE,
     VIEWPORT,
 };

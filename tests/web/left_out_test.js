@@ -4,6 +4,7 @@
 const assert = require('node:assert');
 const { writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const chromium = require('./chromium.js');
 const { lacking } = require('./lacking_sample.js');
 
 // Why the tests of a run have no recording in its page.
@@ -12,16 +13,23 @@ const ALL = ['passing', 'large', 'missing', ''];
 const SOME = ['size', 'passing', 'empty', 'empty', '', ''];
 const EMPTY = ['empty'];
 
-async function text(open, folder, whys, hash = 'view=tables') {
+function opened(open, folder, whys, hash) {
     const file = join(folder, 'report.html');
 
     writeFileSync(file, lacking(...whys));
-    const page = await open(file, hash);
+    return open(file, hash);
+}
+
+async function shownOn(page) {
     const view = page.locator('#tables, #log, #timeline, #overview')
         .and(page.locator(':not([hidden])'));
 
     await page.locator('body[data-shown]').waitFor();
     return (await view.innerText()).replace(/\s+/g, ' ');
+}
+
+async function text(open, folder, whys, hash = 'view=tables') {
+    return shownOn(await opened(open, folder, whys, hash));
 }
 
 module.exports = {
@@ -69,9 +77,12 @@ module.exports = {
             ['', 3, /It recorded nothing/]];
 
         for (const view of ['log', 'timeline', 'tables']) {
+            const page = await opened(open, folder, ALL, `view=${view}`);
+
             for (const [why, number, sentence] of cases) {
-                const shown = await text(open, folder, ALL,
+                await chromium.go(page,
                     `view=${view}&test=store/test_${number}`);
+                const shown = await shownOn(page);
 
                 assert.match(shown, sentence, `${view} ${why}`);
                 assert.doesNotMatch(shown, /no device activities/);
