@@ -22,7 +22,7 @@ TESTS := $(if $(FILTER),$(ALL_TESTS),$(filter-out $(SLOW),$(ALL_TESTS)))
 
 # The tests that .ci/run repeats with sanitizers. In most of them our code runs in the test's
 # process. In the others, `testlog` reads what somebody else has written.
-SANITIZED := $(filter-out $(B)/tests/e2e_%,$(ALL_TESTS)) $(patsubst %,$(B)/tests/e2e_%_test,capture children \
+SANITIZED := $(filter-out $(B)/tests/e2e_% %/bench_test,$(ALL_TESTS)) $(patsubst %,$(B)/tests/e2e_%_test,capture children \
     compressed core expect filter import join joined_run jump kept_runs leaving log long losses merge \
     outcomes pack record reports_of_frameworks server survivors trace trust view view_trend worker)
 
