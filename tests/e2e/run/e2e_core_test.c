@@ -451,6 +451,21 @@ Test(e2e_core, loses_no_result_on_a_full_disk)
     e2e_expect_has(result->err, "has no recording: No space left on device");
 }
 
+/* The disk is full in the middle of a line of the journal, at another place for
+ * each size. */
+Test(e2e_core, invents_no_result_on_a_full_disk)
+{
+    if (e2e_run("unshare -m true")->code)
+        cr_skip_test("cannot mount a small file system");
+    for (int pages = 5; pages < 35; pages++)
+        e2e_expect_has(
+            e2e_run("rm -rf d && " ON_DISK("mount -t tmpfs -o size=%dk none d",
+                                           "passes*1500"),
+                    4 * pages, e2e_program("in_process", E2E_CORE))
+                ->out,
+            "\n1500 passed, 0 failed, 0 skipped\n");
+}
+
 Test(e2e_core, loses_no_result_without_a_folder)
 {
     const struct e2e *result;
