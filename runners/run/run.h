@@ -149,9 +149,9 @@ int runners_start(struct child *, char *path, char **argv);
 void runners_wait(int fd, int milliseconds);
 
 /* runners_take_signals blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1; they are
- * then passed on to the programs that run. Below make, the death of our parent
- * counts as SIGTERM. runners_interrupted returns the signal that ended the run,
- * or 0. */
+ * then passed on to the programs that run. Below make, the death of a parent
+ * with one thread counts as SIGTERM. runners_interrupted returns the signal
+ * that ended the run, or 0. */
 void runners_take_signals(void);
 int runners_interrupted(void);
 

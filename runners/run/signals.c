@@ -4,9 +4,11 @@
  */
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/runner/program/program.h"
@@ -39,6 +41,18 @@ static void block(void)
     sigprocmask(SIG_BLOCK, &ours, NULL);
 }
 
+/* make ends the shell between us, not us. The signal comes when the thread that
+ * forked us dies, so the parent may have no other. */
+static void end_with_parent(void)
+{
+    char path[64];
+    struct stat threads; /* st_nlink: two, and one for each thread */
+
+    snprintf(path, sizeof(path), "/proc/%ld/task", (long)getppid());
+    if (!stat(path, &threads) && threads.st_nlink == 2 + 1)
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
 void runners_take_signals(void)
 {
     signal(SIGCHLD, SIG_DFL); /* if it were ignored, waitpid would fail */
@@ -51,8 +65,8 @@ void runners_take_signals(void)
     add(SIGHUP);
     add(SIGUSR1);
     block();
-    if (getenv("MAKELEVEL")) /* make ends the shell between us, not us */
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getenv("MAKELEVEL"))
+        end_with_parent();
 }
 
 void runners_hand_on_signals(void)
