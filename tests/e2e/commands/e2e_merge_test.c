@@ -547,6 +547,19 @@ Test(e2e_merge, aligns_clocks_by_a_span)
                        start_of("on", "small@node1"), 1e3);
 }
 
+/* The host that waits least arrived last. */
+Test(e2e_merge, is_uncertain_by_the_shorter_span)
+{
+    const char *slow = e2e_program("slow", E2E_TRACED);
+
+    e2e_expect_code(e2e_run("%s", slow), 0);
+    move("testlog-runs/latest", "moved/a", "node1");
+    e2e_expect_code(e2e_run("SLOW_UNTIL=/ %s", slow), 0);
+    move("testlog-runs/latest", "moved/b", "node2");
+    e2e_expect_code(merge("moved/a moved/b -o on --align=waiting"), 0);
+    cr_expect_lt(e2e_number(part("on", 1), "uncertainty_ns"), 7e8);
+}
+
 /* All commands read recordings with the offset. */
 Test(e2e_merge, prints_aligned_times)
 {

@@ -136,6 +136,17 @@ Test(e2e_core, readers_find_each_test_of_a_running_process_once)
         cr_expect_eq(e2e_count(e2e_read("early"), hello(i)), 1);
 }
 
+Test(e2e_core, closes_the_spans_that_a_test_has_left)
+{
+    core("is_left passes");
+    e2e_expect_is(e2e_run(TESTLOG "log latest core/is_left --time=none "
+                                  "--span-events=close")
+                      ->out,
+                  " INFO left{a=1}:work{n=0}: programs::in_process: hello 0\n"
+                  " INFO left{a=1}:work{n=0}: programs::in_process: close\n"
+                  " INFO left{a=1}: programs::in_process: close\n");
+}
+
 Test(e2e_core, begin_fails_an_open_test)
 {
     const struct e2e *result = core("is_left passes is_left");

@@ -259,6 +259,14 @@ Test(log_device_summary, an_address_can_be_allocated_again)
         expect_table("  leaked    7 B in 1 allocation of device memory\n"));
 }
 
+/* Its release was not recorded. */
+Test(log_device_summary, an_address_replaces_what_was_allocated_there)
+{
+    allocate(0x1000, 100, "device");
+    put_memory(TRACE_ACTIVITY_ALLOCATE, 0x30000, 0x1000, 7, "pageable", false);
+    log_device_summary_free(expect_table(""));
+}
+
 Test(log_device_summary, a_reset_releases_everything)
 {
     allocate(0x1000, 100, "device");

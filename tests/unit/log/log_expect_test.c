@@ -229,6 +229,19 @@ Test(log_expect, judges_whether_spans_were_entered_and_closed)
     expect(MET, SPAN_CLOSED, 0, "request");
 }
 
+Test(log_expect, a_span_is_open_while_a_thread_is_in_it)
+{
+    struct trace_span_ref span;
+
+    test_record();
+    span = trace_span_begin(INFO, "request");
+    test_thread(run_in, &span);
+    expect(NOT_MET, SPAN_CLOSED, 0, "request");
+    expect_why("request (open)");
+    trace_span_end(span);
+    expect(MET, SPAN_CLOSED, 0, "request");
+}
+
 static void *work(void *unused)
 {
     fill(7);

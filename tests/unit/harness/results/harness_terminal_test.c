@@ -528,3 +528,13 @@ Test(harness_terminal, prints_the_closing_line_on_a_line_of_its_own)
     cr_expect_stdout_eq_str(expected.data);
     trace_text_free(&expected);
 }
+
+Test(harness_terminal, ignores_small_differences_of_times)
+{
+    enum { MS = 1000000 };
+
+    cr_expect(test_log_is_longer(1600 * (uint64_t)MS, 1000 * MS));
+    cr_expect_not(test_log_is_longer(1400 * (uint64_t)MS, 1000 * MS));
+    cr_expect(test_log_is_longer(201 * MS, 100 * MS));
+    cr_expect_not(test_log_is_longer(199 * MS, 100 * MS), "under 0.1 s more");
+}

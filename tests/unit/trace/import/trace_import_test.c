@@ -53,6 +53,9 @@ Test(trace_import, has_the_spans_of_threads)
     reader = write_and_read(&import);
     cr_expect_str_eq(trace_reader_meta(reader, "imported"), "a test");
     cr_expect_eq(trace_reader_summary(reader).pid, 812);
+    cr_expect_eq(trace_reader_summary(reader).end -
+                     trace_reader_summary(reader).begin,
+                 3 * (uint64_t)SECOND);
     cr_assert(next(reader, &entry));
     cr_expect_str_eq(entry.site->name, "outer");
     cr_expect_str_eq(entry.site->target, "fn");
