@@ -47,7 +47,7 @@ $(ALL_TESTS): $(TEST_OBJ) $(LIB)
 	$(Q)$(CC) $(SAN) $(FAST_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
 $(B)/tests/runners_test: $(filter-out %/testlog.o,$(RUNNERS))
-$(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(EXPAT_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
+$(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
 
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.

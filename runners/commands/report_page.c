@@ -85,10 +85,9 @@ static size_t word_size(const char *text)
 static void ask_file(struct test_log_page_program *program)
 {
     char *path = program->command, *command = NULL;
-    const struct framework *framework;
-    bool has_adapter;
+    const struct framework *framework =
+        path ? runners_program_file(path).framework : NULL;
 
-    framework = path ? runners_framework_of(path, &has_adapter) : NULL;
     if (!framework)
         return;
     program->foreign = true;

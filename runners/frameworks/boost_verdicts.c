@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <expat.h>
-
 #include "frameworks.h"
+#include "markup.h"
 
-enum { CHUNK = 64 << 10, NAME_MOST = 4096, DEPTH_MOST = 100 };
+enum { NAME_MOST = 4096, DEPTH_MOST = 100 };
 
 struct verdicts {
     struct test_log_run *run;
@@ -53,8 +52,8 @@ static struct test_log_result *find(struct verdicts *verdicts, const char *name)
 
 static void judge(struct verdicts *verdicts, const char **attributes)
 {
-    const char *verdict = runners_framework_attribute(attributes, "result");
-    const char *name = runners_framework_attribute(attributes, "name");
+    const char *verdict = runners_markup_attribute(attributes, "result");
+    const char *name = runners_markup_attribute(attributes, "name");
     struct test_log_result *result = name ? find(verdicts, name) : NULL;
 
     if (!verdict || !result || result->outcome != TEST_LOG_OUTCOME_FAILED)
@@ -76,20 +75,21 @@ static void begin_suite(struct verdicts *verdicts, const char *name)
                  size ? "." : "", name ? name : "");
 }
 
-static void XMLCALL begin_element(void *context, const char *name,
+static void begin_element(void *context, const char *name,
                                   const char **attributes)
 {
     if (!strcmp(name, "TestCase"))
         judge(context, attributes);
     else if (!strcmp(name, "TestSuite"))
-        begin_suite(context, runners_framework_attribute(attributes, "name"));
+        begin_suite(context, runners_markup_attribute(attributes, "name"));
 }
 
-static void XMLCALL end_element(void *context, const char *name)
+static void end_element(void *context, const char *name)
 {
     struct verdicts *verdicts = context;
 
-    if (!strcmp(name, "TestSuite") && --verdicts->depth < DEPTH_MOST)
+    if (!strcmp(name, "TestSuite") && verdicts->depth &&
+        --verdicts->depth < DEPTH_MOST)
         verdicts->suite[verdicts->sizes[verdicts->depth]] = '\0';
 }
 
@@ -97,16 +97,9 @@ void runners_framework_correct(struct test_log_run *run, FILE *in,
                                const char *program)
 {
     struct verdicts verdicts = {.run = run, .program = program};
-    XML_Parser parser = XML_ParserCreate("UTF-8");
-    char bytes[CHUNK];
-    size_t size;
 
-    if (!parser)
-        return;
-    XML_SetUserData(parser, &verdicts);
-    XML_SetElementHandler(parser, begin_element, end_element);
-    while ((size = fread(bytes, 1, sizeof(bytes), in)) &&
-           XML_Parse(parser, bytes, (int)size, 0) == XML_STATUS_OK)
-        ;
-    XML_ParserFree(parser);
+    runners_markup_read(&(struct markup){.context = &verdicts,
+                                         .begin = begin_element,
+                                         .end = end_element},
+                        in);
 }

@@ -1,5 +1,6 @@
 /* framework_flags.c: our flags never reach a program of another framework: we
  * act on them, or they become variables, which its adapter reads. */
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,13 @@ static const char *const ours[] = {
     "--shard-by", "--history",   "--profile",      "--show-config",
     "--help",     "--version",   "--list",         "--pass-with-no-tests",
     "--open",     "--keep",      "--stacks",       "--short-filename",
-    "--ascii",    "--render",    "--failed-first", NULL};
+    "--ascii",    "--render",    "--failed-first", "--trace-dir",
+    "--scratch",  NULL};
+
+/* Criterion has these as well as those that testlog passes to it. */
+static const char *const criterions[] = {
+    "--filter", "--fail-fast", "--color", "--output",
+    "--list",   "--help",      "--version", NULL};
 
 /* These choose tests. */
 static const char *const choosing[] = {"--filter", "--pattern", "--failed",
@@ -84,6 +91,7 @@ struct taking {
     struct framework_start *start;
     const struct framework *framework;
     const char *path;
+    const char *others; /* the first flag that Criterion lacks */
     bool failed;
 };
 
@@ -131,6 +139,25 @@ static void take(void *context, const struct option_row *row, const char *value)
     free(variable);
 }
 
+static void take_criterion(void *context, const struct option_row *row,
+                            const char *value)
+{
+    struct taking *taking = context;
+    char *flag = NULL;
+
+    if (!row->pass && !is_among(criterions, row->name)) {
+        if (!is_among(ours, row->name) && !taking->others)
+            taking->others = row->name;
+        return;
+    }
+    if (asprintf(&flag, "%s%s%s", row->name, value ? "=" : "",
+                 value ? value : "") < 0)
+        flag = NULL;
+    taking->failed |=
+        !flag || runners_framework_argument(taking->start, flag, NULL);
+    free(flag);
+}
+
 int runners_framework_take_flags(struct framework_start *start,
                                  const struct framework *framework,
                                  const char *path, int argc, char **argv)
@@ -139,5 +166,17 @@ int runners_framework_take_flags(struct framework_start *start,
         .start = start, .framework = framework, .path = path};
 
     test_log_option_each(argc, argv, take, &taking);
+    return taking.failed ? -1 : 0;
+}
+
+int runners_criterion_take_flags(struct framework_start *start, int argc,
+                                 char **argv, const char **others)
+{
+    struct taking taking = {.start = start};
+
+    test_log_option_each(argc, argv, take_criterion, &taking);
+    if (!taking.others && optind < argc)
+        taking.others = argv[optind]; /* a part of tests' names */
+    *others = taking.others;
     return taking.failed ? -1 : 0;
 }

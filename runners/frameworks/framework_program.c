@@ -14,15 +14,16 @@
 /* ---- Which program it is ---- */
 
 /* Returns false if it has printed that the setting is wrong. */
-static bool find_framework(struct framework_program *program)
+static bool find_framework(struct framework_program *program,
+                           const struct program_file *file)
 {
     const char *const *names = runners_framework_names();
     const struct test_log_settings_line *kind = test_log_settings_of_program(
         &program->options->settings, program->path, "kind");
     unsigned choice;
 
-    program->framework =
-        runners_framework_of(program->path, &program->has_adapter);
+    program->framework = file->framework;
+    program->has_adapter = file->framework && file->has_testlog;
     if (!kind)
         return true;
     if (test_log_read_word(kind->origin, kind->value, names, &choice))
@@ -47,8 +48,8 @@ static int check_words(const struct framework_program *program)
 }
 
 struct framework_program *runners_framework_open(
-    const char *path, const char *name, const struct test_log_options *options,
-    int argc, char **argv, bool *failed)
+    const char *path, const char *name, const struct program_file *file,
+    const struct test_log_options *options, int argc, char **argv, bool *failed)
 {
     struct framework_program *program = calloc(1, sizeof(*program));
     const struct test_log_settings_line *arguments;
@@ -59,7 +60,7 @@ struct framework_program *runners_framework_open(
     program->path = path;
     program->name = name;
     program->options = options;
-    *failed = !find_framework(program);
+    *failed = !find_framework(program, file);
     if (*failed || !program->framework) {
         free(program);
         return NULL;

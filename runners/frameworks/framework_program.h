@@ -27,6 +27,7 @@ struct framework_program {
     uint64_t changed; /* ns, monotonic, when it was last seen to go on */
     size_t told;      /* then, a measure of what it had done */
     bool late;        /* it was killed because of a time-out */
+    bool is_empty;    /* its last process has no tests */
     struct trace_text stacks; /* then */
     char *folder; /* an absolute path, for its report; NULL: it has none */
 };

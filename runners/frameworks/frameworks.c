@@ -1,8 +1,10 @@
 /* frameworks.c: the frameworks, and which of them a program uses. */
 #include "frameworks.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "harness/runner/program/program.h"
 #include "linked_file.h"
 
 /* A framework that is linked statically leaves its help or the names of its
@@ -71,13 +73,6 @@ static const struct framework frameworks[] = {
 
 enum { COUNT = sizeof(frameworks) / sizeof(*frameworks), EXIT = COUNT - 1 };
 
-static bool uses_criterion(const struct linked_file *linked)
-{
-    return runners_linked_library(linked, "libcriterion.so") ||
-           runners_linked_library(linked, "libtestlog.so") ||
-           runners_linked_contains(linked, "CRITERION_ALWAYS_SUCCEED");
-}
-
 static const struct framework *find(const struct linked_file *linked)
 {
     for (size_t i = 0; i < EXIT; i++)
@@ -90,21 +85,26 @@ static const struct framework *find(const struct linked_file *linked)
     return &frameworks[EXIT];
 }
 
-const struct framework *runners_framework_of(const char *path,
-                                             bool *has_adapter)
+struct program_file runners_program_file(const char *path)
 {
-    const struct framework *found = NULL;
+    struct program_file file = {.is_program = false};
     struct linked_file linked;
+    char found[PATH_MAX];
 
-    *has_adapter = false;
+    if (!strchr(path, '/') && test_log_preflight_find(path, found))
+        path = found;
     if (!runners_linked_open(&linked, path))
-        return NULL;
-    if (!uses_criterion(&linked)) {
-        found = find(&linked);
-        *has_adapter = runners_linked_has_testlog(&linked);
-    }
+        return file;
+    file.is_program = true;
+    file.has_testlog = runners_linked_has_testlog(&linked);
+    file.can_preload = runners_linked_library(&linked, "libcriterion.so");
+    file.has_criterion =
+        file.can_preload || runners_linked_library(&linked, "libtestlog.so") ||
+        runners_linked_contains(&linked, "CRITERION_ALWAYS_SUCCEED");
+    if (!file.has_criterion)
+        file.framework = find(&linked);
     test_log_elf_close(&linked.file);
-    return found;
+    return file;
 }
 
 const struct framework *runners_framework_named(const char *name)

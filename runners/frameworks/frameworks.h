@@ -44,13 +44,21 @@ struct framework {
     bool is_silent;        /* it prints nothing else than the report */
 };
 
-/* runners_framework_of returns the framework of a program, and whether an
- * adapter sends its results; NULL if that is Criterion, or unknown because the
- * file is a script. If it is that of no framework, only the program's exit code
- * tells how it ended.
- * runners_framework_named returns one by its name, NULL if there is none. */
-const struct framework *runners_framework_of(const char *path,
-                                             bool *has_adapter);
+/* What the file of a program tells. The zero value is a script, which may start
+ * any program. */
+struct program_file {
+    bool is_program;
+    bool has_testlog;   /* or an adapter, which sends the program's results */
+    bool has_criterion; /* as a library or linked statically */
+    bool can_preload;   /* testlog can be loaded into it: as a library */
+    const struct framework *framework; /* NULL: it has Criterion */
+};
+
+/* runners_program_file reads the file of a program; without a slash, it is
+ * searched in PATH. If the program has no framework, its exit code is all that
+ * it tells. runners_framework_named returns a framework by its name, NULL if
+ * there is none. */
+struct program_file runners_program_file(const char *path);
 const struct framework *runners_framework_named(const char *name);
 
 /* runners_framework_chooses tells whether a framework can run some of a
@@ -99,11 +107,6 @@ void runners_framework_tests_free(struct framework_tests *);
 
 /* ---- read_report.c ---- */
 
-/* runners_framework_attribute returns an attribute of an element of XML, NULL
- * if it has none of that name. */
-const char *runners_framework_attribute(const char **attributes,
-                                        const char *name);
-
 /* runners_framework_read_report adds the results in a report in XML: of
  * GoogleTest, Catch2, doctest, Boost.Test, Check or cmocka. It may end
  * anywhere, because the program died; then *open tells whether the last test
@@ -132,8 +135,7 @@ void runners_framework_correct(struct test_log_run *, FILE *,
 struct printed_tests {
     struct test_log_run *results;
     const char *program;
-    char line[1024]; /* that is not complete */
-    size_t size;
+    struct trace_text line; /* that is not complete, its end if it is long */
     struct trace_text text; /* that the running test has printed */
     bool runs;              /* the last result's test has not ended */
     uint64_t began;         /* ns, monotonic, of that test */
@@ -168,10 +170,14 @@ void runners_framework_start_free(struct framework_start *);
 int runners_framework_words(struct framework_start *, const char *text);
 
 /* runners_framework_take_flags adds the variables in place of our flags; -1 if
- * it has printed that a program of this framework cannot take a flag. */
+ * it has printed that a program of this framework cannot take a flag.
+ * runners_criterion_take_flags adds the flags that Criterion has, too, and
+ * stores the first of the others, NULL if there is none; -1 without memory. */
 int runners_framework_take_flags(struct framework_start *,
                                  const struct framework *, const char *path,
                                  int argc, char **argv);
+int runners_criterion_take_flags(struct framework_start *, int argc,
+                                 char **argv, const char **others);
 
 /* ---- framework_program.c: which tests of a program run ---- */
 
@@ -183,8 +189,8 @@ struct framework_program;
  * `name`; NULL if it uses Criterion, or *failed: it has printed what is wrong.
  * `argv` are our flags. */
 struct framework_program *runners_framework_open(
-    const char *path, const char *name, const struct test_log_options *,
-    int argc, char **argv, bool *failed);
+    const char *path, const char *name, const struct program_file *,
+    const struct test_log_options *, int argc, char **argv, bool *failed);
 void runners_framework_close(struct framework_program *);
 
 /* runners_framework_rename gives the program another name, which outlives it.
@@ -251,7 +257,8 @@ bool runners_framework_end(struct framework_program *, struct test_log_run *,
                            size_t from, int status, bool interrupted);
 
 /* runners_framework_results moves the results of all processes to the run;
- * false if there are none. */
+ * false if there are none, and the framework does not tell that it has no test.
+ */
 bool runners_framework_results(struct framework_program *,
                                struct test_log_run *);
 

@@ -426,6 +426,8 @@ static bool take_round(struct framework_program *program,
         number_twins(round);
         set_times(program, round);
     }
+    program->is_empty = complete && !status && !round->count &&
+                        runners_framework_reports(program->framework);
     return open || status < 0 || WIFSIGNALED(status) ||
            (!complete && any_bad(round));
 }
@@ -516,5 +518,5 @@ bool runners_framework_results(struct framework_program *program,
         report(program, run, result);
     }
     program->results.count = 0;
-    return run->count > from;
+    return run->count > from || program->is_empty;
 }

@@ -65,16 +65,6 @@ bool runners_linked_open(struct linked_file *linked, const char *path)
     return true;
 }
 
-bool runners_linked_is_program(const char *path)
-{
-    struct linked_file linked;
-    bool is = runners_linked_open(&linked, path);
-
-    if (is)
-        test_log_elf_close(&linked.file);
-    return is;
-}
-
 const char *runners_linked_library(const struct linked_file *linked,
                                    const char *prefix)
 {

@@ -15,9 +15,6 @@ struct linked_file {
  * test_log_elf_close(&file->file) closes it. */
 bool runners_linked_open(struct linked_file *, const char *path);
 
-/* runners_linked_is_program tells whether a file is an ELF file. */
-bool runners_linked_is_program(const char *path);
-
 /* runners_linked_library returns the name of the first library that begins with
  * a prefix, NULL if the program needs none. runners_linked_contains tells
  * whether the file contains a text. */

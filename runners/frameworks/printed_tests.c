@@ -11,7 +11,10 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/watch/jobs.h"
 
-enum { TEXT_MOST = 64 << 10 };
+enum {
+    TEXT_MOST = 64 << 10,
+    LINE_MOST = 16 << 10, /* of which the end is read: a sign may be there */
+};
 
 static const struct sign {
     const char *text;
@@ -118,24 +121,60 @@ static void read_line(struct printed_tests *tests, const char *line)
     add_text(tests, line);
 }
 
+/* Removes what colours a line, as in "\033[0;32m[       OK ] \033[m". */
+static void remove_colours(char *line)
+{
+    char *to = line;
+
+    while (*line) {
+        size_t size = line[0] == '\033' && line[1] == '['
+                          ? 2 + strspn(line + 2, "0123456789;")
+                          : 0;
+
+        if (size && line[size] && strchr("mK", line[size]))
+            line += size + 1;
+        else
+            *to++ = *line++;
+    }
+    *to = '\0';
+}
+
+static void end_line(struct printed_tests *tests)
+{
+    struct trace_text *line = &tests->line;
+
+    if (line->data) {
+        remove_colours(line->data);
+        read_line(tests, line->data);
+    }
+    trace_text_clear(line);
+}
+
+/* Removes the first half of a long line. */
+static void shorten(struct trace_text *line)
+{
+    size_t half = line->size / 2;
+
+    memmove(line->data, line->data + half, line->size - half + 1);
+    line->size -= half;
+}
+
 void runners_printed_tests_read(struct printed_tests *tests, const char *bytes,
                                 size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] != '\n') {
-            if (tests->size + 1 < sizeof(tests->line) && bytes[i])
-                tests->line[tests->size++] = bytes[i];
-            continue;
-        }
-        tests->line[tests->size] = '\0';
-        tests->size = 0;
-        read_line(tests, tests->line);
+        if (bytes[i] == '\n')
+            end_line(tests);
+        else if (bytes[i])
+            trace_text_char(&tests->line, bytes[i]);
+        if (tests->line.size >= LINE_MOST)
+            shorten(&tests->line);
     }
 }
 
 void runners_printed_tests_free(struct printed_tests *tests)
 {
+    trace_text_free(&tests->line);
     trace_text_free(&tests->text);
-    tests->size = 0;
     tests->runs = false;
 }

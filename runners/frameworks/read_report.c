@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <expat.h>
-
 #include "frameworks.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
+#include "markup.h"
 
 enum {
     ONE_LINE = 400,       /* bytes that are joined to one line */
     TEXT_MOST = 64 << 10, /* of a reason */
-    CHUNK = 4 << 20,      /* expat looks at all of an element for each */
 };
 
 struct report {
@@ -26,8 +24,6 @@ struct report {
     const struct framework *framework;
     const char *program;
     struct test_log_result *result; /* NULL: outside of a test */
-    size_t depth;
-    bool ended;             /* the outermost element has */
     struct trace_text text; /* of an element without children */
     char message[1024];     /* an attribute, in place of a text */
     char file[PATH_MAX];    /* where it failed; "": unknown */
@@ -35,18 +31,9 @@ struct report {
     char original[1024]; /* an expression of Catch2 */
 };
 
-const char *runners_framework_attribute(const char **attributes,
-                                        const char *name)
-{
-    for (; *attributes; attributes += 2)
-        if (!strcmp(attributes[0], name))
-            return attributes[1];
-    return NULL;
-}
-
 static unsigned number_of(const char **attributes, const char *name)
 {
-    const char *value = runners_framework_attribute(attributes, name);
+    const char *value = runners_markup_attribute(attributes, name);
 
     return value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
@@ -99,13 +86,32 @@ static void set_place(struct test_log_result *result, const char *file,
     result->line = line;
 }
 
-/* The first failure counts. */
+static unsigned severity(enum test_log_outcome outcome)
+{
+    switch (outcome) {
+    case TEST_LOG_OUTCOME_NONE:
+    case TEST_LOG_OUTCOME_PASSED:
+        return 0;
+    case TEST_LOG_OUTCOME_SKIPPED:
+        return 1;
+    case TEST_LOG_OUTCOME_FAILED:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+/* The worst outcome counts, and the first reason for it. */
 static void set_reason(struct report *report, enum test_log_outcome outcome,
                        const char *text)
 {
     struct test_log_result *result = report->result;
     struct trace_text reason = {0};
 
+    if (severity(outcome) < severity(result->outcome))
+        return;
+    if (severity(outcome) > severity(result->outcome))
+        replace(&result->reason, NULL);
     result->outcome = outcome;
     if (result->reason || !*text)
         return;
@@ -137,20 +143,20 @@ static char *text_of(struct report *report)
 static void begin_junit(struct report *report, const char *name,
                         const char **attributes)
 {
-    const char *status = runners_framework_attribute(attributes, "status");
+    const char *status = runners_markup_attribute(attributes, "status");
 
     if (strcmp(name, "testcase") != 0)
         return;
     begin_test(report,
                report->framework->has_suites
-                   ? runners_framework_attribute(attributes, "classname")
+                   ? runners_markup_attribute(attributes, "classname")
                    : NULL,
-               runners_framework_attribute(attributes, "name"));
+               runners_markup_attribute(attributes, "name"));
     if (!report->result)
         return;
     report->result->duration =
-        duration_of(runners_framework_attribute(attributes, "time"));
-    set_place(report->result, runners_framework_attribute(attributes, "file"),
+        duration_of(runners_markup_attribute(attributes, "time"));
+    set_place(report->result, runners_markup_attribute(attributes, "file"),
               number_of(attributes, "line"));
     if (status && !strcmp(status, "notrun"))
         drop_test(report);
@@ -172,9 +178,9 @@ static void end_junit(struct report *report, const char *name)
 static const char *either(const char **attributes, const char *name,
                           const char *other)
 {
-    const char *value = runners_framework_attribute(attributes, name);
+    const char *value = runners_markup_attribute(attributes, name);
 
-    return value ? value : runners_framework_attribute(attributes, other);
+    return value ? value : runners_markup_attribute(attributes, other);
 }
 
 /* A test may fail although no check has, for the reason in `original`. */
@@ -190,26 +196,26 @@ static void judge_catch2(struct report *report, const char **attributes)
     if (success && !strcmp(success, "false"))
         set_reason(report, TEST_LOG_OUTCOME_FAILED, report->original);
     else if (number_of(attributes, "skips"))
-        result->outcome = TEST_LOG_OUTCOME_SKIPPED;
+        set_reason(report, TEST_LOG_OUTCOME_SKIPPED, "");
     else if (result->outcome == TEST_LOG_OUTCOME_FAILED && success)
         result->outcome = TEST_LOG_OUTCOME_PASSED; /* it may fail */
 }
 
 static void begin_catch2_test(struct report *report, const char **attributes)
 {
-    const char *tags = runners_framework_attribute(attributes, "tags");
+    const char *tags = runners_markup_attribute(attributes, "tags");
     const char *why = "";
 
-    begin_test(report, NULL, runners_framework_attribute(attributes, "name"));
+    begin_test(report, NULL, runners_markup_attribute(attributes, "name"));
     if (!report->result)
         return;
     set_place(report->result,
-              runners_framework_attribute(attributes, "filename"),
+              runners_markup_attribute(attributes, "filename"),
               number_of(attributes, "line"));
-    if (runners_framework_attribute(attributes, "should_fail") ||
+    if (runners_markup_attribute(attributes, "should_fail") ||
         (tags && strstr(tags, "[!shouldfail]")))
         why = "it has passed, but should fail";
-    else if (runners_framework_attribute(attributes, "timeout"))
+    else if (runners_markup_attribute(attributes, "timeout"))
         why = "it took longer than its time-out";
     snprintf(report->original, sizeof(report->original), "%s", why);
 }
@@ -217,7 +223,7 @@ static void begin_catch2_test(struct report *report, const char **attributes)
 static void begin_catch2(struct report *report, const char *name,
                          const char **attributes)
 {
-    const char *file = runners_framework_attribute(attributes, "filename");
+    const char *file = runners_markup_attribute(attributes, "filename");
     char shown[PATH_MAX];
 
     if (!strcmp(name, "TestCase"))
@@ -231,7 +237,7 @@ static void begin_catch2(struct report *report, const char *name,
                  test_log_shown_path(file, shown));
         report->line = number_of(attributes, "line");
     } else if (!strcmp(name, "Exception")) { /* doctest's */
-        const char *crash = runners_framework_attribute(attributes, "crash");
+        const char *crash = runners_markup_attribute(attributes, "crash");
 
         report->file[0] = '\0'; /* nobody knows where */
         if (crash && !strcmp(crash, "true"))
@@ -283,7 +289,7 @@ static void begin_check(struct report *report, const char *name,
     begin_test(report, NULL, NULL);
     if (report->result)
         report->result->outcome =
-            outcome_of_check(runners_framework_attribute(attributes, "result"));
+            outcome_of_check(runners_markup_attribute(attributes, "result"));
 }
 
 /* "fn" is "file.c:12". */
@@ -326,7 +332,7 @@ static void take_check_message(struct report *report, const char *text)
     if (!strncmp(text, "Test timeout", strlen("Test timeout")))
         outcome = TEST_LOG_OUTCOME_TIMEOUT;
     else if (!strncmp(text, "Early exit", strlen("Early exit")))
-        outcome = TEST_LOG_OUTCOME_FAILED;
+        outcome = report->result->outcome = TEST_LOG_OUTCOME_FAILED;
     if (outcome != TEST_LOG_OUTCOME_FAILED)
         report->file[0] = '\0'; /* it is where the last check passed */
     set_reason(report, outcome, text);
@@ -354,13 +360,12 @@ static void end_check(struct report *report, const char *name)
 
 /* ---- Elements of any form ---- */
 
-static void XMLCALL begin_element(void *context, const char *name,
+static void begin_element(void *context, const char *name,
                                   const char **attributes)
 {
     struct report *report = context;
-    const char *message = runners_framework_attribute(attributes, "message");
+    const char *message = runners_markup_attribute(attributes, "message");
 
-    report->depth++;
     trace_text_clear(&report->text);
     snprintf(report->message, sizeof(report->message), "%s",
              message ? message : "");
@@ -369,7 +374,7 @@ static void XMLCALL begin_element(void *context, const char *name,
     begin_check(report, name, attributes);
 }
 
-static void XMLCALL end_element(void *context, const char *name)
+static void end_element(void *context, const char *name)
 {
     struct report *report = context;
 
@@ -381,15 +386,14 @@ static void XMLCALL end_element(void *context, const char *name)
             end_check(report, name);
     }
     trace_text_clear(&report->text);
-    report->ended = !--report->depth;
 }
 
-static void XMLCALL add_text(void *context, const char *text, int size)
+static void add_text(void *context, const char *text, size_t size)
 {
     struct report *report = context;
 
-    if (report->text.size + (size_t)size <= TEXT_MOST)
-        trace_text_add(&report->text, text, (size_t)size);
+    if (report->text.size + size <= TEXT_MOST)
+        trace_text_add(&report->text, text, size);
 }
 
 bool runners_framework_read_report(struct test_log_run *run, FILE *in,
@@ -398,28 +402,16 @@ bool runners_framework_read_report(struct test_log_run *run, FILE *in,
 {
     struct report report = {
         .run = run, .framework = framework, .program = program};
-    XML_Parser parser = XML_ParserCreate("UTF-8");
-    char *bytes = malloc(CHUNK);
-    size_t size;
+    bool whole =
+        runners_markup_read(&(struct markup){.context = &report,
+                                             .begin = begin_element,
+                                             .end = end_element,
+                                             .text = add_text},
+                            in);
 
-    *open = false;
-    if (!parser || !bytes) {
-        if (parser)
-            XML_ParserFree(parser);
-        free(bytes);
-        return false;
-    }
-    XML_SetUserData(parser, &report);
-    XML_SetElementHandler(parser, begin_element, end_element);
-    XML_SetCharacterDataHandler(parser, add_text);
-    while ((size = fread(bytes, 1, CHUNK, in)) &&
-           XML_Parse(parser, bytes, (int)size, 0) == XML_STATUS_OK)
-        ;
     *open = report.result;
     trace_text_free(&report.text);
-    XML_ParserFree(parser);
-    free(bytes);
-    return report.ended;
+    return whole;
 }
 
 /* ---- Reasons ---- */

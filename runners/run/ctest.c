@@ -107,13 +107,16 @@ static bool is_ctests_own(const cJSON *test, bool preload)
         "FIXTURES_CLEANUP",
     };
 
+    struct program_file file;
+
     for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
         const cJSON *value = runners_ctest_property(test, properties[i]);
 
         if (value && !cJSON_IsFalse(value))
             return true;
     }
-    return !runners_preload_suits(program_of(test), preload);
+    file = runners_program_file(program_of(test));
+    return !file.has_testlog && !(preload && file.can_preload);
 }
 
 static int add_test(struct programs *programs, const cJSON *test)

@@ -33,7 +33,6 @@
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/run_json.h"
-#include "runners/frameworks/frameworks.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

@@ -49,22 +49,26 @@ char **runners_launch_argv(const struct programs *programs,
                            const struct program *program)
 {
     size_t before = program->test ? programs->launcher_count : 0, count = 0;
-    size_t flags = program->framework ? 0 : (size_t)programs->flag_count;
-    char **own = runners_programs_argv(programs, program->path);
+    char **flags = program->lacks_testlog ? program->flags.arguments
+                                          : programs->flags;
+    size_t flag_count = program->lacks_testlog ? program->flags.argument_count
+                        : program->framework   ? 0
+                                               : (size_t)programs->flag_count;
     char **of_ctest = runners_ctest_argv(program, &count);
-    char **argv = calloc(before + count + flags + 2, sizeof(*argv));
+    char **argv = calloc(before + count + flag_count + 2, sizeof(*argv));
 
-    if (own && of_ctest && argv) {
+    if (of_ctest && argv) {
         if (before)
             memcpy(argv, programs->launcher, before * sizeof(*argv));
-        argv[before] = own[0];
+        argv[before] = program->path;
         memcpy(argv + before + 1, of_ctest, count * sizeof(*argv));
-        memcpy(argv + before + 1 + count, own + 1, flags * sizeof(*argv));
+        if (flag_count)
+            memcpy(argv + before + 1 + count, flags,
+                   flag_count * sizeof(*argv));
     } else {
         free(argv);
         argv = NULL;
     }
-    free(own);
     free(of_ctest);
     return argv;
 }

@@ -12,7 +12,6 @@
 #include "run.h"
 #include "runners/find/command_output.h"
 #include "runners/find/run_json.h"
-#include "runners/frameworks/frameworks.h"
 
 /* Returns what a program lists; NULL if it has printed what is wrong. */
 static cJSON *ask(const struct programs *programs,

@@ -23,19 +23,6 @@ static const char *find_sanitizer(const struct linked_file *linked)
     return found;
 }
 
-bool runners_preload_suits(const char *path, bool preload)
-{
-    struct linked_file linked;
-    bool suits;
-
-    if (!runners_linked_open(&linked, path))
-        return false;
-    suits = runners_linked_has_testlog(&linked) ||
-            (preload && runners_linked_library(&linked, "libcriterion.so"));
-    test_log_elf_close(&linked.file);
-    return suits;
-}
-
 /* A file that cannot be parsed may be a script that starts the program. */
 static int choose(struct program *program, const char *library)
 {

@@ -6,7 +6,6 @@
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
 #include "run.h"
-#include "runners/frameworks/frameworks.h"
 
 enum { BAD_PATTERN = 3 }; /* Criterion's code */
 
@@ -79,7 +78,7 @@ static bool has_tests(const struct test_log_run *run, const char *folder)
 }
 
 int runners_verdict(struct test_log_run *run, const char *folder, int status,
-                    enum told told)
+                    enum told told, const char *own_flag)
 {
     int code = exit_status(status);
     char reason[128];
@@ -96,11 +95,16 @@ int runners_verdict(struct test_log_run *run, const char *folder, int status,
         return code;
     if (told && code > TEST_LOG_EXIT_SIGNAL && runners_interrupted())
         return TEST_LOG_EXIT_PASSED; /* its results tell the rest */
-    if (code == 0 && !told) {
+    if (code == 0 && !told && !own_flag) {
         add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
         return TEST_LOG_EXIT_PASSED;
     }
     explain(reason, sizeof(reason), status, told);
+    if (code == 0 && !told)
+        snprintf(reason, sizeof(reason),
+                 "no test ran: its main does not call test_log_main, and "
+                 "Criterion lacks %s",
+                 own_flag);
     add_program(run, folder,
                 code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
                                    : TEST_LOG_OUTCOME_CRASHED,

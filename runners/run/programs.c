@@ -7,11 +7,10 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
 #include "run.h"
-#include "runners/frameworks/frameworks.h"
-#include "runners/frameworks/linked_file.h"
 #include "trace/base/strings.h"
 
 static bool is_taken(const struct programs *programs, const char *name)
@@ -84,6 +83,7 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].test);
         free(programs->all[i].preload);
         free(programs->all[i].timeout);
+        runners_framework_start_free(&programs->all[i].flags);
         runners_framework_close(programs->all[i].framework);
     }
     for (size_t i = 0; i < programs->made_count; i++)
@@ -121,40 +121,70 @@ size_t runners_programs_in(const struct programs *programs,
 
 /* ---- Other frameworks ---- */
 
-/* --preload may still find Criterion in a program of no known framework. */
-static void take_framework(const struct programs *programs,
-                           struct program *program)
+/* With a flag that only testlog has, Criterion prints its usage and exits
+ * with 0. */
+static int take_criterion(const struct programs *programs,
+                          struct program *program,
+                          const struct program_file *file, int argc,
+                          char **argv)
 {
+    program->lacks_testlog =
+        !file->has_testlog && !(programs->preload && file->can_preload);
+    if (runners_criterion_take_flags(&program->flags, argc, argv,
+                                     &program->own_flag))
+        return -1;
+    if (!program->lacks_testlog || !program->own_flag)
+        return 0;
+    test_log_notice("run: %s cannot take %s, because it uses Criterion without "
+                    "testlog; %slink it with -ltestlog",
+                    program->path, program->own_flag,
+                    file->can_preload ? "add --preload, or " : "");
+    return -1;
+}
+
+/* Programs of other frameworks do not get testlog. --preload may still find
+ * Criterion in a program of no known framework. */
+static int take_framework(const struct programs *programs,
+                          struct program *program,
+                          const struct program_file *file,
+                          const struct test_log_options *options, int argc,
+                          char **argv)
+{
+    bool failed;
+
+    program->framework = runners_framework_open(
+        program->path, program->name, file, options, argc, argv, &failed);
     if (program->framework && programs->preload &&
         !runners_framework_is_known(program->framework)) {
         runners_framework_close(program->framework);
         program->framework = NULL;
     }
+    program->opaque = !program->framework && !file->is_program;
     if (!program->framework)
-        return;
+        return failed ? -1 : 0;
     free(program->preload);
     program->preload = NULL;
     program->child.foreign = true;
+    return 0;
 }
 
 int runners_programs_find_frameworks(struct programs *programs,
                                      const struct test_log_options *options,
                                      int argc, char **argv)
 {
-    bool failed = false;
+    int status = 0;
 
-    for (size_t i = 0; i < programs->count && !failed; i++) {
+    for (size_t i = 0; i < programs->count && !status; i++) {
         struct program *program = &programs->all[i];
+        struct program_file file = runners_program_file(program->path);
 
-        if (programs->launcher_count)
-            return 0; /* ranks of MPI are Criterion's only */
-        program->framework = runners_framework_open(
-            program->path, program->name, options, argc, argv, &failed);
-        take_framework(programs, program);
-        program->opaque =
-            !program->framework && !runners_linked_is_program(program->path);
+        if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
+            status = take_framework(programs, program, &file, options, argc,
+                                    argv);
+        if (!status && !program->framework && file.has_criterion)
+            status = take_criterion(programs, program, &file, argc, argv);
     }
-    return failed ? -1 : 0;
+    return status;
 }
 
 int runners_programs_choose(struct programs *programs,

@@ -25,7 +25,6 @@
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/find.h"
-#include "runners/frameworks/frameworks.h"
 #include "runners/runners.h"
 
 /* ---- Without a run ---- */

@@ -11,8 +11,9 @@
 
 #include <testlog/trace.h>
 
+#include "runners/frameworks/frameworks.h"
+
 struct cJSON;
-struct framework_program;
 struct test_log_history;
 struct test_log_options;
 struct test_log_run;
@@ -244,6 +245,9 @@ struct program {
     bool flagless;                       /* it takes none of our flags */
     bool opaque;                         /* its file does not tell what it is */
     struct framework_program *framework; /* NULL: it uses Criterion */
+    bool lacks_testlog;           /* though it uses Criterion: */
+    struct framework_start flags; /* it gets those that Criterion has, too */
+    const char *own_flag;         /* a flag that Criterion lacks; NULL: none */
     bool annotated; /* its tests capture their own output */
     struct child child;
 };
@@ -363,10 +367,6 @@ void runners_join_end(struct joined *, const struct test_log_options *);
 
 /* ---- preload.c ---- */
 
-/* runners_preload_suits tells whether a program is linked with testlog, or with
- * `preload` with Criterion. */
-bool runners_preload_suits(const char *path, bool preload);
-
 /* runners_preload_begin chooses the libraries that each program is started
  * with; -1 if it has printed what is wrong. runners_preload_note notes that a
  * program ended without results; runners_preload_explain prints how many such
@@ -395,9 +395,11 @@ enum told runners_launch_merge(struct test_log_run *, const struct program *,
 /* ---- program_verdict.c ---- */
 
 /* runners_verdict returns the exit code that a program counts with, and adds a
- * failed test to the run if its results do not tell how it ended. */
+ * failed test to the run if its results do not tell how it ended. Without
+ * results, a program of Criterion's that got `own_flag`, which Criterion lacks,
+ * ran no test. */
 int runners_verdict(struct test_log_run *, const char *folder, int status,
-                    enum told told);
+                    enum told told, const char *own_flag);
 
 /* runners_worse joins two exit codes: 2 beats 1 beats 0; 4 only if both are
  * 4. */

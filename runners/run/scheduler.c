@@ -20,7 +20,6 @@
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "run.h"
-#include "runners/frameworks/frameworks.h"
 
 enum {
     PROGRAMS_MOST = 64, /* at once: each takes a few descriptors */
@@ -459,8 +458,8 @@ static void end(struct schedule *schedule, struct program *program)
                ? code_of_results(run, program->from)
                : TEST_LOG_EXIT_NO_TEST;
     if (code == TEST_LOG_EXIT_NO_TEST)
-        code =
-            runners_verdict(run, folder, child->status, told_of(program, told));
+        code = runners_verdict(run, folder, child->status,
+                               told_of(program, told), program->own_flag);
     explain_code(schedule, program, told, code);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);

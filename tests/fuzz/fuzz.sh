@@ -14,16 +14,11 @@ if pkg-config --exists libarchive libzstd libcjson; then
     libs=$(pkg-config --libs libarchive libzstd)
 fi
 if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
-    targets="$targets request"
+    targets="$targets request report"
     rooms="trace log harness runners/find runners/stat runners/commands \
-        runners/view"
+        runners/view runners/frameworks"
     libs="$libs $(pkg-config --libs libcjson)"
     pages=build/base/harness/results/report
-fi
-if [ "$pages" ] && pkg-config --exists expat; then
-    targets="$targets report"
-    rooms="$rooms runners/frameworks"
-    libs="$libs $(pkg-config --libs expat)"
 fi
 mkdir -p "$folder"
 

@@ -51,7 +51,7 @@ out=${out:-$PWD/build/gpu-results}
 
 # ---- Packages ----
 
-packages=(make libcriterion-dev libcjson-dev libpcre2-dev libzstd-dev libexpat1-dev)
+packages=(make libcriterion-dev libcjson-dev libpcre2-dev libzstd-dev)
 
 # Prints the packages and the libraries that theirs need, without the C library and
 # the compiler's, which must match those of the machine.

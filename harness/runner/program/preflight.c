@@ -54,12 +54,18 @@ bool test_log_preflight_memory(void)
 
 bool test_log_preflight_program(const char *name)
 {
-    const char *at = getenv("PATH");
     char path[PATH_MAX];
+
+    return test_log_preflight_find(name, path);
+}
+
+bool test_log_preflight_find(const char *name, char path[PATH_MAX])
+{
+    const char *at = getenv("PATH");
 
     for (const char *end; at; at = *end ? end + 1 : NULL) {
         end = strchrnul(at, ':');
-        if (snprintf(path, sizeof(path), "%.*s/%s", (int)(end - at), at, name) <
+        if (snprintf(path, PATH_MAX, "%.*s/%s", (int)(end - at), at, name) <
                 PATH_MAX &&
             !access(path, X_OK))
             return true;

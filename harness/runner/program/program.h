@@ -3,6 +3,8 @@
 #ifndef TESTLOG_PROGRAM_H
 #define TESTLOG_PROGRAM_H
 
+#include <limits.h>
+
 #include "harness/runner/options/options.h"
 
 /* ---- start_valgrind.c ---- */
@@ -78,8 +80,10 @@ void test_log_stdio_outlive(void);
  * runner; if not, it prints why. */
 bool test_log_preflight_memory(void);
 
-/* test_log_preflight_program tells whether a program is in PATH. */
+/* test_log_preflight_program tells whether a program is in PATH;
+ * test_log_preflight_find also stores where. */
 bool test_log_preflight_program(const char *name);
+bool test_log_preflight_find(const char *name, char path[PATH_MAX]);
 
 /* ---- criterion_inside.c ---- */
 

@@ -53,6 +53,31 @@ Test(runners_printed_tests, reads_what_gtest_prints)
     }
 }
 
+/* GTEST_COLOR=yes colours the signs; a test may print much before them. */
+Test(runners_printed_tests, finds_signs_in_any_line)
+{
+    static const size_t sizes[] = {0, 1020, 16380, 16400, 70000};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        struct test_log_run run = {.count = 0};
+        struct printed_tests tests = {.results = &run, .program = "prog"};
+        struct trace_text output = {0};
+
+        trace_text_string(&output,
+                          "\033[0;32m[ RUN      ] \033[mStore.Prints\n");
+        for (size_t n = 0; n < sizes[i]; n++)
+            trace_text_char(&output, 'x');
+        trace_text_string(&output, "\033[0;32m[       OK ] \033[mStore.Prints "
+                                   "(0 ms)\n[ RUN      ] Store.Dies\n");
+        runners_printed_tests_read(&tests, output.data, output.size);
+        expect(&run, 0, "Store/Prints", TEST_LOG_OUTCOME_PASSED);
+        expect(&run, 1, "Store/Dies", TEST_LOG_OUTCOME_NONE);
+        trace_text_free(&output);
+        runners_printed_tests_free(&tests);
+        test_log_run_free(&run);
+    }
+}
+
 Test(runners_printed_tests, survives_long_and_binary_lines)
 {
     struct test_log_run run = {.count = 0};

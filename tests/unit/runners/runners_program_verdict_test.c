@@ -62,7 +62,8 @@ ParameterizedTest(struct end *end, runners_program_verdict,
     struct test_log_run run = {0};
     const struct test_log_result *result;
 
-    cr_expect_eq(runners_verdict(&run, "p", end->status, end->told), end->code);
+    cr_expect_eq(runners_verdict(&run, "p", end->status, end->told, NULL),
+                 end->code);
     cr_assert_eq(run.count, end->outcome != TEST_LOG_OUTCOME_NONE);
     result = run.results;
     if (!result)

@@ -20,6 +20,8 @@ static const char gtest[] =
     "message=\"second\"/></testcase>"
     "<testcase name=\"Skips\" status=\"run\" classname=\"Store\"><skipped "
     "message=\"/src/store.cpp:16&#x0A;no device\"/></testcase>"
+    "<testcase name=\"Both\" classname=\"Store\"><skipped message=\"first\"/>"
+    "<failure message=\"second\"/><skipped message=\"third\"/></testcase>"
     "<testcase name=\"DISABLED_Later\" status=\"notrun\" "
     "classname=\"Store\"/></testsuite></testsuites>";
 
@@ -101,7 +103,8 @@ static const struct row {
       {"Store/Fails", TEST_LOG_OUTCOME_FAILED,
        "/src/store.cpp:11: Expected & so on"},
       {"Store/Skips", TEST_LOG_OUTCOME_SKIPPED,
-       "/src/store.cpp:16: no device"}}},
+       "/src/store.cpp:16: no device"},
+      {"Store/Both", TEST_LOG_OUTCOME_FAILED, "second"}}},
     {"catch2",
      catch2,
      {{"prog/adds, and more", TEST_LOG_OUTCOME_PASSED, NULL},
