@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -19,6 +20,7 @@
 #include "harness/runner/runner.h"
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
+#include "trace/base/file.h"
 #include "trace/base/text.h"
 #include "trace/record/fatal_signal.h"
 
@@ -193,6 +195,30 @@ static bool read_results(void)
     return true;
 }
 
+/* A full disk has made the journal there stale. It may have room now; otherwise
+ * nobody must judge the tests by it. */
+static void store_journal(void)
+{
+    int journal = test_log_core_file(TEST_LOG_CORE_JOURNAL);
+    struct trace_file file;
+    struct stat status;
+    char path[PATH_MAX];
+    char *bytes;
+    size_t size;
+
+    if (journal < 0 || fstat(journal, &status) || status.st_nlink ||
+        snprintf(path, sizeof(path), "%s/" TEST_LOG_JOURNAL, core.folder) >=
+            PATH_MAX)
+        return;
+    unlink(path);
+    bytes = trace_file_bytes(journal, UINT64_MAX, &size);
+    if (bytes && !trace_file_open(&file, path)) {
+        fwrite(bytes, 1, size, file.stream);
+        trace_file_commit(&file);
+    }
+    free(bytes);
+}
+
 static void write_run(void)
 {
     struct test_log_history history;
@@ -212,6 +238,8 @@ static void write_run(void)
     test_log_history_free(&history);
     if (core.run.foreign || test_log_core_is_written(&core.run))
         test_log_core_remove_journal(&core.run);
+    else
+        store_journal();
 }
 
 /* The paths of the run are relative to where the program began. */

@@ -44,6 +44,7 @@ struct test_log_journal {
     char *facts; /* "name\0value\0...", ended by an empty name */
     struct test_log_noted *tests;
     size_t count, capacity;
+    size_t torn; /* lines that a full disk has cut, which do not count */
 };
 
 /* test_log_journal_fact writes a fact about the run, test_log_journal_begin and

@@ -1,12 +1,13 @@
 /* journal.c: writes and reads journal.tsv. Each line has a word and its
  * columns:
  *
- *  fact NAME VALUE
- *  begin PROCESS TIME RECORDED PRINTED SUITE TEST
- *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON]
+ *  fact NAME VALUE .
+ *  begin PROCESS TIME RECORDED PRINTED SUITE TEST .
+ *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON] .
  *
  * RECORDED and FOLDER are "-" if the test has none. Texts have \n, \t and \\ in
- * place of a newline, a tab and a backslash.
+ * place of a newline, a tab and a backslash. The point says that a full disk has
+ * not cut the line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,8 @@
 #include "trace/base/file.h"
 
 enum { COLUMNS = 8, FILE_MOST = 1 << 30 };
+
+#define END "\t."
 
 static const struct {
     char letter, meant;
@@ -44,16 +47,19 @@ static void put_text(struct trace_text *line, const char *text)
     }
 }
 
-/* Ends and writes a line, and frees it. */
+/* Ends and writes a line, and frees it. A line after one that was cut begins
+ * with a newline. */
 static int write_line(int fd, struct trace_text *line)
 {
+    static bool was_cut;
     int status = -1;
 
-    trace_text_char(line, '\n');
+    trace_text_string(line, END "\n");
     if (line->failed)
         errno = ENOMEM;
-    else
+    else if (!was_cut || !(status = test_log_write_all(fd, "\n", 1)))
         status = test_log_write_all(fd, line->data, line->size);
+    was_cut = status;
     trace_text_free(line);
     return status;
 }
@@ -213,8 +219,14 @@ static void read_line(struct test_log_journal *journal,
                       struct trace_text *facts, char *line)
 {
     char *columns[COLUMNS];
-    size_t count = cut(line, columns);
+    size_t size = strlen(line), end = strlen(END), count;
 
+    if (size < end || strcmp(line + size - end, END) != 0) {
+        journal->torn += size > 0;
+        return;
+    }
+    line[size - end] = '\0';
+    count = cut(line, columns);
     if (!strcmp(columns[0], "fact") && count == 3 && columns[1][0])
         add_fact(facts, columns[1], columns[2]);
     else if (!strcmp(columns[0], "begin") && count == 7)
@@ -223,7 +235,8 @@ static void read_line(struct test_log_journal *journal,
         read_end(journal, columns, count);
 }
 
-/* A process may have died while it wrote the last line. */
+/* A process may have died while it wrote the last line, which does not count as
+ * torn. */
 int test_log_journal_read(struct test_log_journal *journal, int fd)
 {
     struct trace_text facts = {0};

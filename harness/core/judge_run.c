@@ -187,7 +187,7 @@ void test_log_judge(const char *path)
     struct test_log_journal journal;
 
     run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-    if (run.path && run.folder > 0)
+    if (run.path && run.folder > 0 && !test_log_core_is_written(&run))
         run.program = program_of(path);
     if (run.program && hold(&run) && read_journal(&run, &journal)) {
         if (test_log_journal_value(&journal, "alone"))

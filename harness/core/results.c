@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/core/in_process.h"
+#include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "trace/base/containers.h"
@@ -350,6 +351,12 @@ void test_log_core_results(struct test_log_run *run, size_t from,
     struct trace_table known = {0};
     uintptr_t number;
 
+    if (journal->torn)
+        test_log_notice("%s: a full disk has cut %zu %s of " TEST_LOG_JOURNAL
+                        ", which %s not count",
+                        run->program, journal->torn,
+                        journal->torn == 1 ? "line" : "lines",
+                        journal->torn == 1 ? "does" : "do");
     list_known(&known, run, from);
     judge_crashes(run, journal);
     compact(run, journal);

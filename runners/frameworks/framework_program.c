@@ -68,7 +68,9 @@ struct framework_program *runners_framework_open(
     arguments = test_log_settings_of_program(&options->settings, path, "args");
     program->arguments = arguments ? arguments->value : NULL;
     program->printed =
-        (struct printed_tests){.results = &program->seen, .program = name};
+        (struct printed_tests){.results = &program->seen,
+                               .program = name,
+                               .has_suites = program->framework->has_suites};
     *failed = check_words(program) ||
               runners_framework_take_flags(&program->flags, program->framework,
                                            path, argc, argv);
@@ -90,6 +92,11 @@ void runners_framework_close(struct framework_program *program)
     test_log_run_free(&program->seen);
     if (program->chosen_file > 0)
         close(program->chosen_file);
+    for (size_t i = 0; i < FRAMEWORK_PIPES; i++) {
+        if (program->pipes[i].fd)
+            close(program->pipes[i].fd);
+        trace_text_free(&program->pipes[i].text);
+    }
     trace_table_free(&program->known);
     trace_text_free(&program->stacks);
     free(program->folder);

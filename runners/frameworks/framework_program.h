@@ -28,12 +28,27 @@ struct framework_program {
     size_t told;      /* then, a measure of what it had done */
     bool late;        /* it was killed because of a time-out */
     bool is_empty;    /* its last process has no tests */
+    bool by_code;     /* the exit code of that process is all that counts */
     struct trace_text stacks; /* then */
     char *folder; /* an absolute path, for its report; NULL: it has none */
+    struct report_pipe {
+        int fd; /* 0: it has none */
+        struct trace_text text;
+    } pipes[FRAMEWORK_PIPES];
 };
 
 /* runners_framework_list_own replaces the chosen tests by all of the program;
  * -1 if it cannot be asked. */
 int runners_framework_list_own(struct framework_program *);
+
+/* ---- report_pipes.c ---- */
+
+/* runners_report_pipes_open makes the pipes of a process in the program's
+ * folder, runners_report_pipes_read reads what the process has written,
+ * and runners_report_pipes_end puts a file with all of it in the place of
+ * each. */
+void runners_report_pipes_open(struct framework_program *);
+void runners_report_pipes_read(struct framework_program *);
+void runners_report_pipes_end(struct framework_program *);
 
 #endif

@@ -18,6 +18,17 @@
 struct test_log_history;
 struct test_log_options;
 
+/* How much a program told of its tests. The last two are of programs of other
+ * frameworks, with codes of their own: they told all, or nothing but the code.
+ */
+enum told {
+    TOLD_NOTHING,
+    TOLD_PARTLY,
+    TOLD_ALL,
+    TOLD_FLAGLESS,
+    TOLD_BY_CODE,
+};
+
 /* ---- frameworks.c ---- */
 
 /* The lines of a list of tests. */
@@ -26,21 +37,24 @@ enum framework_list {
     FRAMEWORK_LIST_NAMES,  /* a name each */
 };
 
+enum { FRAMEWORK_PIPES = 2 };
+
 struct framework {
     const char *name;      /* in testlog.conf */
     const char *title;     /* for people */
     const char *library;   /* how the name of a needed library begins */
     const char *marker;    /* text of a program that contains the framework */
-    const char *report[5]; /* arguments for a report, with %s for its path */
+    const char *report[5]; /* arguments for a report, with %s for its folder */
     const char *variables[3]; /* the same in the environment */
-    const char *file;    /* the report's name, a pattern if there are several;
-                            NULL: report.xml */
+    const char *pipes[FRAMEWORK_PIPES]; /* reports that are begun anew, so that
+                                           a file would have the last only */
     const char *list[3]; /* arguments that list the tests, to be tried */
     enum framework_list form;
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file that names them */
     bool has_suites;       /* its reports name them */
-    bool prints_tests;     /* on stdout, as they begin and end */
+    bool begins_report;    /* the report is there before the first test */
+    bool prints_tests;     /* on stdout, as they begin and end, or how many */
     bool is_silent;        /* it prints nothing else than the report */
 };
 
@@ -119,25 +133,37 @@ bool runners_framework_read_report(struct test_log_run *, FILE *,
  * one reason, "file:line: text", to be freed. */
 char *runners_framework_reason(const char *text);
 
+/* ---- read_tap.c ---- */
+
+/* runners_framework_read_tap adds the results in Check's reports in TAP, which
+ * name no suites; returns whether the last one is complete. */
+bool runners_framework_read_tap(struct test_log_run *, FILE *,
+                                const char *program);
+
 /* ---- boost_verdicts.c ---- */
 
-/* The end of the name of a report in Boost.Test's own form. */
-#define FRAMEWORK_VERDICTS ".verdicts"
+/* The name of a report in Boost.Test's own form. */
+#define FRAMEWORK_VERDICTS "verdicts.xml"
 
 /* runners_framework_correct reads such a report of the results of `program`:
  * those that failed as expected have passed. It may end anywhere. */
 void runners_framework_correct(struct test_log_run *, FILE *,
                                const char *program);
 
-/* ---- printed_tests.c: GoogleTest's output ---- */
+/* ---- printed_tests.c: what GoogleTest, cmocka and Check print ---- */
 
 /* The tests of which a program's output tells. */
 struct printed_tests {
     struct test_log_run *results;
     const char *program;
+    bool has_suites; /* "Suite.Test" */
     struct trace_text line; /* that is not complete, its end if it is long */
     struct trace_text text; /* that the running test has printed */
     bool runs;              /* the last result's test has not ended */
+    bool ended;             /* all tests have */
+    struct {
+        unsigned begun, ended, bad; /* runners, and checks that failed */
+    } check;
     uint64_t began;         /* ns, monotonic, of that test */
 };
 
@@ -235,8 +261,11 @@ bool runners_framework_prints(const struct framework_program *);
 void runners_framework_read(void *framework_program, const char *bytes,
                             size_t size);
 
-/* runners_framework_check, while process `pid` of the program runs, kills it if
- * a test takes too long. `told` is how many results it has sent. */
+/* runners_framework_check, while process `pid` of the program runs, reads its
+ * reports if they are pipes, and kills it if a test takes too long. `told` is
+ * how many results it has sent. runners_framework_has_pipes tells whether it
+ * must be called now and then. */
+bool runners_framework_has_pipes(const struct framework_program *);
 void runners_framework_check(struct framework_program *,
                              const struct test_log_run *, int pid, size_t told);
 
@@ -248,6 +277,10 @@ struct test_log_result *runners_framework_itself(struct test_log_run *,
                                                  const char *program,
                                                  enum test_log_outcome,
                                                  const char *reason);
+
+/* runners_framework_number_twins, of the results from number `from` on, calls
+ * the second of one name "name (2)". */
+void runners_framework_number_twins(struct test_log_run *, size_t from);
 
 /* runners_framework_end reads the report after the process has ended with a
  * status, as waitpid has it, or takes the results that it has sent, those of

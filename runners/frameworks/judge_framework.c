@@ -1,6 +1,5 @@
 /* judge_framework.c: how the tests of a program of another framework ended, and
  * which run again. */
-#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "framework_program.h"
 #include "harness/core/in_process.h"
+#include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
@@ -100,14 +100,6 @@ static void judge_open(struct framework_program *program,
 
 /* ---- What a process tells ---- */
 
-static int is_report(const struct dirent *entry)
-{
-    size_t size = strlen(entry->d_name);
-
-    return !strncmp(entry->d_name, "report", 6) && size > 4 &&
-           !strcmp(entry->d_name + size - 4, ".xml");
-}
-
 /* The program may have put anything there. */
 static FILE *open_report(const char *folder, const char *name)
 {
@@ -122,7 +114,7 @@ static FILE *open_report(const char *folder, const char *name)
 static void correct(const struct framework_program *program,
                     struct test_log_run *round)
 {
-    FILE *in = open_report(program->folder, "report.xml" FRAMEWORK_VERDICTS);
+    FILE *in = open_report(program->folder, FRAMEWORK_VERDICTS);
 
     if (!in)
         return;
@@ -130,43 +122,37 @@ static void correct(const struct framework_program *program,
     fclose(in);
 }
 
-/* Reads all reports, and tells whether they are complete. */
-static bool read_reports(const struct framework_program *program,
-                         struct test_log_run *round, bool *open)
+static enum told read_report(const struct framework_program *program,
+                             struct test_log_run *round, bool *open)
 {
-    struct dirent **entries;
-    int count = program->folder
-                    ? scandir(program->folder, &entries, is_report, alphasort)
-                    : -1;
-    bool complete = count > 0;
+    FILE *in = open_report(program->folder, "report.xml");
+    bool whole;
 
-    for (int i = 0; i < count; i++) {
-        FILE *in = open_report(program->folder, entries[i]->d_name);
-        bool last = false;
-
-        complete &=
-            in && runners_framework_read_report(round, in, program->framework,
-                                                program->name, &last);
-        *open |= last;
-        if (in)
-            fclose(in);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    if (count > 0)
-        correct(program, round);
-    return complete;
+    if (!in)
+        return TOLD_NOTHING;
+    whole = runners_framework_read_report(round, in, program->framework,
+                                          program->name, open);
+    fclose(in);
+    correct(program, round);
+    return whole ? TOLD_ALL : TOLD_PARTLY;
 }
 
-/* Reads what a process tells of its tests: its report, otherwise its output. */
-static bool read_results(struct framework_program *program,
-                         struct test_log_run *round, bool *open)
+static enum told read_tap(const struct framework_program *program,
+                          struct test_log_run *round)
 {
-    bool complete = read_reports(program, round, open);
+    FILE *in = open_report(program->folder, "report.tap");
+    bool whole;
 
-    if (round->count)
-        return complete;
+    if (!in)
+        return TOLD_NOTHING;
+    whole = runners_framework_read_tap(round, in, program->name);
+    fclose(in);
+    return whole ? TOLD_ALL : TOLD_PARTLY;
+}
+
+static enum told read_output(struct framework_program *program,
+                             struct test_log_run *round, bool *open)
+{
     for (size_t i = 0; i < program->seen.count; i++) {
         struct test_log_result *result = test_log_run_add(round);
 
@@ -175,7 +161,66 @@ static bool read_results(struct framework_program *program,
     }
     program->seen.count = 0;
     *open = program->printed.runs;
-    return complete;
+    return program->printed.ended ? TOLD_ALL
+           : round->count         ? TOLD_PARTLY
+                                  : TOLD_NOTHING;
+}
+
+static void say_source(const struct framework_program *program,
+                       const char *source)
+{
+    test_log_notice("run: %s left no report of %s, because it writes another "
+                    "or none; %s",
+                    program->path, program->framework->title, source);
+}
+
+/* Judges a program whose framework would have begun a report before the first
+ * test: only its exit code is left, and how many checks failed. If it printed
+ * that tests begin, but no end, it died. */
+static void judge_by_code(struct framework_program *program,
+                          struct test_log_run *round, int status)
+{
+    unsigned bad = program->printed.check.bad;
+    char reason[128];
+
+    if (program->printed.check.begun > program->printed.check.ended)
+        return;
+    program->by_code = true;
+    say_source(program, "its exit code tells how it ended");
+    if (!bad || WEXITSTATUS(status))
+        return;
+    snprintf(reason, sizeof(reason),
+             "%u of its checks failed, but it exited with 0", bad);
+    runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_FAILED,
+                             reason);
+}
+
+/* Reads what a process tells of its tests: its report, otherwise another one or
+ * its output. */
+static enum told read_results(struct framework_program *program,
+                              struct test_log_run *round, int status,
+                              bool *open)
+{
+    enum told told = TOLD_NOTHING;
+
+    if (!program->folder)
+        return told;
+    runners_report_pipes_end(program);
+    told = read_report(program, round, open);
+    if (!told && (told = read_tap(program, round)))
+        say_source(program, "its report in TAP tells how its tests ended");
+    if (!round->count && program->framework->prints_tests) {
+        enum told printed = read_output(program, round, open);
+
+        if (!told && printed == TOLD_ALL)
+            say_source(program, "its output tells how its tests ended");
+        if (!told)
+            told = printed;
+    }
+    if (!told && program->framework->begins_report && status >= 0 &&
+        WIFEXITED(status))
+        judge_by_code(program, round, status);
+    return told;
 }
 
 struct test_log_result *runners_framework_itself(struct test_log_run *run,
@@ -194,13 +239,12 @@ struct test_log_result *runners_framework_itself(struct test_log_run *run,
     return result;
 }
 
-/* Tests of one program may have one name in several groups: "name (2)". */
-static void number_twins(struct test_log_run *round)
+void runners_framework_number_twins(struct test_log_run *run, size_t from)
 {
     struct trace_table counts = {0};
 
-    for (size_t i = 0; i < round->count; i++) {
-        struct test_log_result *result = &round->results[i];
+    for (size_t i = from; i < run->count; i++) {
+        struct test_log_result *result = &run->results[i];
         uint64_t key = trace_hash_string(TRACE_HASH, test_log_name(result));
         uintptr_t count = 0;
         char *name;
@@ -382,17 +426,17 @@ static bool any_bad(const struct test_log_run *round)
 
 /* Judges a process that ended outside of its tests. */
 static void judge_process(const struct framework_program *program,
-                          struct test_log_run *round, int status, bool complete)
+                          struct test_log_run *round, int status, enum told told)
 {
     char reason[160];
 
-    if (status < 0 || is_explained(round) ||
+    if (status < 0 || is_explained(round) || program->by_code ||
         !runners_framework_reports(program->framework))
         return; /* the status is judged with the program */
     if (WIFSIGNALED(status))
         snprintf(reason, sizeof(reason), "the program died of %s",
                  test_log_signal(WTERMSIG(status)));
-    else if (!complete && (!WEXITSTATUS(status) || round->count))
+    else if (told != TOLD_ALL && (!WEXITSTATUS(status) || round->count))
         snprintf(reason, sizeof(reason),
                  "the program exited with %d and left no whole report of %s; "
                  "kind in " TEST_LOG_SETTINGS_FILE
@@ -409,21 +453,24 @@ static bool take_round(struct framework_program *program,
                        struct test_log_run *run, size_t from, int status,
                        struct test_log_run *round)
 {
-    bool open = false, complete = true;
+    bool open = false, complete;
+    enum told told = TOLD_ALL;
 
+    program->by_code = false;
     if (program->has_adapter)
         open = take_sent(program, run, from, round);
     else
-        complete = read_results(program, round, &open);
+        told = read_results(program, round, status, &open);
+    complete = told == TOLD_ALL;
     if (program->late && !open)
         open = runners_framework_itself(round, program->name,
                                         TEST_LOG_OUTCOME_NONE, NULL);
     if (open && round->count && (!program->has_adapter || program->late))
         judge_open(program, run, &round->results[round->count - 1], status);
     else if (!open && !program->has_adapter)
-        judge_process(program, round, status, complete);
+        judge_process(program, round, status, told);
     if (!program->has_adapter) {
-        number_twins(round);
+        runners_framework_number_twins(round, 0);
         set_times(program, round);
     }
     program->is_empty = complete && !status && !round->count &&

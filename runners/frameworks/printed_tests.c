@@ -1,8 +1,15 @@
-/* printed_tests.c: reads how tests end from GoogleTest's output, because its
- * report appears only when the program ends.
+/* printed_tests.c: reads how tests end from the output of GoogleTest and cmocka,
+ * because their reports appear only when the program or a group ends.
  *
+ *  [==========] Running 1 test from 1 test suite.
  *  [ RUN      ] Suite.Test
  *  [       OK ] Suite.Test (3 ms)
+ *  [==========] 1 test from 1 test suite ran. (3 ms total)
+ *
+ * Check prints only, for each runner:
+ *
+ *  Running suite(s): store
+ *  50%: Checks: 2, Failures: 1, Errors: 0
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +44,18 @@ static struct test_log_result *last_of(const struct printed_tests *tests)
 
 static void begin_test(struct printed_tests *tests, const char *name)
 {
-    const char *dot = strchr(name, '.');
+    const char *dot = tests->has_suites ? strchr(name, '.') : NULL;
     struct test_log_result *result =
-        dot ? test_log_run_add(tests->results) : NULL;
+        dot || !tests->has_suites ? test_log_run_add(tests->results) : NULL;
 
     if (!result)
         return;
     result->program = strdup(tests->program);
-    result->suite = strndup(name, (size_t)(dot - name));
-    result->test = strdup(dot + 1);
+    result->suite = dot ? strndup(name, (size_t)(dot - name))
+                        : strdup(tests->program);
+    result->test = strdup(dot ? dot + 1 : name);
     tests->runs = true;
+    tests->ended = false;
     tests->began = test_log_now();
     trace_text_clear(&tests->text);
 }
@@ -56,6 +65,8 @@ static bool is_running(const struct printed_tests *tests, const char *name)
     const struct test_log_result *last = last_of(tests);
     size_t suite = strlen(last->suite), test = strlen(last->test);
 
+    if (!tests->has_suites)
+        return !strcmp(name, last->test);
     return !strncmp(name, last->suite, suite) && name[suite] == '.' &&
            !strncmp(name + suite + 1, last->test, test) &&
            (!name[suite + 1 + test] || strchr(" ,", name[suite + 1 + test]));
@@ -86,20 +97,41 @@ static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
             runners_framework_reason(reason_in(tests->text.data, outcome));
 }
 
-static void add_text(struct printed_tests *tests, const char *line)
+static void add_text(struct printed_tests *tests, const char *line, size_t size)
 {
     struct trace_text *text = &tests->text;
 
-    if (!tests->runs || text->size + strlen(line) + 1 > TEXT_MOST)
+    if (!tests->runs || !size || text->size + size + 1 > TEXT_MOST)
         return;
     if (text->size)
         trace_text_char(text, '\n');
-    trace_text_string(text, line);
+    trace_text_add(text, line, size);
+}
+
+/* At the end, failures are listed again. */
+static bool is_end(const char *line)
+{
+    return !strncmp(line, "[==========] ", 13) &&
+           (strstr(line, " ran.") || strstr(line, " run."));
+}
+
+static void count_checks(struct printed_tests *tests, const char *line)
+{
+    unsigned failures, errors;
+
+    tests->check.begun += !strncmp(line, "Running suite(s): ", 18);
+    if (sscanf(line, "%*u%%: Checks: %*u, Failures: %u, Errors: %u", &failures,
+               &errors) != 2)
+        return;
+    tests->check.ended++;
+    tests->check.bad += failures + errors;
 }
 
 /* A sign may follow text that a test printed without a newline. */
 static void read_line(struct printed_tests *tests, const char *line)
 {
+    count_checks(tests, line);
+    tests->ended |= !tests->runs && is_end(line);
     for (size_t i = 0; i < SIGNS; i++) {
         const char *at = strstr(line, signs[i].text);
         const char *name = at ? at + strlen(signs[i].text) : NULL;
@@ -108,17 +140,19 @@ static void read_line(struct printed_tests *tests, const char *line)
             continue;
         if (!i && !tests->runs)
             begin_test(tests, name);
-        else if (i && tests->runs && is_running(tests, name))
+        else if (i && tests->runs && is_running(tests, name)) {
+            add_text(tests, line, (size_t)(at - line));
             end_test(tests, signs[i].outcome);
+        }
         else if (signs[i].outcome == TEST_LOG_OUTCOME_FAILED &&
-                 last_of(tests) && is_running(tests, name))
+                 !tests->ended && last_of(tests) && is_running(tests, name))
             last_of(tests)->outcome = TEST_LOG_OUTCOME_FAILED; /* it had printed
                                                                   a sign */
         else
             continue;
         return;
     }
-    add_text(tests, line);
+    add_text(tests, line, strlen(line));
 }
 
 /* Removes what colours a line, as in "\033[0;32m[       OK ] \033[m". */
@@ -176,5 +210,6 @@ void runners_printed_tests_free(struct printed_tests *tests)
 {
     trace_text_free(&tests->line);
     trace_text_free(&tests->text);
-    tests->runs = false;
+    tests->runs = tests->ended = false;
+    memset(&tests->check, 0, sizeof(tests->check));
 }

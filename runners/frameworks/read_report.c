@@ -29,6 +29,7 @@ struct report {
     char file[PATH_MAX];    /* where it failed; "": unknown */
     unsigned line;
     char original[1024]; /* an expression of Catch2 */
+    char suite[1024];    /* of Check */
 };
 
 static unsigned number_of(const char **attributes, const char *name)
@@ -286,7 +287,7 @@ static void begin_check(struct report *report, const char *name,
 {
     if (strcmp(name, "test") != 0)
         return;
-    begin_test(report, NULL, NULL);
+    begin_test(report, report->suite, NULL);
     if (report->result)
         report->result->outcome =
             outcome_of_check(runners_markup_attribute(attributes, "result"));
@@ -378,6 +379,8 @@ static void end_element(void *context, const char *name)
 {
     struct report *report = context;
 
+    if (!report->result && !strcmp(name, "title"))
+        snprintf(report->suite, sizeof(report->suite), "%s", text_of(report));
     if (report->result) {
         end_junit(report, name);
         if (report->result)

@@ -74,17 +74,15 @@ static int add_report(struct framework_program *program,
 {
     const struct framework *framework = program->framework;
     struct framework_start *start = &program->start;
-    char path[PATH_MAX];
 
     if (program->has_adapter)
         return 0;
     if (make_folder(program, run, folder))
         return -1;
-    snprintf(path, sizeof(path), "%s/%s", program->folder,
-             framework->file ? framework->file : "report.xml");
-    return ADD_FORMS(start, framework->report, path,
+    runners_report_pipes_open(program);
+    return ADD_FORMS(start, framework->report, program->folder,
                      runners_framework_argument) ||
-                   ADD_FORMS(start, framework->variables, path,
+                   ADD_FORMS(start, framework->variables, program->folder,
                              runners_framework_variable)
                ? -1
                : 0;
@@ -175,7 +173,8 @@ static size_t told_by_report(const struct framework_program *program)
 /* Returns since when the process has done nothing that can be seen. */
 static uint64_t quiet_since(struct framework_program *program, size_t told)
 {
-    if (program->framework->prints_tests)
+    if (program->framework->prints_tests &&
+        program->printed.began > program->changed)
         return program->printed.began;
     told += told_by_report(program);
     if (told != program->told)
@@ -222,6 +221,7 @@ void runners_framework_check(struct framework_program *program,
     uint64_t since = quiet_since(program, told);
     double limit = limit_of(program);
 
+    runners_report_pipes_read(program);
     if (program->late || limit <= 0 ||
         (double)(test_log_now() - since) < limit * 1e9)
         return;

@@ -292,7 +292,15 @@ static bool is_folder_name(const char *name)
            strlen(name) <= NAME_MAX;
 }
 
-/* A test that was retried, or got a worse outcome, has another line later. */
+/* A test that was retried, or got a worse outcome, has another line later. Two
+ * tests may have one name. */
+static bool is_again(const struct test_log_result *result,
+                     const struct test_log_result *before)
+{
+    return result->earlier_count ||
+           (result->began && result->began == before->began);
+}
+
 static void add_line(struct lines *lines, const cJSON *test)
 {
     const char *name = runners_json_text(test, "name");
@@ -313,7 +321,8 @@ static void add_line(struct lines *lines, const cJSON *test)
     }
     check_outcome(lines, result, test);
     key = trace_hash_string(TRACE_HASH, test_log_name(result));
-    if (trace_table_find(&lines->numbers, key, &number))
+    if (trace_table_find(&lines->numbers, key, &number) &&
+        is_again(result, &lines->run->results[number]))
         test_log_run_replace(lines->run, number);
     else
         trace_table_set(&lines->numbers, key, lines->run->count - 1);
@@ -353,6 +362,7 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
         cJSON_Delete(test);
     }
     add_broken(&lines);
+    runners_framework_number_twins(run, from);
     trace_table_free(&lines.numbers);
     return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
 }

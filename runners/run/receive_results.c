@@ -149,6 +149,16 @@ void runners_handover_read(struct handover *handover)
     pass_on_lines(handover);
 }
 
+void runners_handover_finish(struct handover *handover, bool died)
+{
+    struct trace_text *part = &handover->part;
+
+    if (!part->size || (died && !is_json(part->data, part->size)))
+        return;
+    trace_text_char(part, '\n');
+    pass_on_lines(handover);
+}
+
 void runners_handover_end(struct handover *handover)
 {
     close_end(&handover->from);

@@ -52,21 +52,16 @@ void runners_handover_give(const struct handover *);
  * results.jsonl. */
 void runners_handover_read(struct handover *);
 
+/* runners_handover_finish, once the program has ended, takes the last line if
+ * it has no newline; of a program that died, it may be cut and does not count
+ * then. */
+void runners_handover_finish(struct handover *, bool died);
+
 /* runners_handover_is_test tells whether a line is about a test. */
 bool runners_handover_is_test(const char *line);
 void runners_handover_end(struct handover *);
 
 /* ---- program_results.c ---- */
-
-/* The last two are of programs of other frameworks, with codes of their own:
- * they told all, or nothing but the code. */
-enum told {
-    TOLD_NOTHING,
-    TOLD_PARTLY,
-    TOLD_ALL,
-    TOLD_FLAGLESS,
-    TOLD_BY_CODE,
-};
 
 /* runners_merge adds the results of a program, whose folder in the run is
  * `folder`: those that it sent or, if none came, those that it wrote there.

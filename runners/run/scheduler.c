@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -448,6 +449,8 @@ static void end(struct schedule *schedule, struct program *program)
     schedule->used -= program->jobs;
     runners_jobserver_hold(schedule->used);
     program->from = run->count;
+    runners_handover_finish(&child->handover,
+                            child->status < 0 || WIFSIGNALED(child->status));
     told = merge(schedule, program, folder);
     if (starts_again(schedule, program))
         return;
@@ -519,20 +522,24 @@ static void check_frameworks(struct schedule *schedule)
     }
 }
 
-static bool has_limits(const struct schedule *schedule)
+/* Whether a program must be looked at now and then, while nothing happens. */
+static bool needs_checks(const struct schedule *schedule)
 {
     const struct programs *programs = schedule->programs;
-    bool any = false;
+    bool has_limits =
+        schedule->options->timeout > 0 || schedule->options->override_count;
 
     for (size_t i = 0; i < programs->count; i++)
-        any |= programs->all[i].framework != NULL;
-    return any && (schedule->options->timeout > 0 ||
-                   schedule->options->override_count);
+        if (programs->all[i].framework &&
+            (has_limits ||
+             runners_framework_has_pipes(programs->all[i].framework)))
+            return true;
+    return false;
 }
 
 static void run_all(struct schedule *schedule)
 {
-    bool limits = has_limits(schedule);
+    bool checks = needs_checks(schedule);
 
     for (;;) {
         bool lacks = start_some(schedule);
@@ -542,7 +549,7 @@ static void run_all(struct schedule *schedule)
                 return;
             runners_status_paint(schedule);
             runners_wait(lacks ? runners_jobserver_fd() : 0,
-                         limits || runners_status_shown() || schedule->show_at
+                         checks || runners_status_shown() || schedule->show_at
                              ? TICK
                              : -1);
             check_frameworks(schedule);

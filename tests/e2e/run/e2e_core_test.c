@@ -477,6 +477,20 @@ Test(e2e_core, invents_no_result_on_a_full_disk)
             "\n1500 passed, 0 failed, 0 skipped\n");
 }
 
+/* The process dies after it has written its run, or cannot remove a file. */
+Test(e2e_core, a_run_that_is_written_is_not_judged_again)
+{
+    const struct e2e *result = e2e_run(
+        "'%s' passes waits passes fails >/dev/null 2>&1 & while [ ! -e ready "
+        "]; do sleep 0.01; done; cp " TESTS "journal.tsv .; touch go; wait; cp "
+        "journal.tsv " TESTS "; " TESTLOG "list; cut -f 1 " LATEST
+        "results.tsv",
+        e2e_program("in_process", E2E_CORE));
+
+    e2e_expect_lacks(result->err, "died");
+    e2e_expect_has(result->out, "\npassed\npassed\npassed\nfailed\n");
+}
+
 Test(e2e_core, loses_no_result_without_a_folder)
 {
     const struct e2e *result;

@@ -61,18 +61,18 @@ Test(runners_printed_tests, finds_signs_in_any_line)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         struct test_log_run run = {.count = 0};
         struct printed_tests tests = {.results = &run, .program = "prog"};
-        struct trace_text output = {0};
+        struct trace_text printed = {0};
 
-        trace_text_string(&output,
+        trace_text_string(&printed,
                           "\033[0;32m[ RUN      ] \033[mStore.Prints\n");
         for (size_t n = 0; n < sizes[i]; n++)
-            trace_text_char(&output, 'x');
-        trace_text_string(&output, "\033[0;32m[       OK ] \033[mStore.Prints "
+            trace_text_char(&printed, 'x');
+        trace_text_string(&printed, "\033[0;32m[       OK ] \033[mStore.Prints "
                                    "(0 ms)\n[ RUN      ] Store.Dies\n");
-        runners_printed_tests_read(&tests, output.data, output.size);
+        runners_printed_tests_read(&tests, printed.data, printed.size);
         expect(&run, 0, "Store/Prints", TEST_LOG_OUTCOME_PASSED);
         expect(&run, 1, "Store/Dies", TEST_LOG_OUTCOME_NONE);
-        trace_text_free(&output);
+        trace_text_free(&printed);
         runners_printed_tests_free(&tests);
         test_log_run_free(&run);
     }

@@ -77,9 +77,9 @@ Test(harness_journal, an_end_belongs_to_the_process_that_began)
 {
     struct test_log_journal journal;
 
-    put("begin\t1\t10\t-\t0\ts\tparent\n"
-        "begin\t2\t11\t-\t0\ts\tchild\n"
-        "end\t1\t20\tpassed\t0\t0\t-\n");
+    put("begin\t1\t10\t-\t0\ts\tparent\t.\n"
+        "begin\t2\t11\t-\t0\ts\tchild\t.\n"
+        "end\t1\t20\tpassed\t0\t0\t-\t.\n");
     journal = read_all();
     cr_assert_eq(journal.count, 2);
     cr_expect_eq(journal.tests[0].outcome, TEST_LOG_OUTCOME_PASSED);
@@ -92,12 +92,40 @@ Test(harness_journal, leaves_out_what_is_malformed)
 {
     struct test_log_journal journal;
 
-    put("\n\t\t\t\t\t\t\t\t\nfact\nfact\t\tx\nbegin\t1\nend\t9\t1\tpassed\t0\t0"
-        "\t-\nbegin\t1\t2\t3\t4\ts\tt\nend\t1\t1\tnonsense\t0\t0\t-\tr\\");
+    put("\n\t\t\t\t\t\t\t\t\t.\nfact\t.\nfact\t\tx\t.\nbegin\t1\t.\nend\t9\t1"
+        "\tpassed\t0\t0\t-\t.\nbegin\t1\t2\t3\t4\ts\tt\t.\nend\t1\t1\tnonsense"
+        "\t0\t0\t-\tr\\");
     journal = read_all();
     cr_assert_eq(journal.count, 1);
     cr_expect_eq(journal.tests[0].outcome, TEST_LOG_OUTCOME_NONE);
+    cr_expect_eq(journal.torn, 0);
     test_log_journal_free(&journal);
+}
+
+/* The disk is full in any byte of a line, and has room for the next one. */
+Test(harness_journal, a_cut_line_is_none)
+{
+    static char suite[] = "suite", test[] = "a_test";
+    const struct test_log_noted first = {
+        .suite = suite, .test = test, .process = 7, .began = 5};
+    struct test_log_noted ended = first;
+    struct test_log_journal journal;
+    off_t size;
+
+    ended.outcome = TEST_LOG_OUTCOME_PASSED;
+    test_log_journal_begin(file, &first);
+    size = lseek(file, 0, SEEK_END);
+    for (off_t at = 1; at < size - 1; at++) {
+        cr_assert_eq(ftruncate(file, at), 0);
+        put("\n");
+        test_log_journal_end(file, &ended);
+        journal = read_all();
+        cr_expect_eq(journal.count, 0, "%zu", (size_t)at);
+        cr_expect_eq(journal.torn, 1);
+        test_log_journal_free(&journal);
+        cr_assert_eq(ftruncate(file, 0), 0);
+        test_log_journal_begin(file, &first);
+    }
 }
 
 Test(harness_journal, reads_any_bytes)
