@@ -76,7 +76,7 @@ static void begin_suite(struct verdicts *verdicts, const char *name)
 }
 
 static void begin_element(void *context, const char *name,
-                                  const char **attributes)
+                          const char **attributes)
 {
     if (!strcmp(name, "TestCase"))
         judge(context, attributes);

@@ -79,9 +79,9 @@ static const char *const ours[] = {
     "--scratch",  NULL};
 
 /* Criterion has these as well as those that testlog passes to it. */
-static const char *const criterions[] = {
-    "--filter", "--fail-fast", "--color", "--output",
-    "--list",   "--help",      "--version", NULL};
+static const char *const criterions[] = {"--filter",  "--fail-fast", "--color",
+                                         "--output",  "--list",      "--help",
+                                         "--version", NULL};
 
 /* These choose tests. */
 static const char *const choosing[] = {"--filter", "--pattern", "--failed",
@@ -140,7 +140,7 @@ static void take(void *context, const struct option_row *row, const char *value)
 }
 
 static void take_criterion(void *context, const struct option_row *row,
-                            const char *value)
+                           const char *value)
 {
     struct taking *taking = context;
     char *flag = NULL;

@@ -45,7 +45,7 @@ struct framework {
     const char *library;   /* how the name of a needed library begins */
     const char *marker;    /* text of a program that contains the framework */
     const char *report[5]; /* arguments for a report, with %s for its folder */
-    const char *variables[3]; /* the same in the environment */
+    const char *variables[3];           /* the same in the environment */
     const char *pipes[FRAMEWORK_PIPES]; /* reports that are begun anew, so that
                                            a file would have the last only */
     const char *list[3]; /* arguments that list the tests, to be tried */
@@ -156,7 +156,7 @@ void runners_framework_correct(struct test_log_run *, FILE *,
 struct printed_tests {
     struct test_log_run *results;
     const char *program;
-    bool has_suites; /* "Suite.Test" */
+    bool has_suites;        /* "Suite.Test" */
     struct trace_text line; /* that is not complete, its end if it is long */
     struct trace_text text; /* that the running test has printed */
     bool runs;              /* the last result's test has not ended */
@@ -164,7 +164,7 @@ struct printed_tests {
     struct {
         unsigned begun, ended, bad; /* runners, and checks that failed */
     } check;
-    uint64_t began;         /* ns, monotonic, of that test */
+    uint64_t began; /* ns, monotonic, of that test */
 };
 
 /* runners_printed_tests_read reads output; runners_printed_tests_free frees all

@@ -426,7 +426,8 @@ static bool any_bad(const struct test_log_run *round)
 
 /* Judges a process that ended outside of its tests. */
 static void judge_process(const struct framework_program *program,
-                          struct test_log_run *round, int status, enum told told)
+                          struct test_log_run *round, int status,
+                          enum told told)
 {
     char reason[160];
 

@@ -65,8 +65,7 @@ static char read_entity(const char *at, const char *end, size_t *size)
 
     for (size_t i = 0; i < sizeof(entities) / sizeof(*entities); i++) {
         *size = strlen(entities[i].text);
-        if ((size_t)(end - at) >= *size &&
-            !memcmp(at, entities[i].text, *size))
+        if ((size_t)(end - at) >= *size && !memcmp(at, entities[i].text, *size))
             return entities[i].character;
     }
     if (end - at < 4 || at[1] != '#')
@@ -210,8 +209,7 @@ static bool read_element(struct reader *reader)
         empty = starts(reader, reader->at, "/>");
         if (empty || *reader->at == '>')
             break;
-        if (!read_attribute(reader, &attributes[count],
-                            &attributes[count + 1]))
+        if (!read_attribute(reader, &attributes[count], &attributes[count + 1]))
             return false;
         if (attributes[count] && count < 2 * (ATTRIBUTES_MOST - 1))
             count += 2;

@@ -1,5 +1,5 @@
-/* printed_tests.c: reads how tests end from the output of GoogleTest and cmocka,
- * because their reports appear only when the program or a group ends.
+/* printed_tests.c: reads how tests end from the output of GoogleTest and
+ * cmocka, because their reports appear only when the program or a group ends.
  *
  *  [==========] Running 1 test from 1 test suite.
  *  [ RUN      ] Suite.Test
@@ -51,8 +51,8 @@ static void begin_test(struct printed_tests *tests, const char *name)
     if (!result)
         return;
     result->program = strdup(tests->program);
-    result->suite = dot ? strndup(name, (size_t)(dot - name))
-                        : strdup(tests->program);
+    result->suite =
+        dot ? strndup(name, (size_t)(dot - name)) : strdup(tests->program);
     result->test = strdup(dot ? dot + 1 : name);
     tests->runs = true;
     tests->ended = false;
@@ -141,11 +141,11 @@ static void read_line(struct printed_tests *tests, const char *line)
         if (!i && !tests->runs)
             begin_test(tests, name);
         else if (i && tests->runs && is_running(tests, name)) {
-            add_text(tests, line, (size_t)(at - line));
+            if (!tests->has_suites) /* cmocka's reason */
+                add_text(tests, line, (size_t)(at - line));
             end_test(tests, signs[i].outcome);
-        }
-        else if (signs[i].outcome == TEST_LOG_OUTCOME_FAILED &&
-                 !tests->ended && last_of(tests) && is_running(tests, name))
+        } else if (signs[i].outcome == TEST_LOG_OUTCOME_FAILED &&
+                   !tests->ended && last_of(tests) && is_running(tests, name))
             last_of(tests)->outcome = TEST_LOG_OUTCOME_FAILED; /* it had printed
                                                                   a sign */
         else

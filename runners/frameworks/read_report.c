@@ -24,9 +24,9 @@ struct report {
     const struct framework *framework;
     const char *program;
     struct test_log_result *result; /* NULL: outside of a test */
-    struct trace_text text; /* of an element without children */
-    char message[1024];     /* an attribute, in place of a text */
-    char file[PATH_MAX];    /* where it failed; "": unknown */
+    struct trace_text text;         /* of an element without children */
+    char message[1024];             /* an attribute, in place of a text */
+    char file[PATH_MAX];            /* where it failed; "": unknown */
     unsigned line;
     char original[1024]; /* an expression of Catch2 */
     char suite[1024];    /* of Check */
@@ -210,8 +210,7 @@ static void begin_catch2_test(struct report *report, const char **attributes)
     begin_test(report, NULL, runners_markup_attribute(attributes, "name"));
     if (!report->result)
         return;
-    set_place(report->result,
-              runners_markup_attribute(attributes, "filename"),
+    set_place(report->result, runners_markup_attribute(attributes, "filename"),
               number_of(attributes, "line"));
     if (runners_markup_attribute(attributes, "should_fail") ||
         (tags && strstr(tags, "[!shouldfail]")))
@@ -362,7 +361,7 @@ static void end_check(struct report *report, const char *name)
 /* ---- Elements of any form ---- */
 
 static void begin_element(void *context, const char *name,
-                                  const char **attributes)
+                          const char **attributes)
 {
     struct report *report = context;
     const char *message = runners_markup_attribute(attributes, "message");
@@ -405,12 +404,11 @@ bool runners_framework_read_report(struct test_log_run *run, FILE *in,
 {
     struct report report = {
         .run = run, .framework = framework, .program = program};
-    bool whole =
-        runners_markup_read(&(struct markup){.context = &report,
-                                             .begin = begin_element,
-                                             .end = end_element,
-                                             .text = add_text},
-                            in);
+    bool whole = runners_markup_read(&(struct markup){.context = &report,
+                                                      .begin = begin_element,
+                                                      .end = end_element,
+                                                      .text = add_text},
+                                     in);
 
     *open = report.result;
     trace_text_free(&report.text);

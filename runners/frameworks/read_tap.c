@@ -40,8 +40,8 @@ static void add(struct test_log_run *run, char *name, bool passed,
     result->program = strdup(program);
     result->suite = strdup(program);
     result->test = strdup(colon ? colon + 1 : name);
-    result->outcome = passed ? TEST_LOG_OUTCOME_PASSED
-                             : outcome_of(message ? message : "");
+    result->outcome =
+        passed ? TEST_LOG_OUTCOME_PASSED : outcome_of(message ? message : "");
     if (!passed && message && *message)
         result->reason = strdup(message);
 }

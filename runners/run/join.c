@@ -72,31 +72,26 @@ static bool is_run(const char *dir, const char *name)
 
 static bool read_state(int file, const char *dir, struct state *state)
 {
-    struct trace_text text = {0};
-    char bytes[4096];
-    ssize_t size;
+    char *text = runners_stored_text(file);
     int head = 0;
     bool read;
 
     *state = (struct state){.expected = 0};
-    for (off_t at = 0; (size = pread(file, bytes, sizeof(bytes), at)) > 0;
-         at += size)
-        trace_text_add(&text, bytes, (size_t)size);
-    read = text.size &&
-           sscanf(text.data,
+    read = text &&
+           sscanf(text,
                   "%255[^\n]\n%95[^\n]\n%zu %zu %zu %" SCNu64 " %" SCNu64
                   " done%n",
                   state->run, state->start, &state->expected, &state->begun,
                   &state->ended, &state->written, &state->cost, &head) == 7 &&
            head && is_run(dir, state->run) && state->begun < PROCESSES_MOST;
     if (read) {
-        size_t done = strcspn(text.data + head, "\n");
+        size_t done = strcspn(text + head, "\n");
 
-        trace_text_add(&state->done, text.data + head, done);
+        trace_text_add(&state->done, text + head, done);
         trace_text_string(&state->running,
-                          text.data + head + done + !!text.data[head + done]);
+                          text + head + done + !!text[head + done]);
     }
-    trace_text_free(&text);
+    free(text);
     return read;
 }
 
@@ -110,9 +105,8 @@ static int write_state(int file, const struct state *state)
         state->run, state->start, state->expected, state->begun, state->ended,
         state->written, state->cost, state->done.data ? state->done.data : "",
         state->running.data ? state->running.data : "");
-    if (!text.failed &&
-        pwrite(file, text.data, text.size, 0) == (ssize_t)text.size)
-        status = ftruncate(file, (off_t)text.size);
+    if (!text.failed)
+        status = runners_store_text(file, text.data);
     trace_text_free(&text);
     return status;
 }

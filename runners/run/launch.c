@@ -49,8 +49,8 @@ char **runners_launch_argv(const struct programs *programs,
                            const struct program *program)
 {
     size_t before = program->test ? programs->launcher_count : 0, count = 0;
-    char **flags = program->lacks_testlog ? program->flags.arguments
-                                          : programs->flags;
+    char **flags =
+        program->lacks_testlog ? program->flags.arguments : programs->flags;
     size_t flag_count = program->lacks_testlog ? program->flags.argument_count
                         : program->framework   ? 0
                                                : (size_t)programs->flag_count;

@@ -179,8 +179,8 @@ int runners_programs_find_frameworks(struct programs *programs,
         struct program_file file = runners_program_file(program->path);
 
         if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
-            status = take_framework(programs, program, &file, options, argc,
-                                    argv);
+            status =
+                take_framework(programs, program, &file, options, argc, argv);
         if (!status && !program->framework && file.has_criterion)
             status = take_criterion(programs, program, &file, argc, argv);
     }

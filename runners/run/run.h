@@ -240,10 +240,10 @@ struct program {
     bool flagless;                       /* it takes none of our flags */
     bool opaque;                         /* its file does not tell what it is */
     struct framework_program *framework; /* NULL: it uses Criterion */
-    bool lacks_testlog;           /* though it uses Criterion: */
+    bool lacks_testlog;                  /* though it uses Criterion: */
     struct framework_start flags; /* it gets those that Criterion has, too */
     const char *own_flag;         /* a flag that Criterion lacks; NULL: none */
-    bool annotated; /* its tests capture their own output */
+    bool annotated;               /* its tests capture their own output */
     struct child child;
 };
 
@@ -341,6 +341,14 @@ int runners_list_programs(const struct programs *,
 pid_t runners_find_ctest(void);
 size_t runners_count_joining(pid_t ctest, const char *dir);
 uint64_t runners_own_command(void);
+
+/* ---- stored_text.c ---- */
+
+/* runners_stored_text returns the text that a file keeps, to be freed; NULL if
+ * there is none. runners_store_text puts another one in its place; if it fails,
+ * the file keeps the old one. The caller has locked the file. */
+char *runners_stored_text(int file);
+int runners_store_text(int file, const char *text);
 
 /* ---- join.c: the run of a ctest ---- */
 

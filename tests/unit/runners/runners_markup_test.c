@@ -50,8 +50,8 @@ static const struct row {
      "<a|b|c|d|e>f</a>\n", false},
     {"<a b=\"&lt;&gt;&amp;&quot;&apos;&#x41;&#66;\">&lt;&#10;</a>",
      "<a|b|<>&\"'AB><\n</a>", false},
-    {"<a b=\"&nbsp;&#x1F600;&\">&;&#;&</a>",
-     "<a|b|&nbsp;&#x1F600;&>&;&#;&</a>", false},
+    {"<a b=\"&nbsp;&#x1F600;&\">&;&#;&</a>", "<a|b|&nbsp;&#x1F600;&>&;&#;&</a>",
+     false},
     {"<a b=\"1\t2\n3\">4\r\n5\r6</a>", "<a|b|1 2 3>4\n5\r6</a>", false},
     {"<a/>", "<a></a>", false},
     {"<a ><b/ ></a >", "<a><b></a>", false},
@@ -60,8 +60,9 @@ static const struct row {
     {"<a b=\"say \"x\" twice\" e=\"1\"/>", "<a|b|say \"x\" twice|e|1></a>",
      false},
     {"<a b=\"'\" c='\"'/>", "<a|b|'|c|\"></a>", false},
-    {"<a b=\"M\xfcnchen\x01\xef\xbf\xbe\"/>", "<a|b|M\xfcnchen\x01\xef\xbf\xbe>"
-                                              "</a>",
+    {"<a b=\"M\xfcnchen\x01\xef\xbf\xbe\"/>",
+     "<a|b|M\xfcnchen\x01\xef\xbf\xbe>"
+     "</a>",
      false},
     {"<a>1 < 2 <3</a>", "<a>1 < 2 <3</a>", false},
     /* CDATA */
@@ -71,8 +72,8 @@ static const struct row {
     {"<a><![CDATA[1]]>]]&gt;<![CDATA[2]]></a>", "<a>1]]>2</a>", false},
     {"<a><![CDATA[1]]> <![CDATA[2]]>\n</a>", "<a>1 2\n</a>", false},
     /* several documents, and ends without a beginning */
-    {"<?xml?><a><b/></a>\n<?xml?><a><c/></a>",
-     "<a><b></b></a>\n<a><c></c></a>", false},
+    {"<?xml?><a><b/></a>\n<?xml?><a><c/></a>", "<a><b></b></a>\n<a><c></c></a>",
+     false},
     {"<a><b></a><a/>", "<a><b></a><a></a>", false},
     {"<a></b></a>", "<a></b></a>", false},
     {"<a><b/><a></a>", "<a><b></b><a></a>", true},

@@ -1,4 +1,4 @@
-/* runners_printed_tests_test.c: reads how tests end from GoogleTest's output.
+/* runners_printed_tests_test.c: reads how tests end from what frameworks print.
  */
 #include "runners/frameworks/frameworks.h"
 
@@ -35,7 +35,8 @@ Test(runners_printed_tests, reads_what_gtest_prints)
 {
     for (size_t piece = 1; piece < sizeof(output); piece += 7) {
         struct test_log_run run = {.count = 0};
-        struct printed_tests tests = {.results = &run, .program = "prog"};
+        struct printed_tests tests = {
+            .results = &run, .program = "prog", .has_suites = true};
 
         for (size_t at = 0; at < strlen(output); at += piece)
             runners_printed_tests_read(&tests, output + at,
@@ -60,7 +61,8 @@ Test(runners_printed_tests, finds_signs_in_any_line)
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         struct test_log_run run = {.count = 0};
-        struct printed_tests tests = {.results = &run, .program = "prog"};
+        struct printed_tests tests = {
+            .results = &run, .program = "prog", .has_suites = true};
         struct trace_text printed = {0};
 
         trace_text_string(&printed,
@@ -68,7 +70,7 @@ Test(runners_printed_tests, finds_signs_in_any_line)
         for (size_t n = 0; n < sizes[i]; n++)
             trace_text_char(&printed, 'x');
         trace_text_string(&printed, "\033[0;32m[       OK ] \033[mStore.Prints "
-                                   "(0 ms)\n[ RUN      ] Store.Dies\n");
+                                    "(0 ms)\n[ RUN      ] Store.Dies\n");
         runners_printed_tests_read(&tests, printed.data, printed.size);
         expect(&run, 0, "Store/Prints", TEST_LOG_OUTCOME_PASSED);
         expect(&run, 1, "Store/Dies", TEST_LOG_OUTCOME_NONE);
@@ -81,7 +83,8 @@ Test(runners_printed_tests, finds_signs_in_any_line)
 Test(runners_printed_tests, survives_long_and_binary_lines)
 {
     struct test_log_run run = {.count = 0};
-    struct printed_tests tests = {.results = &run, .program = "prog"};
+    struct printed_tests tests = {
+        .results = &run, .program = "prog", .has_suites = true};
     char line[4096];
 
     for (int i = 0; i < 100; i++) {
@@ -92,4 +95,43 @@ Test(runners_printed_tests, survives_long_and_binary_lines)
     cr_expect_eq(run.count, 1, "%zu", run.count);
     runners_printed_tests_free(&tests);
     test_log_run_free(&run);
+}
+
+/* With cmocka's older functions; failures are listed again at the end. */
+Test(runners_printed_tests, reads_what_cmocka_prints)
+{
+    static const char printed[] = "[==========] Running 2 test(s).\n"
+                                  "[ RUN      ] a.b\n"
+                                  "0x1 != 0x2\n"
+                                  "m.c:9: error: Failure![  FAILED  ] a.b\n"
+                                  "[ RUN      ] a.b\n"
+                                  "[       OK ] a.b\n"
+                                  "[==========] 2 test(s) run.\n"
+                                  "[  FAILED  ] a.b\n";
+    struct test_log_run run = {.count = 0};
+    struct printed_tests tests = {.results = &run, .program = "prog"};
+
+    runners_printed_tests_read(&tests, printed, strlen(printed));
+    cr_expect_eq(run.count, 2);
+    expect(&run, 0, "prog/a.b", TEST_LOG_OUTCOME_FAILED);
+    cr_expect_str_eq(run.results[0].reason, "m.c:9: 0x1 != 0x2");
+    expect(&run, 1, "prog/a.b", TEST_LOG_OUTCOME_PASSED);
+    cr_expect(tests.ended);
+    runners_printed_tests_free(&tests);
+    test_log_run_free(&run);
+}
+
+Test(runners_printed_tests, counts_the_runners_of_check)
+{
+    static const char printed[] = "Running suite(s): a\n b\n"
+                                  "50%: Checks: 4, Failures: 1, Errors: 1\n"
+                                  "Running suite(s): c\n";
+    struct test_log_run run = {.count = 0};
+    struct printed_tests tests = {.results = &run, .program = "prog"};
+
+    runners_printed_tests_read(&tests, printed, strlen(printed));
+    cr_expect_eq(tests.check.begun, 2);
+    cr_expect_eq(tests.check.ended, 1);
+    cr_expect_eq(tests.check.bad, 2);
+    runners_printed_tests_free(&tests);
 }
