@@ -16,7 +16,7 @@ ALL_TESTS := $(addprefix $(B)/tests/,$(sort $(foreach source,$(TEST_SRC),$(call 
 # other frameworks, other tools, extreme loads.
 SLOW  := $(addprefix $(B)/tests/,$(addsuffix _test,$(addprefix e2e_,all bisect build_systems compile disk \
     frameworks functions gpu_script import instructions lines link links merge opencl pack races \
-    reports_of_frameworks samples schedulers scratch server shards stack_builds stacks timers tools) \
+    reports_of_frameworks samples schedulers scratch server shards stack_builds stacks timers tools verdicts) \
     model_recording soak_death soak_faults soak_follow soak_limits soak_size))
 TESTS := $(if $(FILTER),$(ALL_TESTS),$(filter-out $(SLOW),$(ALL_TESTS)))
 
@@ -24,7 +24,8 @@ TESTS := $(if $(FILTER),$(ALL_TESTS),$(filter-out $(SLOW),$(ALL_TESTS)))
 # process. In the others, `testlog` reads what somebody else has written.
 SANITIZED := $(filter-out $(B)/tests/e2e_% %/bench_test,$(ALL_TESTS)) $(patsubst %,$(B)/tests/e2e_%_test,capture children \
     compressed core expect filter import join joined_run jump kept_runs leaving log long losses merge \
-    outcomes pack record reports_of_frameworks server survivors trace trust view view_trend worker)
+    outcomes pack record reports_of_frameworks server survivors trace trust verdicts view view_trend\
+    worker)
 
 TEST_OBJ := $(TEST_LIB:%.c=$(L)/%.o)
 

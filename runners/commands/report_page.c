@@ -81,7 +81,7 @@ static size_t word_size(const char *text)
     return (size_t)(at - text);
 }
 
-/* testlog runs the tests of other frameworks, if it can choose among them. */
+/* testlog runs the tests of other frameworks. */
 static void ask_file(struct test_log_page_program *program)
 {
     char *path = program->command, *command = NULL;
@@ -91,7 +91,7 @@ static void ask_file(struct test_log_page_program *program)
     if (!framework)
         return;
     program->foreign = true;
-    if (runners_framework_chooses(framework) &&
+    if (runners_framework_reports(framework) &&
         asprintf(&command, "%s run %s --", program_invocation_name, path) < 0)
         command = NULL;
     program->command = command;

@@ -78,20 +78,20 @@ static const char *const ours[] = {
     "--ascii",    "--render",    "--failed-first", "--trace-dir",
     "--scratch",  NULL};
 
+/* These choose tests of other frameworks. */
+static const char *const choosing[] = {"--filter", "--pattern", "--failed",
+                                       "--shard",  "--retries", NULL};
 /* Criterion has these as well as those that testlog passes to it. */
 static const char *const criterions[] = {"--filter",  "--fail-fast", "--color",
                                          "--output",  "--list",      "--help",
                                          "--version", NULL};
-
-/* These choose tests. */
-static const char *const choosing[] = {"--filter", "--pattern", "--failed",
-                                       "--shard",  "--retries", NULL};
 
 struct taking {
     struct framework_start *start;
     const struct framework *framework;
     const char *path;
     const char *others; /* the first flag that Criterion lacks */
+    bool beside;        /* other programs may take what this one cannot */
     bool failed;
 };
 
@@ -104,27 +104,22 @@ static bool is_among(const char *const *names, const char *name)
 
 static void refuse(struct taking *taking, const char *flag)
 {
-    if (!taking->failed)
+    if (taking->beside)
+        test_log_notice("run: %s runs without %s, because it uses %s",
+                        taking->path, flag, taking->framework->title);
+    else if (!taking->failed)
         test_log_notice("run: %s cannot take %s, because it uses %s; leave out "
                         "the flag or the program",
                         taking->path, flag, taking->framework->title);
-    taking->failed = true;
+    taking->failed = !taking->beside;
 }
 
 static void take(void *context, const struct option_row *row, const char *value)
 {
     struct taking *taking = context;
-    const struct framework *framework = taking->framework;
     char *variable;
-
-    if (is_among(ours, row->name))
+    if (is_among(ours, row->name) || is_among(choosing, row->name))
         return;
-    if (is_among(choosing, row->name)) {
-        if (runners_framework_reports(framework) &&
-            !runners_framework_chooses(framework))
-            refuse(taking, row->name);
-        return;
-    }
     if (!row->variable) {
         refuse(taking, row->name);
         return;
@@ -160,10 +155,11 @@ static void take_criterion(void *context, const struct option_row *row,
 
 int runners_framework_take_flags(struct framework_start *start,
                                  const struct framework *framework,
-                                 const char *path, int argc, char **argv)
+                                 const char *path, int argc, char **argv,
+                                 bool beside)
 {
     struct taking taking = {
-        .start = start, .framework = framework, .path = path};
+        .start = start, .framework = framework, .path = path, .beside = beside};
 
     test_log_option_each(argc, argv, take, &taking);
     return taking.failed ? -1 : 0;

@@ -8,6 +8,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
 #include "trace/base/text.h"
 
@@ -32,24 +33,10 @@ static bool find_framework(struct framework_program *program,
     return true;
 }
 
-static int check_words(const struct framework_program *program)
-{
-    const struct framework *framework = program->framework;
-
-    if (!program->options->word_count ||
-        !runners_framework_reports(framework) ||
-        runners_framework_chooses(framework))
-        return 0;
-    test_log_notice("run: %s uses %s, which cannot choose tests; leave out %s "
-                    "or the program",
-                    program->path, framework->title,
-                    program->options->words[0]);
-    return -1;
-}
-
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *file,
-    const struct test_log_options *options, int argc, char **argv, bool *failed)
+    const struct test_log_options *options, int argc, char **argv, bool beside,
+    bool *failed)
 {
     struct framework_program *program = calloc(1, sizeof(*program));
     const struct test_log_settings_line *arguments;
@@ -71,9 +58,8 @@ struct framework_program *runners_framework_open(
         (struct printed_tests){.results = &program->seen,
                                .program = name,
                                .has_suites = program->framework->has_suites};
-    *failed = check_words(program) ||
-              runners_framework_take_flags(&program->flags, program->framework,
-                                           path, argc, argv);
+    *failed = runners_framework_take_flags(&program->flags, program->framework,
+                                           path, argc, argv, beside);
     if (!*failed)
         return program;
     runners_framework_close(program);
@@ -100,28 +86,29 @@ void runners_framework_close(struct framework_program *program)
     trace_table_free(&program->known);
     trace_text_free(&program->stacks);
     free(program->folder);
+    free(program->death);
     free(program);
 }
 
 /* Tests without a suite are in one of the program's name. */
 static void rename_test(struct framework_test *test, const char *program)
 {
-    const char *slash = strchr(test->name, '/');
     char *name;
 
-    if (slash && asprintf(&name, "%s%s", program, slash) >= 0) {
-        free(test->name);
-        test->name = name;
-    }
+    if (!test->of_program ||
+        asprintf(&name, "%s%s", program, test->name + test->suite) < 0)
+        return;
+    free(test->name);
+    test->name = name;
+    test->suite = strlen(program);
 }
 
 void runners_framework_rename(struct framework_program *program,
                               const char *name)
 {
     program->name = program->printed.program = name;
-    if (!program->framework->has_suites)
-        for (size_t i = 0; i < program->chosen.count; i++)
-            rename_test(&program->chosen.all[i], name);
+    for (size_t i = 0; i < program->chosen.count; i++)
+        rename_test(&program->chosen.all[i], name);
 }
 
 bool runners_framework_is_known(const struct framework_program *program)
@@ -144,32 +131,63 @@ int runners_framework_list_own(struct framework_program *program)
                                   program->name);
 }
 
-/* A program without a framework is a test of its own name. */
-static int choose_program(struct framework_program *program)
+/* A program whose tests cannot be chosen runs in one shard. */
+static void leave_out(struct framework_program *program, size_t *whole)
 {
-    program->chooses = !test_log_plan_selects(program->options, program->name);
-    return 0;
+    const struct test_log_shard *shard = &program->options->shard;
+
+    if (!shard->total || runners_framework_can_choose(program))
+        return;
+    program->elsewhere =
+        test_log_shard_of(shard, (*whole)++, program->name) != shard->index;
+    program->chooses = program->elsewhere;
+}
+
+/* Its results are those of the tests that are selected. */
+static void say_whole(const struct framework_program *program)
+{
+    static bool said;
+
+    if (!said)
+        test_log_notice("run: %s runs whole, because %s cannot choose tests; "
+                        "only those that are selected count",
+                        program->path, program->framework->title);
+    said = true;
 }
 
 int runners_framework_choose(struct framework_program *program,
-                             const struct test_log_history *history)
+                             const struct test_log_history *history,
+                             size_t *whole)
 {
     const struct test_log_options *options = program->options;
+    bool selects = test_log_options_select(options) || options->failed;
 
-    if (!runners_framework_is_known(program))
-        return choose_program(program);
-    if (!runners_framework_chooses(program->framework) ||
-        !(test_log_options_select(options) || options->failed ||
-          options->shard.total || options->informs))
+    leave_out(program, whole);
+    if (!runners_framework_is_known(program)) /* it is a test of its own name */
+        program->chooses |= !test_log_plan_selects(options, program->name);
+    if (!runners_framework_is_known(program) || program->chooses)
+        return 0;
+    program->history = history;
+    program->selects = selects && !runners_framework_can_choose(program);
+    if (program->selects && !options->informs)
+        say_whole(program);
+    if (!runners_framework_can_choose(program) ||
+        !(selects || options->shard.total || options->informs))
         return 0;
     if (runners_framework_list_own(program)) {
         test_log_notice("run: cannot list the tests of %s with %s",
                         program->path, program->framework->list[0]);
         return -1;
     }
-    runners_framework_select(&program->chosen, options, history, program->name);
+    program->elsewhere = runners_framework_select(&program->chosen, options,
+                                                  history, program->name);
     program->chooses = true;
     return 0;
+}
+
+bool runners_framework_is_elsewhere(const struct framework_program *program)
+{
+    return program->elsewhere;
 }
 
 bool runners_framework_is_empty(const struct framework_program *program)

@@ -14,11 +14,22 @@ struct framework_program {
     const char *arguments; /* of testlog.conf; NULL: none */
     bool has_adapter;
     struct framework_start flags, start;
-    struct framework_tests chosen; /* of the next process */
+    struct framework_tests chosen; /* that have not run, or run again */
     bool chooses;                  /* otherwise all tests run */
-    size_t tries;    /* that the chosen tests had left; 0: unknown */
-    unsigned deaths; /* of processes */
-    int chosen_file; /* 0: none */
+    bool elsewhere;                /* there are tests in other shards */
+    size_t batch; /* most of the chosen tests that a process runs; 0: all */
+    size_t taken; /* of these, by the last process */
+    bool broken;  /* it dies, whichever test runs */
+    char *death;  /* how a process ended outside of its tests; NULL: none did */
+    enum test_log_outcome end; /* then */
+    size_t tries;              /* that the chosen tests had left; 0: unknown */
+    unsigned deaths;           /* of processes */
+    int chosen_file;           /* 0: none */
+    const struct test_log_history *history;
+    bool selects;    /* all tests run, but only some count */
+    bool explained;  /* a test that does not count has failed */
+    size_t left_out; /* how many tests did not count */
+    size_t again;    /* how often it ran again, for its failed tests */
     struct test_log_run results; /* of all processes that have ended */
     struct trace_table known;    /* hashes of their names: their numbers */
     struct test_log_run seen;    /* of one, from its output */

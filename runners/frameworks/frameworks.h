@@ -35,6 +35,16 @@ enum told {
 enum framework_list {
     FRAMEWORK_LIST_SUITES, /* "Suite.", then its tests, indented */
     FRAMEWORK_LIST_NAMES,  /* a name each */
+    FRAMEWORK_LIST_TREE,   /* suites and tests, marked with "*" */
+    FRAMEWORK_LIST_XML,    /* elements TestCase */
+};
+
+/* How the tests of a process are chosen. The last two may choose more tests,
+ * and then reports have results of others. */
+enum framework_choice {
+    FRAMEWORK_BY_FILE,  /* that names them */
+    FRAMEWORK_EACH,     /* with an argument for each */
+    FRAMEWORK_TOGETHER, /* with one, and commas */
 };
 
 enum { FRAMEWORK_PIPES = 2 };
@@ -51,11 +61,13 @@ struct framework {
     const char *list[3]; /* arguments that list the tests, to be tried */
     enum framework_list form;
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
-                              of a file that names them */
-    bool has_suites;       /* its reports name them */
-    bool begins_report;    /* the report is there before the first test */
-    bool prints_tests;     /* on stdout, as they begin and end, or how many */
-    bool is_silent;        /* it prints nothing else than the report */
+                              of a file, or for names */
+    enum framework_choice choice;
+    bool has_suites;     /* its reports name them */
+    bool begins_report;  /* the report is there before the first test */
+    bool prints_tests;   /* on stdout, as they begin and end, or how many */
+    bool prints_reasons; /* on stderr, which must be in order with stdout */
+    bool is_silent;      /* it prints nothing else than the report */
 };
 
 /* What the file of a program tells. The zero value is a script, which may start
@@ -85,11 +97,13 @@ bool runners_framework_reports(const struct framework *);
  * which NULL ends. */
 const char *const *runners_framework_names(void);
 
-/* ---- framework_tests.c: names of tests ---- */
+/* ---- framework_lists.c: names of tests ---- */
 
 struct framework_test {
-    char *name; /* "suite/test" */
-    char *own;  /* as the framework calls it */
+    char *name;      /* "suite/test" */
+    size_t suite;    /* bytes of it that are the suite's name */
+    char *own;       /* as the framework calls it */
+    bool of_program; /* it has no suite, so the program's name is its suite */
 };
 
 struct framework_tests {
@@ -99,23 +113,43 @@ struct framework_tests {
 
 /* runners_framework_list adds the tests of a program that its framework lists;
  * those without a suite are of the suite `program`. -1 if it fails, takes
- * longer than a minute, or we got a signal to end. */
+ * longer than a minute, or we got a signal to end. runners_framework_read_list
+ * reads a list; tests of GoogleTest that are `disabled` are left out otherwise.
+ */
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
                            const char *program);
 int runners_framework_read_list(struct framework_tests *,
                                 const struct framework *, FILE *,
-                                const char *program);
+                                const char *program, bool disabled);
+
+/* ---- framework_tests.c ---- */
+
+/* runners_framework_twin counts names, and returns how often `name` has come: 1
+ * for the first time. */
+struct trace_table;
+size_t runners_framework_twin(struct trace_table *counts, const char *name);
 
 /* runners_framework_select leaves the tests that filters, --failed and shards
- * choose. runners_framework_write writes the file that chooses them, -1 with
- * errno. */
-void runners_framework_select(struct framework_tests *,
+ * choose, and returns whether there are more in other shards;
+ * runners_framework_selects tells whether the first two choose a test. */
+bool runners_framework_selects(const struct test_log_options *,
+                               const struct test_log_history *,
+                               const char *program, const char *name);
+bool runners_framework_select(struct framework_tests *,
                               const struct test_log_options *,
                               const struct test_log_history *,
                               const char *program);
-int runners_framework_write(const struct framework_tests *,
+
+/* runners_framework_write writes the file that chooses the first `count` tests,
+ * -1 with errno. runners_framework_arguments adds arguments that do; it returns
+ * how many tests fit, 0 without memory. */
+int runners_framework_write(const struct framework_tests *, size_t count,
                             const struct framework *, FILE *);
+struct framework_start;
+size_t runners_framework_arguments(struct framework_start *,
+                                   const struct framework_tests *, size_t count,
+                                   const struct framework *);
 void runners_framework_test_free(struct framework_test *);
 void runners_framework_tests_free(struct framework_tests *);
 
@@ -173,9 +207,16 @@ void runners_printed_tests_read(struct printed_tests *, const char *bytes,
                                 size_t size);
 void runners_printed_tests_free(struct printed_tests *);
 
-/* ---- framework_flags.c ---- */
+/* ---- framework_variables.c ---- */
 
-/* A program's arguments and variables; NULL ends each. */
+/* runners_framework_clear adds the names of variables that are removed from the
+ * environment of a program; -1 without memory. */
+struct framework_start;
+int runners_framework_clear(struct framework_start *, const struct framework *,
+                            bool has_adapter);
+/* ---- framework_flags.c ---- */
+/* A program's arguments and variables; NULL ends each. A variable without "="
+ * is removed. */
 struct framework_start {
     char **arguments, **variables;
     size_t argument_count, variable_count;
@@ -195,13 +236,14 @@ void runners_framework_start_free(struct framework_start *);
  * separate. */
 int runners_framework_words(struct framework_start *, const char *text);
 
-/* runners_framework_take_flags adds the variables in place of our flags; -1 if
- * it has printed that a program of this framework cannot take a flag.
+/* runners_framework_take_flags adds the variables in place of our flags, and
+ * prints which flags a program of this framework cannot take; -1 if that is
+ * wrong, because there are no programs `beside` it that may take them.
  * runners_criterion_take_flags adds the flags that Criterion has, too, and
  * stores the first of the others, NULL if there is none; -1 without memory. */
 int runners_framework_take_flags(struct framework_start *,
                                  const struct framework *, const char *path,
-                                 int argc, char **argv);
+                                 int argc, char **argv, bool beside);
 int runners_criterion_take_flags(struct framework_start *, int argc,
                                  char **argv, const char **others);
 
@@ -213,10 +255,12 @@ struct framework_program;
 
 /* runners_framework_open returns the program at `path`, which results call
  * `name`; NULL if it uses Criterion, or *failed: it has printed what is wrong.
- * `argv` are our flags. */
+ * * `argv` are our flags; if there are programs `beside` it that may follow
+ * more of them, it only prints which ones this program does not. */
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *,
-    const struct test_log_options *, int argc, char **argv, bool *failed);
+    const struct test_log_options *, int argc, char **argv, bool beside,
+    bool *failed);
 void runners_framework_close(struct framework_program *);
 
 /* runners_framework_rename gives the program another name, which outlives it.
@@ -232,13 +276,15 @@ bool runners_framework_is_known(const struct framework_program *);
 bool runners_framework_can_choose(const struct framework_program *);
 
 /* runners_framework_choose, if options choose tests, lists those of the program
- * and chooses; -1 if it has printed what is wrong. runners_framework_is_empty
- * then tells whether none is left; runners_framework_print_list prints them,
- * for
- * --list. */
+ * and chooses; -1 if it has printed what is wrong. Programs whose tests cannot
+ * be chosen run whole, in one shard, which *whole counts; the history must then
+ * live as long as the program. runners_framework_is_empty then tells whether
+ * none is left, runners_framework_is_elsewhere whether there are some in other
+ * shards; runners_framework_print_list prints them, for --list. */
 int runners_framework_choose(struct framework_program *,
-                             const struct test_log_history *);
+                             const struct test_log_history *, size_t *whole);
 bool runners_framework_is_empty(const struct framework_program *);
+bool runners_framework_is_elsewhere(const struct framework_program *);
 void runners_framework_print_list(const struct framework_program *);
 
 /* runners_framework_list_json adds them as an array of JSON. */
@@ -256,8 +302,10 @@ const struct framework_start *runners_framework_begin(
     const char *folder);
 
 /* runners_framework_prints tells whether the program's output must be passed to
- * runners_framework_read. */
+ * runners_framework_read; runners_framework_prints_reasons, whether that on
+ * stderr must, too, in order. */
 bool runners_framework_prints(const struct framework_program *);
+bool runners_framework_prints_reasons(const struct framework_program *);
 void runners_framework_read(void *framework_program, const char *bytes,
                             size_t size);
 
@@ -294,5 +342,11 @@ bool runners_framework_end(struct framework_program *, struct test_log_run *,
  */
 bool runners_framework_results(struct framework_program *,
                                struct test_log_run *);
+
+/* runners_framework_status returns the exit status that counts: 0 if only tests
+ * have failed that are not selected. runners_framework_selects_none tells
+ * whether the program has tests, but none that are selected. */
+int runners_framework_status(const struct framework_program *, int status);
+bool runners_framework_selects_none(const struct framework_program *);
 
 #endif

@@ -41,7 +41,7 @@ static void learn(struct framework_program *program)
             i);
 }
 
-static void explain(struct test_log_result *result, int status)
+static char *reason_of(int status)
 {
     char reason[64];
 
@@ -51,8 +51,7 @@ static void explain(struct test_log_result *result, int status)
     else
         snprintf(reason, sizeof(reason), "its process exited with %d",
                  status >= 0 ? WEXITSTATUS(status) : 127);
-    free(result->reason);
-    result->reason = strdup(reason);
+    return strdup(reason);
 }
 
 static void store_stacks(struct framework_program *program,
@@ -78,6 +77,36 @@ static char *reason_of_timeout(uint64_t duration)
                : NULL;
 }
 
+static char *reason_of_death(const struct framework_program *program,
+                             int status)
+{
+    const char *where = runners_framework_chooses(program->framework)
+                            ? " outside of its tests"
+                            : "";
+    char reason[192];
+
+    if (WIFSIGNALED(status))
+        snprintf(reason, sizeof(reason), "the program died of %s%s",
+                 test_log_signal(WTERMSIG(status)), where);
+    else
+        snprintf(reason, sizeof(reason),
+                 "the program exited with %d%s and left no whole report of %s; "
+                 "kind in " TEST_LOG_SETTINGS_FILE
+                 " may tell another framework",
+                 WEXITSTATUS(status), where, program->framework->title);
+    return strdup(reason);
+}
+
+/* The first death counts. */
+static void note_death(struct framework_program *program, const char *reason)
+{
+    if (program->death || !reason)
+        return;
+    program->death = strdup(reason);
+    program->end =
+        program->late ? TEST_LOG_OUTCOME_TIMEOUT : TEST_LOG_OUTCOME_CRASHED;
+}
+
 /* Judges the test in which the process ended. */
 static void judge_open(struct framework_program *program,
                        const struct test_log_run *run,
@@ -94,7 +123,8 @@ static void judge_open(struct framework_program *program,
         store_stacks(program, run, result);
     } else if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
         result->outcome = TEST_LOG_OUTCOME_CRASHED;
-        explain(result, status);
+        free(result->reason);
+        result->reason = reason_of(status);
     }
 }
 
@@ -211,8 +241,7 @@ static enum told read_results(struct framework_program *program,
         say_source(program, "its report in TAP tells how its tests ended");
     if (!round->count && program->framework->prints_tests) {
         enum told printed = read_output(program, round, open);
-
-        if (!told && printed == TOLD_ALL)
+        if (!told && printed == TOLD_ALL && program->framework->report[0])
             say_source(program, "its output tells how its tests ended");
         if (!told)
             told = printed;
@@ -245,14 +274,11 @@ void runners_framework_number_twins(struct test_log_run *run, size_t from)
 
     for (size_t i = from; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
-        uint64_t key = trace_hash_string(TRACE_HASH, test_log_name(result));
-        uintptr_t count = 0;
+        size_t number = runners_framework_twin(&counts, test_log_name(result));
         char *name;
 
-        trace_table_find(&counts, key, &count);
-        trace_table_set(&counts, key, ++count);
-        if (count == 1 ||
-            asprintf(&name, "%s (%zu)", result->test, (size_t)count) < 0)
+        if (number == 1 ||
+            asprintf(&name, "%s (%zu)", result->test, number) < 0)
             continue;
         free(result->test);
         result->test = name;
@@ -272,10 +298,81 @@ static void set_times(const struct framework_program *program,
     }
 }
 
+/* ---- Which results count ---- */
+
+static size_t tries_left(const struct framework_program *program,
+                         const struct test_log_result *result)
+{
+    size_t retries =
+        test_log_override_of(program->options, result->suite, result->test)
+            .retries;
+
+    return test_log_outcome_bad(result->outcome) &&
+                   result->earlier_count < retries
+               ? retries - result->earlier_count
+               : 0;
+}
+
+/* Whether a result is that of a test that was chosen. More may have run. */
+static bool is_chosen(const struct framework_program *program,
+                      const struct trace_table *chosen, const char *name)
+{
+    uintptr_t found;
+
+    return !program->chooses ||
+           program->framework->choice == FRAMEWORK_BY_FILE ||
+           trace_table_find(chosen, trace_hash_string(TRACE_HASH, name),
+                            &found);
+}
+
+/* Whether a result of a program that runs whole is of a test that is selected,
+ * and for a retry has failed. */
+static bool is_selected(const struct framework_program *program,
+                        const char *name)
+{
+    const struct test_log_result *before =
+        program->again ? find(program, name) : NULL;
+
+    if (program->again && (!before || !tries_left(program, before)))
+        return false;
+    return !program->selects ||
+           runners_framework_selects(program->options, program->history,
+                                     program->name, name);
+}
+
+static void drop_uncounted(struct framework_program *program,
+                           struct test_log_run *round)
+{
+    struct trace_table chosen = {0};
+    size_t kept = 0;
+
+    for (size_t i = 0; program->chooses && i < program->taken; i++)
+        trace_table_set(
+            &chosen, trace_hash_string(TRACE_HASH, program->chosen.all[i].name),
+            1);
+    for (size_t i = 0; i < round->count; i++) {
+        struct test_log_result one = round->results[i];
+        const char *name = test_log_name(&one);
+
+        if (one.suite && (!is_chosen(program, &chosen, name) ||
+                          !is_selected(program, name))) {
+            program->explained |= test_log_outcome_bad(one.outcome);
+            continue;
+        }
+        round->results[i] = round->results[kept];
+        round->results[kept++] = one;
+    }
+    program->left_out += round->count - kept;
+    while (round->count > kept)
+        test_log_run_drop(round);
+    trace_table_free(&chosen);
+}
+
 /* Adds the results of a process to those of earlier ones. */
 static void add_round(struct framework_program *program,
                       struct test_log_run *round)
 {
+    drop_uncounted(program, round);
     for (size_t i = 0; i < round->count; i++) {
         struct test_log_result *result = test_log_run_add(&program->results);
         struct test_log_result *before;
@@ -294,20 +391,75 @@ static void add_round(struct framework_program *program,
     learn(program);
 }
 
-/* ---- The next process ---- */
+/* ---- A process that told nothing ---- */
 
-static size_t tries_left(const struct framework_program *program,
-                         const struct test_log_result *result)
+static struct test_log_result *add_listed(
+    const struct framework_program *program, struct test_log_run *round,
+    const struct framework_test *test)
 {
-    size_t retries =
-        test_log_override_of(program->options, result->suite, result->test)
-            .retries;
+    struct test_log_result *result = test_log_run_add(round);
 
-    return test_log_outcome_bad(result->outcome) &&
-                   result->earlier_count < retries
-               ? retries - result->earlier_count
-               : 0;
+    if (!result)
+        return NULL;
+    result->program = strdup(program->name);
+    result->suite = strndup(test->name, test->suite);
+    result->test = strdup(test->name + test->suite + 1);
+    return result;
 }
+
+/* Whether every test that has run died alone: the program always does. */
+static bool always_dies(const struct framework_program *program)
+{
+    for (size_t i = 0; i < program->results.count; i++)
+        if (program->results.results[i].outcome != TEST_LOG_OUTCOME_CRASHED)
+            return false;
+    return program->results.count > 1;
+}
+
+/* Whether a process died, and its framework can choose tests, but told nothing
+ * of them. An exit code of its own is none. */
+static bool is_silent_death(const struct framework_program *program,
+                            const struct test_log_run *round, int status,
+                            enum told told)
+{
+    return runners_framework_chooses(program->framework) && !round->count &&
+           told != TOLD_ALL && !program->by_code && status >= 0 &&
+           (told || !WIFEXITED(status) || !WEXITSTATUS(status));
+}
+
+/* Some frameworks write their report at the end only. If a process dies before,
+ * half of its tests run in the next one, until it is known which test dies.
+ * Returns whether it was. */
+static bool judge_silent(struct framework_program *program,
+                         const struct test_log_run *run,
+                         struct test_log_run *round, int status)
+{
+    struct test_log_result *result;
+
+    if (!program->chooses && runners_framework_list_own(program))
+        return false;
+    if (!program->chooses)
+        program->taken = program->chosen.count;
+    program->broken = !program->taken || always_dies(program);
+    if (program->broken)
+        return false;
+    program->chooses = true;
+    if (!program->late) {
+        char *reason = reason_of_death(program, status);
+
+        note_death(program, reason);
+        free(reason);
+    }
+    program->batch = (program->taken + 1) / 2;
+    if (program->taken > 1)
+        return true;
+    result = add_listed(program, round, &program->chosen.all[0]);
+    if (result)
+        judge_open(program, run, result, status);
+    return result;
+}
+
+/* ---- The next process ---- */
 
 static bool any_try_left(const struct framework_program *program)
 {
@@ -356,35 +508,67 @@ static size_t count_missing(const struct framework_program *program)
 static void add_missing(struct framework_program *program)
 {
     size_t count = count_missing(program);
-    char reason[128];
+    const char *why = program->deaths == DEATHS_MOST ? "it died too often"
+                      : program->death               ? program->death
+                                                     : NULL;
+    char *reason;
 
-    if (!count || find(program, program->name))
+    if (!count || asprintf(&reason, "%zu of its tests did not run%s%s", count,
+                           why ? ": " : "", why ? why : "") < 0)
         return;
-    snprintf(reason, sizeof(reason), "%zu of its tests did not run%s", count,
-             program->deaths == DEATHS_MOST ? ": it died too often" : "");
     runners_framework_itself(&program->results, program->name,
                              TEST_LOG_OUTCOME_CRASHED, reason);
+    free(reason);
+}
+
+/* Says that a process died, though none of its tests does. */
+static void add_death(struct framework_program *program)
+{
+    for (size_t i = 0; i < program->results.count; i++)
+        if (program->results.results[i].outcome == TEST_LOG_OUTCOME_CRASHED ||
+            program->results.results[i].outcome == TEST_LOG_OUTCOME_TIMEOUT ||
+            program->results.results[i].earlier_count)
+            return;
+    if (program->death)
+        runners_framework_itself(&program->results, program->name, program->end,
+                                 program->death);
+}
+
+/* Whether tests are left that must run in another process. */
+static bool any_left(struct framework_program *program, bool died)
+{
+    bool part, narrows;
+    size_t tries;
+
+    if (!died && !program->chooses && !any_try_left(program))
+        return false;
+    if (!program->chooses && runners_framework_list_own(program))
+        return false;
+    program->chooses = true;
+    if (program->broken)
+        return false;
+    part = program->taken && program->taken < program->chosen.count;
+    if (!died)
+        program->batch *= 2;
+    tries = keep_rest(program);
+    narrows = program->batch && program->batch < program->taken;
+    if (!tries || !(died || part || any_try_left(program)) ||
+        !(!program->tries || tries < program->tries || part || narrows))
+        return false;
+    program->tries = tries;
+    return !died || ++program->deaths < DEATHS_MOST;
 }
 
 /* Whether there is something to run in another process. */
 static bool goes_on(struct framework_program *program, bool died)
 {
-    size_t tries;
-
-    if (!runners_framework_chooses(program->framework) ||
-        !(died || program->chooses || any_try_left(program)))
-        return false;
-    if (!program->chooses && runners_framework_list_own(program))
-        return false;
-    program->chooses = true;
-    tries = keep_rest(program);
-    if (tries && (!program->tries || tries < program->tries) &&
-        (died || any_try_left(program)) &&
-        (!died || ++program->deaths < DEATHS_MOST)) {
-        program->tries = tries;
+    if (!runners_framework_chooses(program->framework))
+        return any_try_left(program) &&
+               program->again++ < test_log_most_retries(program->options);
+    if (any_left(program, died))
         return true;
-    }
     add_missing(program);
+    add_death(program);
     return false;
 }
 
@@ -424,29 +608,32 @@ static bool any_bad(const struct test_log_run *round)
     return false;
 }
 
-/* Judges a process that ended outside of its tests. */
-static void judge_process(const struct framework_program *program,
+/* Judges a process that ended outside of its tests; true if it died. If its
+ * framework can choose tests, the others run in another process, and it is
+ * judged after that. */
+static bool judge_process(struct framework_program *program,
                           struct test_log_run *round, int status,
                           enum told told)
 {
-    char reason[160];
+    char *reason = NULL;
 
     if (status < 0 || is_explained(round) || program->by_code ||
         !runners_framework_reports(program->framework))
-        return; /* the status is judged with the program */
-    if (WIFSIGNALED(status))
-        snprintf(reason, sizeof(reason), "the program died of %s",
-                 test_log_signal(WTERMSIG(status)));
-    else if (told != TOLD_ALL && (!WEXITSTATUS(status) || round->count))
-        snprintf(reason, sizeof(reason),
-                 "the program exited with %d and left no whole report of %s; "
-                 "kind in " TEST_LOG_SETTINGS_FILE
-                 " may tell another framework",
-                 WEXITSTATUS(status), program->framework->title);
+        return false; /* the status is judged with the program */
+    if (program->late)
+        reason = reason_of_timeout(test_log_now() - program->changed);
+    else if (WIFSIGNALED(status) ||
+             (told != TOLD_ALL && (!WEXITSTATUS(status) || round->count)))
+        reason = reason_of_death(program, status);
+    if (!reason)
+        return false;
+    if (!runners_framework_chooses(program->framework))
+        runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_CRASHED,
+                                 reason);
     else
-        return;
-    runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_CRASHED,
-                             reason);
+        note_death(program, reason);
+    free(reason);
+    return true;
 }
 
 /* Reads how the tests of a process have ended; true if it died. */
@@ -454,7 +641,7 @@ static bool take_round(struct framework_program *program,
                        struct test_log_run *run, size_t from, int status,
                        struct test_log_run *round)
 {
-    bool open = false, complete;
+    bool open = false, complete, died = false;
     enum told told = TOLD_ALL;
 
     program->by_code = false;
@@ -463,20 +650,25 @@ static bool take_round(struct framework_program *program,
     else
         told = read_results(program, round, status, &open);
     complete = told == TOLD_ALL;
-    if (program->late && !open)
+    if (is_silent_death(program, round, status, told) &&
+        judge_silent(program, run, round, status))
+        return true;
+    if (program->late && !open &&
+        (program->has_adapter ||
+         !runners_framework_chooses(program->framework)))
         open = runners_framework_itself(round, program->name,
                                         TEST_LOG_OUTCOME_NONE, NULL);
     if (open && round->count && (!program->has_adapter || program->late))
         judge_open(program, run, &round->results[round->count - 1], status);
     else if (!open && !program->has_adapter)
-        judge_process(program, round, status, told);
+        died = judge_process(program, round, status, told);
     if (!program->has_adapter) {
         runners_framework_number_twins(round, 0);
         set_times(program, round);
     }
     program->is_empty = complete && !status && !round->count &&
                         runners_framework_reports(program->framework);
-    return open || status < 0 || WIFSIGNALED(status) ||
+    return open || died || status < 0 || WIFSIGNALED(status) ||
            (!complete && any_bad(round));
 }
 
@@ -566,5 +758,17 @@ bool runners_framework_results(struct framework_program *program,
         report(program, run, result);
     }
     program->results.count = 0;
-    return run->count > from || program->is_empty;
+    program->is_empty &= !program->left_out;
+    return run->count > from || program->is_empty || program->left_out;
+}
+
+int runners_framework_status(const struct framework_program *program,
+                             int status)
+{
+    return program->explained && status >= 0 && WIFEXITED(status) ? 0 : status;
+}
+
+bool runners_framework_selects_none(const struct framework_program *program)
+{
+    return program->selects && program->left_out;
 }

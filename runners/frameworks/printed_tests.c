@@ -31,6 +31,7 @@ static const struct sign {
     {"[       OK ] ", TEST_LOG_OUTCOME_PASSED},
     {"[  FAILED  ] ", TEST_LOG_OUTCOME_FAILED},
     {"[  SKIPPED ] ", TEST_LOG_OUTCOME_SKIPPED},
+    {"[  ERROR   ] ", TEST_LOG_OUTCOME_FAILED}, /* in cmocka's setup */
 };
 
 enum { SIGNS = sizeof(signs) / sizeof(*signs) };
@@ -100,21 +101,26 @@ static void end_test(struct printed_tests *tests, enum test_log_outcome outcome)
 static void add_text(struct printed_tests *tests, const char *line, size_t size)
 {
     struct trace_text *text = &tests->text;
+    bool wanted = tests->runs || (!tests->has_suites && !tests->ended);
 
-    if (!tests->runs || !size || text->size + size + 1 > TEXT_MOST)
+    if (!wanted || !size || text->size + size + 1 > TEXT_MOST)
         return;
     if (text->size)
         trace_text_char(text, '\n');
     trace_text_add(text, line, size);
 }
 
-/* At the end, failures are listed again. */
-static bool is_end(const char *line)
+/* "[==========]" is before and behind all tests, or those of a group of cmocka;
+ * then failures are listed again. */
+static bool read_bounds(struct printed_tests *tests, const char *line)
 {
-    return !strncmp(line, "[==========] ", 13) &&
-           (strstr(line, " ran.") || strstr(line, " run."));
+    static const char sign[] = "[==========] ";
+    if (tests->runs || strncmp(line, sign, strlen(sign)) != 0)
+        return false;
+    tests->ended = strstr(line, " ran.") || strstr(line, " run.");
+    trace_text_clear(&tests->text);
+    return true;
 }
-
 static void count_checks(struct printed_tests *tests, const char *line)
 {
     unsigned failures, errors;
@@ -127,11 +133,60 @@ static void count_checks(struct printed_tests *tests, const char *line)
     tests->check.bad += failures + errors;
 }
 
+/* cmocka's reasons have titles: "[  ERROR   ] --- 0x1 != 0x2", and before the
+ * place, which may follow other text. */
+static void remove_titles(char *line)
+{
+    static const char error[] = "[  ERROR   ] --- ",
+                      message[] = "ERROR: ", place[] = "[   LINE   ] --- ";
+    size_t size = !strncmp(line, error, strlen(error))       ? strlen(error)
+                  : !strncmp(line, message, strlen(message)) ? strlen(message)
+                                                             : 0;
+    char *at;
+
+    memmove(line, line + size, strlen(line + size) + 1);
+    while ((at = strstr(line, place))) {
+        *at++ = '\n';
+        memmove(at, at + strlen(place) - 1, strlen(at + strlen(place) - 1) + 1);
+    }
+}
+
+/* A group of cmocka whose setup or teardown fails is a failed test of its name:
+ * "[  FAILED  ] GROUP SETUP", then "[  ERROR   ] group". */
+static bool read_group(struct printed_tests *tests, const char *line)
+{
+    static const char what[] = "[  FAILED  ] GROUP ", name[] = "[  ERROR   ] ";
+    struct test_log_result *result;
+
+    if (tests->runs)
+        return false;
+    if (!strncmp(line, what, strlen(what))) {
+        add_text(tests, line + strlen("[  FAILED  ] "), strlen(line) - 13);
+        return true;
+    }
+    result = tests->text.size && !strncmp(line, name, strlen(name))
+                 ? test_log_run_add(tests->results)
+                 : NULL;
+    if (!result)
+        return false;
+    result->program = strdup(tests->program);
+    result->suite = strdup(tests->program);
+    result->test = strdup(line + strlen(name));
+    result->outcome = TEST_LOG_OUTCOME_FAILED;
+    result->reason = runners_framework_reason(tests->text.data);
+    trace_text_clear(&tests->text);
+    return true;
+}
+
 /* A sign may follow text that a test printed without a newline. */
-static void read_line(struct printed_tests *tests, const char *line)
+static void read_line(struct printed_tests *tests, char *line)
 {
     count_checks(tests, line);
-    tests->ended |= !tests->runs && is_end(line);
+    if (!tests->has_suites)
+        remove_titles(line);
+    if (read_bounds(tests, line) ||
+        (!tests->has_suites && read_group(tests, line)))
+        return;
     for (size_t i = 0; i < SIGNS; i++) {
         const char *at = strstr(line, signs[i].text);
         const char *name = at ? at + strlen(signs[i].text) : NULL;

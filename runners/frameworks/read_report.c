@@ -296,10 +296,11 @@ static void begin_check(struct report *report, const char *name,
 static void take_check_place(struct report *report, const char *text)
 {
     const char *colon = strrchr(text, ':');
+    const char *folder = strcmp(report->original, ".") ? report->original : "";
     char path[PATH_MAX];
-    int size = snprintf(path, sizeof(path), "%s%s%.*s", report->original,
-                        report->original[0] ? "/" : "",
-                        colon ? (int)(colon - text) : 0, text);
+    int size =
+        snprintf(path, sizeof(path), "%s%s%.*s", folder, *folder ? "/" : "",
+                 colon ? (int)(colon - text) : 0, text);
 
     if (!colon || size >= PATH_MAX)
         return;

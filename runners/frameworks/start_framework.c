@@ -32,7 +32,8 @@ static int write_chosen(struct framework_program *program, char path[64])
     program->chosen_file = fd;
     if (!out)
         return -1;
-    status = runners_framework_write(&program->chosen, program->framework, out);
+    status = runners_framework_write(&program->chosen, program->taken,
+                                     program->framework, out);
     snprintf(path, 64, "/proc/%ld/fd/%d", (long)getpid(), fd);
     return fclose(out) || status ? -1 : 0;
 }
@@ -90,14 +91,22 @@ static int add_report(struct framework_program *program,
 
 static int add_chosen(struct framework_program *program)
 {
+    const struct framework *framework = program->framework;
+    size_t count = program->chosen.count;
     char path[64];
 
-    if (!program->chooses || !runners_framework_chooses(program->framework))
+    if (!program->chooses || !runners_framework_chooses(framework))
         return 0;
-    return write_chosen(program, path)
-               ? -1
-               : ADD_FORMS(&program->start, program->framework->chosen, path,
-                           runners_framework_argument);
+    program->taken =
+        program->batch && program->batch < count ? program->batch : count;
+    if (framework->choice == FRAMEWORK_BY_FILE)
+        return write_chosen(program, path)
+                   ? -1
+                   : ADD_FORMS(&program->start, framework->chosen, path,
+                               runners_framework_argument);
+    program->taken = runners_framework_arguments(
+        &program->start, &program->chosen, program->taken, framework);
+    return program->taken || !count ? 0 : -1;
 }
 
 static int add_flags(struct framework_program *program)
@@ -123,6 +132,8 @@ const struct framework_start *runners_framework_begin(
     program->changed = program->printed.began = test_log_now();
     program->told = 0;
     return runners_framework_words(start, program->arguments) ||
+                   runners_framework_clear(start, program->framework,
+                                           program->has_adapter) ||
                    add_report(program, run, folder) || add_chosen(program) ||
                    add_flags(program)
                ? NULL
@@ -134,6 +145,11 @@ const struct framework_start *runners_framework_begin(
 bool runners_framework_prints(const struct framework_program *program)
 {
     return program->framework->prints_tests;
+}
+
+bool runners_framework_prints_reasons(const struct framework_program *program)
+{
+    return program->framework->prints_reasons;
 }
 
 void runners_framework_read(void *context, const char *bytes, size_t size)

@@ -41,9 +41,9 @@ static void close_all(int *fds)
     }
 }
 
-int runners_output_begin(struct output *output)
+int runners_output_begin(struct output *output, bool in_order)
 {
-    size_t count = go_to_same_place() ? 1 : 2;
+    size_t count = in_order || go_to_same_place() ? 1 : 2;
     int ends[2];
 
     *output = (struct output){.from = {0}};

@@ -124,10 +124,10 @@ size_t runners_programs_in(const struct programs *programs,
 /* With a flag that only testlog has, Criterion prints its usage and exits
  * with 0. */
 static int take_criterion(const struct programs *programs,
-                          struct program *program,
-                          const struct program_file *file, int argc,
-                          char **argv)
+                          struct program *program, int argc, char **argv)
 {
+    const struct program_file *file = &program->file;
+
     program->lacks_testlog =
         !file->has_testlog && !(programs->preload && file->can_preload);
     if (runners_criterion_take_flags(&program->flags, argc, argv,
@@ -142,24 +142,32 @@ static int take_criterion(const struct programs *programs,
     return -1;
 }
 
+/* Whether a program might follow flags that other frameworks cannot. */
+static bool any_of_ours(const struct programs *programs)
+{
+    for (size_t i = 0; i < programs->count; i++)
+        if (!programs->all[i].file.framework)
+            return true;
+    return false;
+}
+
 /* Programs of other frameworks do not get testlog. --preload may still find
  * Criterion in a program of no known framework. */
 static int take_framework(const struct programs *programs,
                           struct program *program,
-                          const struct program_file *file,
                           const struct test_log_options *options, int argc,
                           char **argv)
 {
     bool failed;
 
     program->framework = runners_framework_open(
-        program->path, program->name, file, options, argc, argv, &failed);
+        program->path, program->name, &program->file, options, argc, argv,
+        any_of_ours(programs), &failed);
     if (program->framework && programs->preload &&
         !runners_framework_is_known(program->framework)) {
         runners_framework_close(program->framework);
         program->framework = NULL;
     }
-    program->opaque = !program->framework && !file->is_program;
     if (!program->framework)
         return failed ? -1 : 0;
     free(program->preload);
@@ -174,15 +182,15 @@ int runners_programs_find_frameworks(struct programs *programs,
 {
     int status = 0;
 
+    for (size_t i = 0; i < programs->count; i++)
+        programs->all[i].file = runners_program_file(programs->all[i].path);
     for (size_t i = 0; i < programs->count && !status; i++) {
         struct program *program = &programs->all[i];
-        struct program_file file = runners_program_file(program->path);
 
         if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
-            status =
-                take_framework(programs, program, &file, options, argc, argv);
-        if (!status && !program->framework && file.has_criterion)
-            status = take_criterion(programs, program, &file, argc, argv);
+            status = take_framework(programs, program, options, argc, argv);
+        if (!status && !program->framework && program->file.has_criterion)
+            status = take_criterion(programs, program, argc, argv);
     }
     return status;
 }
@@ -190,13 +198,17 @@ int runners_programs_find_frameworks(struct programs *programs,
 int runners_programs_choose(struct programs *programs,
                             const struct test_log_history *last)
 {
+    size_t whole = 0;
+
     for (size_t i = 0; i < programs->count; i++) {
         struct program *program = &programs->all[i];
 
         if (!program->framework)
             continue;
-        if (runners_framework_choose(program->framework, last))
+        if (runners_framework_choose(program->framework, last, &whole))
             return -1;
+        programs->elsewhere |=
+            runners_framework_is_elsewhere(program->framework);
         if (runners_framework_is_empty(program->framework))
             program->state = PROGRAM_LEFT_OUT;
     }

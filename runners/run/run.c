@@ -159,7 +159,7 @@ static char *command_of(const struct programs *programs,
 /* Whether a command can run one test of a program. */
 static bool runs_single_tests(const struct program *program)
 {
-    return program->framework ? runners_framework_can_choose(program->framework)
+    return program->framework ? runners_framework_is_known(program->framework)
                               : !program->flagless;
 }
 

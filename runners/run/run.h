@@ -98,10 +98,10 @@ struct output {
 };
 
 /* runners_output_begin makes the pipes: one if stdout and stderr go to the same
- * place, so that their order is kept. Returns -1 with errno without them.
+ * place, or must be `in_order`. Returns -1 with errno without them.
  * runners_output_give, in the program's process, puts them in place;
  * runners_output_given, in ours, closes the program's ends. */
-int runners_output_begin(struct output *);
+int runners_output_begin(struct output *, bool in_order);
 void runners_output_give(const struct output *);
 void runners_output_given(struct output *);
 
@@ -238,9 +238,9 @@ struct program {
     size_t from, count;                  /* its results in the run */
     bool empty;                          /* it has no tests */
     bool flagless;                       /* it takes none of our flags */
-    bool opaque;                         /* its file does not tell what it is */
     struct framework_program *framework; /* NULL: it uses Criterion */
-    bool lacks_testlog;                  /* though it uses Criterion: */
+    struct program_file file;
+    bool lacks_testlog;           /* though it uses Criterion: */
     struct framework_start flags; /* it gets those that Criterion has, too */
     const char *own_flag;         /* a flag that Criterion lacks; NULL: none */
     bool annotated;               /* its tests capture their own output */
@@ -254,6 +254,7 @@ struct programs {
     size_t count;
     char **flags; /* for each of them */
     int flag_count;
+    bool elsewhere;           /* other shards have tests of other frameworks */
     bool preload;             /* load testlog into programs that lack it */
     const char *join;         /* where runs of ctests are; NULL: no such run */
     const char *ctest_folder; /* NULL: the programs are not ctest's */

@@ -240,7 +240,8 @@ static bool capture(struct program *program, bool beside)
 
     if (!beside && !reads)
         return true;
-    if (runners_output_begin(output))
+    if (runners_output_begin(output, reads && runners_framework_prints_reasons(
+                                                  program->framework)))
         return false;
     if (reads) {
         output->read = runners_framework_read;
@@ -425,7 +426,8 @@ static void explain_code(const struct schedule *schedule,
 {
     bool none = code == TEST_LOG_EXIT_NO_TEST;
 
-    if (told || !program->opaque || (!none && code != TEST_LOG_EXIT_USAGE) ||
+    if (told || program->framework || program->file.is_program ||
+        (!none && code != TEST_LOG_EXIT_USAGE) ||
         (none && (test_log_options_select(schedule->options) ||
                   schedule->options->failed || schedule->options->shard.total)))
         return;
@@ -442,7 +444,7 @@ static void end(struct schedule *schedule, struct program *program)
     struct child *child = &program->child;
     const char *folder = program->folder ? program->folder : program->name;
     enum told told;
-    int code;
+    int code, status = child->status;
 
     program->state = PROGRAM_ENDED;
     schedule->running--;
@@ -454,15 +456,21 @@ static void end(struct schedule *schedule, struct program *program)
     told = merge(schedule, program, folder);
     if (starts_again(schedule, program))
         return;
-    if (program->framework)
+    if (program->framework) {
         told = merge_framework(schedule, program, told);
+        status = runners_framework_status(program->framework, status);
+    }
     folder = program->folder ? program->folder : program->name;
     code = program->flagless || (program->test && told)
                ? code_of_results(run, program->from)
                : TEST_LOG_EXIT_NO_TEST;
     if (code == TEST_LOG_EXIT_NO_TEST)
-        code = runners_verdict(run, folder, child->status,
-                               told_of(program, told), program->own_flag);
+        code = runners_verdict(run, folder, status, told_of(program, told),
+                               program->own_flag);
+    if (code == TEST_LOG_EXIT_PASSED && program->framework &&
+        run->count == program->from &&
+        runners_framework_selects_none(program->framework))
+        code = TEST_LOG_EXIT_NO_TEST;
     explain_code(schedule, program, told, code);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
@@ -647,6 +655,8 @@ int runners_run_programs(struct test_log_run *run, struct programs *programs,
     run->interrupted = runners_interrupted();
     say_empty(programs, options);
     say_not_run(run, runners_programs_in(programs, PROGRAM_WAITING));
+    if (schedule.code == TEST_LOG_EXIT_NO_TEST && programs->elsewhere)
+        schedule.code = TEST_LOG_EXIT_PASSED; /* an empty shard */
     return run->interrupted ? TEST_LOG_EXIT_SIGNAL + run->interrupted
                             : schedule.code;
 }

@@ -3,6 +3,10 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 BOOST_AUTO_TEST_SUITE(store);
 
 BOOST_AUTO_TEST_CASE(passes)
@@ -34,6 +38,18 @@ BOOST_AUTO_TEST_CASE(hangs, *boost::unit_test::timeout(1))
 {
     for (;;)
         ;
+}
+
+/* It is killed, or exits with 0. */
+BOOST_AUTO_TEST_CASE(may_die)
+{
+    const char *way = getenv("DIES");
+
+    if (way && atoi(way))
+        raise(atoi(way));
+    else if (way)
+        _exit(0);
+    BOOST_TEST(true);
 }
 
 BOOST_AUTO_TEST_SUITE_END();

@@ -28,6 +28,16 @@ TEST(A, Prints)
         fflush(stdout);
         _exit(0);
     }
+    if (is("skips late")) {
+        EXPECT_EQ(1, 2);
+        GTEST_SKIP() << "too late";
+    }
+    if (is("forbidden bytes")) {
+        RecordProperty("city", "M\xfcnchen \x01 \xef\xbf\xbe");
+        GTEST_SKIP() << "K\xf6ln ]]> <b> & \x02";
+    }
+    if (is("long line"))
+        printf("%01020d", 0);
 }
 
 /* It fails, then dies, then passes. */
@@ -35,6 +45,8 @@ TEST(A, IsFlaky)
 {
     int tries = 0;
 
+    if (is("long line"))
+        abort();
     if (!is("flaky"))
         return;
     if (FILE *file = fopen("tries", "r")) {
@@ -57,6 +69,8 @@ struct B : testing::Test {
             exit(0);
         if (is("hangs"))
             pause();
+        if (is("prints otherwise"))
+            abort();
     }
 
     static void TearDownTestSuite()
@@ -79,6 +93,11 @@ int main(int argc, char **argv)
     testing::InitGoogleTest(&argc, argv);
     if (is("chooses") && !GTEST_FLAG_GET(list_tests))
         GTEST_FLAG_SET(filter, "A.Ok");
+    if (is("prints otherwise")) {
+        auto &listeners = testing::UnitTest::GetInstance()->listeners();
+
+        delete listeners.Release(listeners.default_result_printer());
+    }
     if (is("hangs listing") && GTEST_FLAG_GET(list_tests))
         pause();
 

@@ -82,7 +82,7 @@ Test(runners_children, captures_output_of_a_program)
 {
     struct child child = {0};
 
-    cr_assert_eq(runners_output_begin(&child.output), 0);
+    cr_assert_eq(runners_output_begin(&child.output, false), 0);
     start(&child, "echo hello; cat");
     wait_for(&child);
     cr_expect_eq(WEXITSTATUS(child.status), 0, "cat reads nothing");

@@ -24,8 +24,9 @@ static void read_list(struct framework_tests *tests, const char *framework,
 {
     FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
 
-    cr_assert_eq(runners_framework_read_list(
-                     tests, runners_framework_named(framework), in, "prog"),
+    cr_assert_eq(runners_framework_read_list(tests,
+                                             runners_framework_named(framework),
+                                             in, "prog", false),
                  0);
     fclose(in);
 }
@@ -37,9 +38,10 @@ static void expect_file(const struct framework_tests *tests,
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    cr_expect_eq(
-        runners_framework_write(tests, runners_framework_named(framework), out),
-        0);
+    cr_expect_eq(runners_framework_write(tests, tests->count,
+                                         runners_framework_named(framework),
+                                         out),
+                 0);
     fclose(out);
     cr_expect_str_eq(text, expected);
     free(text);
@@ -68,6 +70,90 @@ Test(runners_framework_tests, reads_the_list_of_catch2)
     expect_file(&tests, "catch2",
                 "\"adds\\, and more\"\n\"says \\\"so\\\"\"\n");
     runners_framework_tests_free(&tests);
+}
+
+/* "off" is disabled; a description follows a colon. */
+Test(runners_framework_tests, reads_the_tree_of_boost_test)
+{
+    static const char tree[] = "store*: about it\n"
+                               "    passes*\n"
+                               "    inner*\n"
+                               "        templ<unsigned long>*\n"
+                               "        a::b*: why\n"
+                               "    off \n"
+                               "last*\n";
+    static const char *const expected[][3] = {
+        {"store/passes", "store/passes", "-r=store/passes"},
+        {"store.inner/templ<unsigned_long>", "store/inner/templ<unsigned long>",
+         "-r=store/inner/templ<unsigned long>"},
+        {"store.inner/a__b", "store/inner/a::b", "-r=store/inner/a*"},
+        {"prog/last", "last", "-r=last"},
+    };
+    struct framework_tests tests = {.count = 0};
+    struct framework boost = *runners_framework_named("boost");
+    struct framework_start start = {.argument_count = 0};
+
+    read_list(&tests, "boost", tree);
+    cr_assert_eq(tests.count, 4);
+    boost.chosen[0] = "-r=%s";
+    cr_expect_eq(runners_framework_arguments(&start, &tests, 4, &boost), 4);
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_str_eq(tests.all[i].name, expected[i][0]);
+        cr_expect_str_eq(tests.all[i].own, expected[i][1]);
+        cr_expect_str_eq(start.arguments[i], expected[i][2]);
+    }
+    runners_framework_start_free(&start);
+    runners_framework_tests_free(&tests);
+}
+
+/* Two tests may have one name. */
+Test(runners_framework_tests, reads_the_list_of_doctest)
+{
+    static const char xml[] =
+        "<doctest><TestCase name=\"a, b\"/><TestCase name=\"x&lt;\\\"/>"
+        "<TestCase name=\"x&lt;\\\"/></doctest>";
+    struct framework_tests tests = {.count = 0};
+    struct framework_start start = {.argument_count = 0};
+
+    read_list(&tests, "doctest", xml);
+    cr_assert_eq(tests.count, 3);
+    cr_expect_str_eq(tests.all[0].name, "prog/a, b");
+    cr_expect_str_eq(tests.all[2].name, "prog/x<\\ (2)");
+    cr_expect_eq(runners_framework_arguments(
+                     &start, &tests, 2, runners_framework_named("doctest")),
+                 2);
+    cr_expect_str_eq(start.arguments[0], "--test-case=a? b,x<?");
+    runners_framework_start_free(&start);
+    runners_framework_tests_free(&tests);
+}
+
+/* The rest is for another process. */
+Test(runners_framework_tests, arguments_may_not_be_long)
+{
+    static const char *const names[] = {"doctest", "boost"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct framework *framework = runners_framework_named(names[i]);
+        struct framework_start start = {.argument_count = 0};
+        struct framework_tests tests = {.count = 0};
+        struct framework_test all[3000];
+        size_t fit, size = 0;
+        char name[1001];
+
+        memset(name, 'x', sizeof(name) - 1);
+        name[sizeof(name) - 1] = '\0';
+        for (size_t n = 0; n < 3000; n++)
+            all[n] = (struct framework_test){.name = name, .own = name};
+        tests.all = all;
+        fit = runners_framework_arguments(&start, &tests, 3000, framework);
+        cr_expect_gt(fit, 80);
+        for (size_t n = 0; n < start.argument_count; n++) {
+            cr_expect_lt(strlen(start.arguments[n]), 128 << 10);
+            size += strlen(start.arguments[n]);
+        }
+        cr_expect_lt(size, 3 << 19);
+        runners_framework_start_free(&start);
+    }
 }
 
 Test(runners_framework_tests, selects_by_words_and_shards)

@@ -57,7 +57,7 @@ static void put(size_t number, const char *text)
 
 Test(runners_output, keeps_stdout_and_stderr_apart)
 {
-    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_assert_eq(runners_output_begin(&output, false), 0);
     put(0, "out\n");
     put(1, "err\n");
     runners_output_read(&output);
@@ -70,7 +70,7 @@ Test(runners_output, keeps_stdout_and_stderr_apart)
 Test(runners_output, uses_one_pipe_if_both_streams_are_the_same)
 {
     cr_assert_eq(dup2(STDOUT_FILENO, STDERR_FILENO), STDERR_FILENO);
-    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_assert_eq(runners_output_begin(&output, false), 0);
     cr_expect_eq(output.to[1], 0);
     cr_expect_eq(output.from[1], 0);
     runners_output_end(&output);
@@ -78,7 +78,7 @@ Test(runners_output, uses_one_pipe_if_both_streams_are_the_same)
 
 Test(runners_output, prints_nothing_before_the_end_unless_asked)
 {
-    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_assert_eq(runners_output_begin(&output, false), 0);
     put(0, "one\n");
     runners_output_read(&output);
     cr_expect_eq(output.streams[0].text.size, 4);
@@ -96,7 +96,7 @@ Test(runners_output, keeps_long_output_in_a_file)
     char *all = malloc((size_t)SIZE * ROUNDS + 1);
 
     cr_assert_not_null(all);
-    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_assert_eq(runners_output_begin(&output, false), 0);
     for (int i = 0; i < ROUNDS; i++) {
         memset(bytes, 'a' + i % 26, SIZE);
         memcpy(all + (size_t)SIZE * i, bytes, SIZE);
@@ -121,7 +121,7 @@ Test(runners_output, keeps_output_in_a_file_and_prints_notices)
     size_t size;
 
     memset(bytes, 'a', sizeof(bytes) - 1);
-    cr_assert_eq(runners_output_begin(&output), 0);
+    cr_assert_eq(runners_output_begin(&output, false), 0);
     cr_expect_not(runners_output_waits(&output));
     put(1, "testlog: first\nerr testlog: \n");
     for (int i = 0; i < 30; i++) { /* so much that it goes to a file */
