@@ -19,7 +19,15 @@ enum {
 
 static const uint64_t longest = 60000000000; /* ns */
 
-_Noreturn static void become(char **argv, int out, bool quiet)
+/* A program, and what prepares its process. */
+struct command {
+    char **argv;
+    bool quiet;
+    int (*enter)(const void *context);
+    const void *context;
+};
+
+_Noreturn static void become(const struct command *command, int out)
 {
     int none = open("/dev/null", O_RDWR | O_CLOEXEC);
     sigset_t signals;
@@ -29,9 +37,10 @@ _Noreturn static void become(char **argv, int out, bool quiet)
     sigprocmask(SIG_SETMASK, &signals, NULL);
     dup2(none, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
-    if (quiet)
+    if (command->quiet)
         dup2(none, STDERR_FILENO);
-    execvp(argv[0], argv);
+    if (!command->enter || !command->enter(command->context))
+        execvp(command->argv[0], command->argv);
     _exit(127);
 }
 
@@ -86,7 +95,7 @@ static bool wait_for(pid_t pid, uint64_t until, int *status)
     return false;
 }
 
-static bool run(char **argv, bool quiet, int out, int *status)
+static bool run(const struct command *command, int out, int *status)
 {
     uint64_t until = test_log_now() + longest;
     int ends[2];
@@ -98,18 +107,21 @@ static bool run(char **argv, bool quiet, int out, int *status)
     fflush(NULL);
     pid = fork();
     if (!pid)
-        become(argv, ends[1], quiet);
+        become(command, ends[1]);
     close(ends[1]);
     copied = pid > 0 && copy(ends[0], out, until);
     close(ends[0]);
     return pid > 0 && wait_for(pid, copied ? until : 0, status) && copied;
 }
 
-FILE *runners_command_output(char **argv, bool quiet, int *status)
+FILE *runners_command_output(char **argv, bool quiet,
+                             int (*enter)(const void *context),
+                             const void *context, int *status)
 {
+    struct command command = {argv, quiet, enter, context};
     FILE *out = tmpfile();
 
-    if (out && !run(argv, quiet, fileno(out), status)) {
+    if (out && !run(&command, fileno(out), status)) {
         fclose(out);
         return NULL;
     }
@@ -124,7 +136,7 @@ int runners_command_text(const char *command, struct trace_text *text)
                     NULL};
     char bytes[65536];
     int status = -1;
-    FILE *in = runners_command_output(argv, false, &status);
+    FILE *in = runners_command_output(argv, false, NULL, NULL, &status);
     size_t size;
 
     if (!in)

@@ -72,8 +72,19 @@ static void read_suite_line(struct list *list, char *line, char suite[1024])
         snprintf(suite, 1024, "%.*s", (int)size - 1, line);
 }
 
-/* ---- Catch2 ---- */
+int runners_framework_add(struct framework_tests *tests, const char *own)
+{
+    const char *dot = strchr(own, '.');
+    char *suite = dot ? strndup(own, (size_t)(dot - own)) : NULL;
+    struct list list = {.tests = tests, .failed = !suite};
 
+    if (suite)
+        add(&list, suite, strdup(dot + 1), strdup(own));
+    free(suite);
+    return list.failed ? -1 : 0;
+}
+
+/* ---- Catch2 ---- */
 /* Returns the name in reports: XML normalizes blanks in attributes, Catch2
  * drops those at the ends and escapes a DEL. */
 static char *report_name(const char *own)
@@ -229,7 +240,8 @@ int runners_framework_read_list(struct framework_tests *tests,
 /* Catch2's exit code is how many tests there are. */
 static bool ask(struct framework_tests *tests,
                 const struct framework *framework,
-                struct framework_start *start, const char *program)
+                struct framework_start *start,
+                const struct framework_place *place, const char *program)
 {
     static const char flag[] = "--gtest_also_run_disabled_tests";
     const char *variable = getenv("GTEST_ALSO_RUN_DISABLED_TESTS");
@@ -239,7 +251,8 @@ static bool ask(struct framework_tests *tests,
 
     for (size_t i = 0; i < start->argument_count; i++)
         disabled |= !strncmp(start->arguments[i], flag, strlen(flag));
-    in = runners_command_output(start->arguments, true, &ended);
+    in = runners_command_output(start->arguments, true, place->enter,
+                                place->context, &ended);
     if (in) {
         status = runners_framework_read_list(tests, framework, in, program,
                                              disabled);
@@ -250,17 +263,21 @@ static bool ask(struct framework_tests *tests,
 
 int runners_framework_list(struct framework_tests *tests,
                            const struct framework *framework, const char *path,
-                           const char *arguments, const char *program)
+                           const char *arguments,
+                           const struct framework_place *place,
+                           const char *program)
 {
     bool listed = false;
 
     for (size_t i = 0; framework->list[i] && !listed; i++) {
         struct framework_start start = {.argument_count = 0};
+        int status = runners_framework_argument(&start, path, NULL);
 
-        if (!runners_framework_argument(&start, path, NULL) &&
-            !runners_framework_words(&start, arguments) &&
+        for (char **word = place->arguments; word && *word && !status; word++)
+            status = runners_framework_argument(&start, *word, NULL);
+        if (!status && !runners_framework_words(&start, arguments) &&
             !runners_framework_words(&start, framework->list[i]))
-            listed = ask(tests, framework, &start, program);
+            listed = ask(tests, framework, &start, place, program);
         runners_framework_start_free(&start);
     }
     return listed ? 0 : -1;

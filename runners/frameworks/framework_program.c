@@ -35,8 +35,8 @@ static bool find_framework(struct framework_program *program,
 
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *file,
-    const struct test_log_options *options, int argc, char **argv, bool beside,
-    bool *failed)
+    const struct framework_place *place, const struct test_log_options *options,
+    int argc, char **argv, bool beside, bool *failed)
 {
     struct framework_program *program = calloc(1, sizeof(*program));
     const struct test_log_settings_line *arguments;
@@ -47,6 +47,7 @@ struct framework_program *runners_framework_open(
     program->path = path;
     program->name = name;
     program->options = options;
+    program->place = *place;
     *failed = !find_framework(program, file);
     if (*failed || !program->framework) {
         free(program);
@@ -128,7 +129,13 @@ int runners_framework_list_own(struct framework_program *program)
     runners_framework_tests_free(&program->chosen);
     return runners_framework_list(&program->chosen, program->framework,
                                   program->path, program->arguments,
-                                  program->name);
+                                  &program->place, program->name);
+}
+
+int runners_framework_ask(struct framework_program *program, const char *own)
+{
+    program->chooses = true;
+    return runners_framework_add(&program->chosen, own);
 }
 
 /* A program whose tests cannot be chosen runs in one shard. */
@@ -165,7 +172,7 @@ int runners_framework_choose(struct framework_program *program,
     leave_out(program, whole);
     if (!runners_framework_is_known(program)) /* it is a test of its own name */
         program->chooses |= !test_log_plan_selects(options, program->name);
-    if (!runners_framework_is_known(program) || program->chooses)
+    if (!runners_framework_is_known(program) || program->elsewhere)
         return 0;
     program->history = history;
     program->selects = selects && !runners_framework_can_choose(program);
@@ -174,7 +181,7 @@ int runners_framework_choose(struct framework_program *program,
     if (!runners_framework_can_choose(program) ||
         !(selects || options->shard.total || options->informs))
         return 0;
-    if (runners_framework_list_own(program)) {
+    if (!program->chooses && runners_framework_list_own(program)) {
         test_log_notice("run: cannot list the tests of %s with %s",
                         program->path, program->framework->list[0]);
         return -1;

@@ -12,6 +12,7 @@ struct framework_program {
     const struct test_log_options *options;
     const char *path, *name;
     const char *arguments; /* of testlog.conf; NULL: none */
+    struct framework_place place;
     bool has_adapter;
     struct framework_start flags, start;
     struct framework_tests chosen; /* that have not run, or run again */

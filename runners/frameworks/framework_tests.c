@@ -85,9 +85,14 @@ bool runners_framework_select(struct framework_tests *tests,
 
 /* ---- For a process ---- */
 
+/* "exclude:" would exclude the rest of a name. */
 static void put_quoted(FILE *out, const char *name)
 {
     fputc('"', out);
+    if (!strncmp(name, "exclude:", strlen("exclude:"))) {
+        fputc('*', out);
+        name++;
+    }
     for (; *name; name++) {
         if (strchr("\"\\,[", *name))
             fputc('\\', out);

@@ -39,8 +39,8 @@ enum framework_list {
     FRAMEWORK_LIST_XML,    /* elements TestCase */
 };
 
-/* How the tests of a process are chosen. The last two may choose more tests,
- * and then reports have results of others. */
+/* How the tests of a process are chosen. Only GoogleTest's filter is exact; the
+ * reports of others may have more results. */
 enum framework_choice {
     FRAMEWORK_BY_FILE,  /* that names them */
     FRAMEWORK_EACH,     /* with an argument for each */
@@ -115,10 +115,12 @@ struct framework_tests {
  * those without a suite are of the suite `program`. -1 if it fails, takes
  * longer than a minute, or we got a signal to end. runners_framework_read_list
  * reads a list; tests of GoogleTest that are `disabled` are left out otherwise.
- */
+ * runners_framework_add adds one of GoogleTest's, "Suite.Test". */
+struct framework_place;
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
-                           const char *program);
+                           const struct framework_place *, const char *program);
+int runners_framework_add(struct framework_tests *, const char *own);
 int runners_framework_read_list(struct framework_tests *,
                                 const struct framework *, FILE *,
                                 const char *program, bool disabled);
@@ -223,6 +225,15 @@ struct framework_start {
     size_t argument_capacity, variable_capacity;
 };
 
+/* How ctest starts a program: with arguments, in a place that `enter` goes to
+ * in the new process, and with a limit for each test. The zero value is without
+ * ctest. */
+struct framework_place {
+    char **arguments; /* NULL ends them; NULL: none */
+    int (*enter)(const void *context);
+    const void *context;
+    double limit; /* s; 0: none */
+};
 /* runners_framework_argument and runners_framework_variable add one, with
  * `path` in place of %s if it is not NULL; -1 without memory.
  * runners_framework_start_free frees all. */
@@ -255,12 +266,13 @@ struct framework_program;
 
 /* runners_framework_open returns the program at `path`, which results call
  * `name`; NULL if it uses Criterion, or *failed: it has printed what is wrong.
- * * `argv` are our flags; if there are programs `beside` it that may follow
- * more of them, it only prints which ones this program does not. */
+ * * What the place points to lives as long. `argv` are our flags; if there are
+ * programs `beside` it that may follow more of them, it only prints which ones
+ * this program does not. */
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *,
-    const struct test_log_options *, int argc, char **argv, bool beside,
-    bool *failed);
+    const struct framework_place *, const struct test_log_options *, int argc,
+    char **argv, bool beside, bool *failed);
 void runners_framework_close(struct framework_program *);
 
 /* runners_framework_rename gives the program another name, which outlives it.
@@ -271,6 +283,9 @@ void runners_framework_rename(struct framework_program *, const char *name);
  * not, its exit code is all that it tells. */
 bool runners_framework_is_known(const struct framework_program *);
 
+/* runners_framework_ask makes a program of GoogleTest run a test, "Suite.Test",
+ * and others that it is asked for; -1 without memory. */
+int runners_framework_ask(struct framework_program *, const char *own);
 /* runners_framework_can_choose tells whether single tests of the program can
  * run. */
 bool runners_framework_can_choose(const struct framework_program *);
@@ -311,9 +326,9 @@ void runners_framework_read(void *framework_program, const char *bytes,
 
 /* runners_framework_check, while process `pid` of the program runs, reads its
  * reports if they are pipes, and kills it if a test takes too long. `told` is
- * how many results it has sent. runners_framework_has_pipes tells whether it
- * must be called now and then. */
-bool runners_framework_has_pipes(const struct framework_program *);
+ * how many results it has sent. runners_framework_needs_checks tells whether it
+ * must be called now and then, even without --timeout. */
+bool runners_framework_needs_checks(const struct framework_program *);
 void runners_framework_check(struct framework_program *,
                              const struct test_log_run *, int pid, size_t told);
 

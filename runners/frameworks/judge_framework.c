@@ -320,7 +320,7 @@ static bool is_chosen(const struct framework_program *program,
     uintptr_t found;
 
     return !program->chooses ||
-           program->framework->choice == FRAMEWORK_BY_FILE ||
+           program->framework->form == FRAMEWORK_LIST_SUITES ||
            trace_table_find(chosen, trace_hash_string(TRACE_HASH, name),
                             &found);
 }

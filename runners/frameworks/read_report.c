@@ -521,17 +521,18 @@ static char *boost_reason(const char *text)
                : reason;
 }
 
-/* Joins the lines of a short text whose first line only announces the others:
- * "Expected equality of these values:". Summaries show one line. */
+/* Joins the lines of a text whose first line only announces the others,
+ * "Expected equality of these values:", up to a line that would be too long.
+ * Summaries show one line. */
 static void join_lines(char *text)
 {
     char *end = text ? strchr(text, '\n') : NULL, *to = end;
 
-    if (!end || end == text || end[-1] != ':' || strlen(text) > ONE_LINE)
+    if (!end || end == text || end[-1] != ':')
         return;
     for (const char *from = end; *from;) {
-        size_t blanks = *from == '\n' ? strspn(from, " \n") : 0;
-
+        bool fits = (size_t)(to - text) + strcspn(from + 1, "\n") < ONE_LINE;
+        size_t blanks = *from == '\n' && fits ? strspn(from, " \n") : 0;
         *to++ = blanks ? ' ' : *from;
         from += blanks ? blanks : 1;
     }

@@ -43,9 +43,9 @@ void runners_report_pipes_open(struct framework_program *program)
     }
 }
 
-bool runners_framework_has_pipes(const struct framework_program *program)
-{
-    return program->framework->pipes[0] && !program->has_adapter;
+bool runners_framework_needs_checks(const struct framework_program *program)
+{    return program->place.limit > 0 ||
+           (program->framework->pipes[0] && !program->has_adapter);
 }
 
 void runners_report_pipes_read(struct framework_program *program)

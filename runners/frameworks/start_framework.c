@@ -168,7 +168,8 @@ static double limit_of(const struct framework_program *program)
     double limit =
         last ? test_log_override_of(options, last->suite, last->test).timeout
              : 0;
-
+    if (limit <= 0)
+        limit = program->place.limit;
     return limit > 0 ? limit : options->timeout;
 }
 

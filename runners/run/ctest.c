@@ -13,6 +13,8 @@
 #include "run.h"
 #include "runners/find/command_output.h"
 #include "runners/find/run_json.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 /* ---- Asking ctest ---- */
 
@@ -96,8 +98,19 @@ static char *program_of(const cJSON *test)
     return cJSON_GetStringValue(cJSON_GetArrayItem(command, 0));
 }
 
+/* gtest_discover_tests gives every test an expression for GTEST_SKIP(). */
+static bool is_for_skips(const char *name, const cJSON *value)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(value, 0));
+
+    return !strcmp(name, "SKIP_REGULAR_EXPRESSION") &&
+           cJSON_GetArraySize(value) == 1 && text &&
+           !strcmp(text, "\\[  SKIPPED \\]");
+}
+
 /* Whether only ctest can run or judge a test. */
-static bool is_ctests_own(const cJSON *test, bool preload)
+static bool is_ctests_own(const cJSON *test, const struct program_file *file,
+                          bool preload)
 {
     static const char *const properties[] = {
         "ENVIRONMENT_MODIFICATION", "WILL_FAIL",
@@ -106,36 +119,109 @@ static bool is_ctests_own(const cJSON *test, bool preload)
         "FIXTURES_REQUIRED",        "FIXTURES_SETUP",
         "FIXTURES_CLEANUP",
     };
-
-    struct program_file file;
+    bool has_tests =
+        file->framework && runners_framework_reports(file->framework);
 
     for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
         const cJSON *value = runners_ctest_property(test, properties[i]);
 
-        if (value && !cJSON_IsFalse(value))
+        if (value && !cJSON_IsFalse(value) &&
+            !is_for_skips(properties[i], value))
             return true;
     }
-    file = runners_program_file(program_of(test));
-    return !file.has_testlog && !(preload && file.can_preload);
+    return !has_tests && !file->has_testlog && !(preload && file->can_preload);
 }
 
-static int add_test(struct programs *programs, const cJSON *test)
+/* ---- GoogleTest's tests, one by one ---- */
+
+static const char filter_flag[] = "--gtest_filter=";
+
+static const char *filter_of(const cJSON *word)
+{
+    const char *text = cJSON_GetStringValue(word);
+
+    return text && !strncmp(text, filter_flag, strlen(filter_flag))
+               ? text + strlen(filter_flag)
+               : NULL;
+}
+
+/* Returns the only test, "Suite.Test", that a command chooses; NULL if it does
+ * not choose one. */
+static const char *single_test(const cJSON *test)
+{
+    const char *found = NULL, *filter;
+    const cJSON *word;
+
+    cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(test, "command"))
+    {
+        filter = filter_of(word);
+        if (filter &&
+            (found || strpbrk(filter, "*?:-") || !strchr(filter, '.')))
+            return NULL;
+        found = filter ? filter : found;
+    }
+    return found;
+}
+
+/* Whether two tests differ in nothing else than the test that they choose. */
+static bool is_same_program(const cJSON *one, const cJSON *other)
+{
+    const cJSON *a = cJSON_GetObjectItemCaseSensitive(one, "command");
+    const cJSON *b = cJSON_GetObjectItemCaseSensitive(other, "command");
+
+    if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(one, "properties"),
+                       cJSON_GetObjectItemCaseSensitive(other, "properties"),
+                       true))
+        return false;
+    a = a ? a->child : NULL;
+    b = b ? b->child : NULL;
+    while (a && b &&
+           ((filter_of(a) && filter_of(b)) || cJSON_Compare(a, b, true))) {
+        a = a->next;
+        b = b->next;
+    }
+    return !a && !b;
+}
+
+static int ask_for(struct program *program, const char *test)
+{
+    if (!TRACE_ARRAY_RESERVE(program->asked, program->asked_capacity,
+                             program->asked_count + 1))
+        return -1;
+    program->asked[program->asked_count++] = test;
+    return 0;
+}
+
+/* ---- A program ---- */
+
+static int add_test(struct programs *programs, const cJSON *test,
+                    const struct program_file *file)
 {
     const cJSON *limit = runners_ctest_property(test, "TIMEOUT");
     const char *name = runners_json_text(test, "name");
+    const char *single = file->framework ? single_test(test) : NULL;
+    struct program *last =
+        programs->count ? &programs->all[programs->count - 1] : NULL;
     struct program *program;
 
-    program = runners_programs_add(programs, program_of(test), name);
+    if (single && last && last->asked_count &&
+        is_same_program(last->ctest, test))
+        return ask_for(last, single);
+    program =
+        runners_programs_add(programs, program_of(test),
+                             single ? trace_base_name(program_of(test)) : name);
     if (!program)
         return -1;
     program->ctest = test;
     program->serial =
         cJSON_IsTrue(runners_ctest_property(test, "RUN_SERIAL")) ||
         runners_ctest_property(test, "RESOURCE_LOCK");
-    if (cJSON_IsNumber(limit) && limit->valuedouble > 0 &&
-        asprintf(&program->timeout, "--timeout=%g", limit->valuedouble) < 0)
+    if (cJSON_IsNumber(limit) && limit->valuedouble > 0)
+        program->limit = limit->valuedouble;
+    if (program->limit > 0 && !file->framework &&
+        asprintf(&program->timeout, "--timeout=%g", program->limit) < 0)
         program->timeout = NULL;
-    return 0;
+    return single ? ask_for(program, single) : 0;
 }
 
 /* ---- All tests ---- */
@@ -149,6 +235,7 @@ static int take(struct programs *programs, const cJSON *test,
                 struct left_out *left)
 {
     const char *name = runners_json_text(test, "name");
+    struct program_file file;
 
     if (!name)
         return 0;
@@ -161,20 +248,21 @@ static int take(struct programs *programs, const cJSON *test,
                         name);
         return -1;
     }
-    if (is_ctests_own(test, programs->preload)) {
+    file = runners_program_file(program_of(test));
+    if (is_ctests_own(test, &file, programs->preload)) {
         if (!left->others++)
             left->first = name;
         return 0;
     }
-    return add_test(programs, test);
+    return add_test(programs, test, &file);
 }
 
 static void say_left_out(const struct left_out *left)
 {
     if (left->others)
         test_log_notice(
-            "--ctest: %zu %s only for ctest, such as %s: not a program with "
-            "testlog, or with its own fixtures or rules",
+            "--ctest: %zu %s only for ctest, such as %s: not a program of a "
+            "test framework, or with its own fixtures or rules",
             left->others, left->others == 1 ? "test is" : "tests are",
             left->first);
     if (left->disabled)
@@ -199,13 +287,13 @@ int runners_ctest_begin(struct programs *programs)
             return -1;
     }
     say_left_out(&left);
-    if (programs->count)
-        return 0;
-    test_log_notice("--ctest: no test of %s runs a program with testlog%s",
-                    programs->ctest_folder,
-                    programs->preload ? " or Criterion"
-                                      : "; --preload takes Criterion's");
-    return -1;
+    if (!programs->count)
+        test_log_notice("--ctest: no test of %s runs a program with testlog or "
+                        "another framework%s",
+                        programs->ctest_folder,
+                        programs->preload ? ""
+                                          : "; --preload takes Criterion's");
+    return 0;
 }
 
 char **runners_ctest_argv(const struct program *program, size_t *count)
@@ -218,15 +306,16 @@ char **runners_ctest_argv(const struct program *program, size_t *count)
     *count = 0;
     word = command ? command->child : NULL;
     for (word = word ? word->next : NULL; argv && word; word = word->next)
-        if (cJSON_IsString(word))
+        if (cJSON_IsString(word) && !(program->asked_count && filter_of(word)))
             argv[(*count)++] = word->valuestring;
     if (argv && program->timeout)
         argv[(*count)++] = program->timeout;
     return argv;
 }
 
-int runners_ctest_enter(const cJSON *test)
+int runners_ctest_enter(const void *ctest)
 {
+    const cJSON *test = ctest;
     const char *folder =
         cJSON_GetStringValue(runners_ctest_property(test, "WORKING_DIRECTORY"));
     const cJSON *variable;

@@ -112,7 +112,7 @@ static void spill(struct stream *stream)
 
 /* Reads all output of the program itself, but a process that it left behind may
  * never stop writing. */
-static void drain(int *fd, struct stream *stream, const struct output *output)
+static void drain(int *fd, struct stream *stream, struct output *output)
 {
     char bytes[65536];
     ssize_t size = -1;
@@ -122,6 +122,9 @@ static void drain(int *fd, struct stream *stream, const struct output *output)
         if (size <= 0)
             break;
         trace_text_add(&stream->text, bytes, (size_t)size);
+        if (output->copy &&
+            !test_log_write_all(output->copy, bytes, (size_t)size))
+            output->copied += (size_t)size;
         if (output->read && stream == output->streams)
             output->read(output->reader, bytes, (size_t)size);
         if (stream->text.size > HELD_MOST)
@@ -207,6 +210,9 @@ static void finish(struct output *output)
     runners_output_read(output);
     close_all(output->from);
     close_all(output->to); /* of a program that could not be started */
+    if (output->copy)
+        close(output->copy);
+    output->copy = 0;
 }
 
 void runners_output_end(struct output *output)

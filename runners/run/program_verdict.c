@@ -9,28 +9,44 @@
 
 enum { BAD_PATTERN = 3 }; /* Criterion's code */
 
+/* Programs of any build system say so that they were skipped. */
+enum { SKIPPED = 77 };
+
 /* A program counts as one test. */
-static void add_program(struct test_log_run *run, const char *folder,
+static void add_program(struct test_log_run *run, const struct program_end *end,
                         enum test_log_outcome outcome, const char *reason)
 {
     struct test_log_result *result =
-        runners_framework_itself(run, folder, outcome, reason);
+        runners_framework_itself(run, end->folder, outcome, reason);
 
-    if (result)
-        test_log_jsonl_result(result);
+    if (!result)
+        return;
+    result->began = end->began;
+    result->duration = end->duration;
+    if (end->has_output &&
+        asprintf(&result->folder, "tests/%s", end->folder) < 0)
+        result->folder = NULL;
+    test_log_jsonl_result(result);
 }
 
-static void explain(char *reason, size_t size, int status, enum told told)
+static void explain(char *reason, size_t size, const struct program_end *end)
 {
+    int status = end->status;
+
     if (status < 0)
         snprintf(reason, size, "cannot be run: %s", strerror(-status));
     else if (WIFSIGNALED(status))
         snprintf(reason, size, "the program died of %s",
                  test_log_signal(WTERMSIG(status)));
+    else if (!status && !end->told)
+        snprintf(reason, size,
+                 "no test ran: its main does not call test_log_main, and "
+                 "Criterion lacks %s",
+                 end->own_flag);
     else
         snprintf(reason, size, "the program exited with %d%s",
                  WEXITSTATUS(status),
-                 told == TOLD_PARTLY ? " before its tests ended" : "");
+                 end->told == TOLD_PARTLY ? " before its tests ended" : "");
 }
 
 static int exit_status(int status)
@@ -38,35 +54,30 @@ static int exit_status(int status)
     return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* None of its tests has failed. */
-static int flagless_verdict(struct test_log_run *run, const char *folder,
-                            int status)
+static int fail(struct test_log_run *run, const struct program_end *end,
+                enum test_log_outcome outcome)
 {
-    char reason[128];
+    char reason[160];
 
-    if (status == 0)
-        return TEST_LOG_EXIT_PASSED;
-    explain(reason, sizeof(reason), status, TOLD_FLAGLESS);
-    add_program(run, folder, TEST_LOG_OUTCOME_CRASHED, reason);
+    explain(reason, sizeof(reason), end);
+    add_program(run, end, outcome, reason);
     return TEST_LOG_EXIT_FAILED;
 }
 
 /* The exit code is all that is known. */
-static int verdict_by_code(struct test_log_run *run, const char *folder,
-                           int status)
+static int verdict_by_code(struct test_log_run *run,
+                           const struct program_end *end)
 {
-    char reason[128];
+    int code = exit_status(end->status);
 
-    if (status == 0) {
-        add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
-        return TEST_LOG_EXIT_PASSED;
-    }
-    explain(reason, sizeof(reason), status, TOLD_BY_CODE);
-    add_program(run, folder,
-                exit_status(status) > 0 ? TEST_LOG_OUTCOME_FAILED
-                                        : TEST_LOG_OUTCOME_CRASHED,
-                reason);
-    return TEST_LOG_EXIT_FAILED;
+    if (code && code != SKIPPED)
+        return fail(run, end,
+                    code > 0 ? TEST_LOG_OUTCOME_FAILED
+                             : TEST_LOG_OUTCOME_CRASHED);
+    add_program(run, end,
+                code ? TEST_LOG_OUTCOME_SKIPPED : TEST_LOG_OUTCOME_PASSED,
+                code ? "the program exited with 77" : NULL);
+    return TEST_LOG_EXIT_PASSED;
 }
 
 static bool has_tests(const struct test_log_run *run, const char *folder)
@@ -77,39 +88,31 @@ static bool has_tests(const struct test_log_run *run, const char *folder)
     return false;
 }
 
-int runners_verdict(struct test_log_run *run, const char *folder, int status,
-                    enum told told, const char *own_flag)
+int runners_verdict(struct test_log_run *run, const struct program_end *end)
 {
-    int code = exit_status(status);
-    char reason[128];
+    int code = exit_status(end->status);
+    enum told told = end->told;
 
-    if (told == TOLD_FLAGLESS)
-        return flagless_verdict(run, folder, status);
-    if (told == TOLD_BY_CODE)
-        return verdict_by_code(run, folder, status);
+    if (told == TOLD_FLAGLESS) /* none of its tests has failed */
+        return code ? fail(run, end, TEST_LOG_OUTCOME_CRASHED)
+                    : TEST_LOG_EXIT_PASSED;
+    if (told == TOLD_BY_CODE || (!told && end->is_script && code == SKIPPED))
+        return verdict_by_code(run, end);
     if (!told && (code == TEST_LOG_EXIT_USAGE || code == BAD_PATTERN))
         return TEST_LOG_EXIT_USAGE;
-    if (code == TEST_LOG_EXIT_NO_TEST && !has_tests(run, folder))
+    if (code == TEST_LOG_EXIT_NO_TEST && !has_tests(run, end->folder))
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;
     if (told && code > TEST_LOG_EXIT_SIGNAL && runners_interrupted())
         return TEST_LOG_EXIT_PASSED; /* its results tell the rest */
-    if (code == 0 && !told && !own_flag) {
-        add_program(run, folder, TEST_LOG_OUTCOME_PASSED, NULL);
+    if (code == 0 && !told && !end->own_flag) {
+        add_program(run, end, TEST_LOG_OUTCOME_PASSED, NULL);
         return TEST_LOG_EXIT_PASSED;
     }
-    explain(reason, sizeof(reason), status, told);
-    if (code == 0 && !told)
-        snprintf(reason, sizeof(reason),
-                 "no test ran: its main does not call test_log_main, and "
-                 "Criterion lacks %s",
-                 own_flag);
-    add_program(run, folder,
+    return fail(run, end,
                 code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
-                                   : TEST_LOG_OUTCOME_CRASHED,
-                reason);
-    return TEST_LOG_EXIT_FAILED;
+                                   : TEST_LOG_OUTCOME_CRASHED);
 }
 
 int runners_worse(int all, int one)

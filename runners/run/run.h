@@ -92,6 +92,8 @@ struct stream {
 struct output {
     int from[2], to[2]; /* pipes for stdout and stderr; 0: none */
     struct stream streams[2];
+    int copy;      /* a file that gets all text; 0: none */
+    size_t copied; /* bytes */
     /* Gets the text of stdout; NULL: nobody does. */
     void (*read)(void *reader, const char *bytes, size_t size);
     void *reader;
@@ -222,16 +224,20 @@ enum program_state {
 
 struct program {
     char *path;
-    char *name;    /* of all its files and results: "name", "name~2" */
-    char *test;    /* "suite/test" that a launcher starts; NULL: all run */
-    char *folder;  /* in the run, once it has started */
-    char *preload; /* libraries to start it with; NULL: none */
-    char *timeout; /* the flag for ctest's timeout; NULL: none */
-    const struct cJSON *ctest; /* its test in ctest; NULL: none */
-    bool serial;               /* runs alone */
-    bool failed;               /* a test failed and has not passed since */
-    size_t tests;              /* that are in its history; 0: it has none */
-    uint64_t time;             /* ns that they took */
+    char *name;         /* of all its files and results: "name", "name~2" */
+    char *test;         /* "suite/test" that a launcher starts; NULL: all run */
+    char *folder;       /* in the run, once it has started */
+    char *preload;      /* libraries to start it with; NULL: none */
+    char *timeout;      /* the flag for ctest's timeout; NULL: none */
+    double limit;       /* the same in s; 0: none */
+    const char **asked; /* tests of GoogleTest that ctest starts one by one */
+    size_t asked_count, asked_capacity; /* 0: all */
+    char **arguments;                   /* of ctest, for a framework */
+    const struct cJSON *ctest;          /* its test in ctest; NULL: none */
+    bool serial;                        /* runs alone */
+    bool failed;   /* a test failed and has not passed since */
+    size_t tests;  /* that are in its history; 0: it has none */
+    uint64_t time; /* ns that they took */
     enum program_state state;
     size_t jobs;                         /* while it runs */
     uint64_t started;                    /* ns, monotonic */
@@ -321,7 +327,7 @@ const struct cJSON *runners_ctest_property(const struct cJSON *test,
  * without memory. runners_ctest_enter, in the program's process, goes to its
  * working directory and sets its variables; -1 with errno. */
 char **runners_ctest_argv(const struct program *, size_t *count);
-int runners_ctest_enter(const struct cJSON *test);
+int runners_ctest_enter(const void *test);
 
 /* ---- list_programs.c ---- */
 
@@ -398,13 +404,20 @@ enum told runners_launch_merge(struct test_log_run *, const struct program *,
 
 /* ---- program_verdict.c ---- */
 
-/* runners_verdict returns the exit code that a program counts with, and adds a
- * failed test to the run if its results do not tell how it ended. Without
- * results, a program of Criterion's that got `own_flag`, which Criterion lacks,
- * ran no test. */
-int runners_verdict(struct test_log_run *, const char *folder, int status,
-                    enum told told, const char *own_flag);
+/* How a program ended. */
+struct program_end {
+    const char *folder;
+    int status; /* as waitpid has it, or -errno if it could not be run */
+    enum told told;
+    uint64_t began, duration; /* ns, since the run's start */
+    const char *own_flag;     /* that it got, but Criterion lacks; NULL: none */
+    bool is_script;           /* its file does not tell what it is */
+    bool has_output;          /* there is an output.txt in its folder */
+};
 
+/* runners_verdict returns the exit code that a program counts with, and adds a
+ * test to the run if its results do not tell how it ended. */
+int runners_verdict(struct test_log_run *, const struct program_end *);
 /* runners_worse joins two exit codes: 2 beats 1 beats 0; 4 only if both are
  * 4. */
 int runners_worse(int all, int one);

@@ -231,14 +231,47 @@ static bool is_beside(const struct schedule *schedule,
     return !schedule->in_turn && !program->serial;
 }
 
+/* Whether the program itself is a test, without a framework. */
+static bool is_one_test(const struct program *program)
+{
+    return program->framework &&
+           !runners_framework_is_known(program->framework);
+}
+
+static bool writes_junit(const struct test_log_options *options)
+{
+    for (size_t i = 0; i < options->output.report_count; i++)
+        if (options->output.reports[i].format == TEST_LOG_REPORT_JUNIT)
+            return true;
+    return false;
+}
+
+/* The output of such a program is the test's. */
+static void copy_output(const struct schedule *schedule,
+                        struct program *program)
+{
+    struct output *output = &program->child.output;
+    char name[PATH_MAX];
+    int file = -1;
+
+    if (is_one_test(program) && output->from[0] && program->folder &&
+        snprintf(name, sizeof(name), "tests/%s/output.txt", program->folder) <
+            PATH_MAX &&
+        !test_log_make_program_folder(schedule->run, program->folder))
+        file = test_log_open(schedule->run, name, O_WRONLY | O_CREAT | O_EXCL);
+    output->copy = file < 0 ? 0 : file;
+}
+
 /* A program of another framework may be captured only to be read. */
-static bool capture(struct program *program, bool beside)
+static bool capture(const struct schedule *schedule, struct program *program,
+                    bool beside)
 {
     struct output *output = &program->child.output;
     bool reads =
         program->framework && runners_framework_prints(program->framework);
 
-    if (!beside && !reads)
+    if (!beside && !reads &&
+        !(is_one_test(program) && writes_junit(schedule->options)))
         return true;
     if (runners_output_begin(output, reads && runners_framework_prints_reasons(
                                                   program->framework)))
@@ -273,10 +306,11 @@ static void start(struct schedule *schedule, struct program *program,
         program->folder = name_folder(schedule, program);
     runners_handover_begin(&program->child.handover);
     export_session(schedule, program, beside);
-    if (!capture(program, beside))
+    if (!capture(schedule, program, beside))
         test_log_notice("cannot make a pipe: %s; the output of %s may mix with "
                         "that of others",
                         strerror(errno), program->name);
+    copy_output(schedule, program);
     if (!beside)
         runners_status_erase();
     program->child.status =
@@ -443,9 +477,9 @@ static void end(struct schedule *schedule, struct program *program)
     struct test_log_run *run = schedule->run;
     struct child *child = &program->child;
     const char *folder = program->folder ? program->folder : program->name;
+    uint64_t took = test_log_now() - program->started;
     enum told told;
     int code, status = child->status;
-
     program->state = PROGRAM_ENDED;
     schedule->running--;
     schedule->used -= program->jobs;
@@ -465,8 +499,17 @@ static void end(struct schedule *schedule, struct program *program)
                ? code_of_results(run, program->from)
                : TEST_LOG_EXIT_NO_TEST;
     if (code == TEST_LOG_EXIT_NO_TEST)
-        code = runners_verdict(run, folder, status, told_of(program, told),
-                               program->own_flag);
+        code = runners_verdict(run, &(struct program_end){
+                                        .folder = folder,
+                                        .status = status,
+                                        .told = told_of(program, told),
+                                        .began = test_log_run_time(run) - took,
+                                        .duration = took,
+                                        .own_flag = program->own_flag,
+                                        .is_script = !program->framework &&
+                                                     !program->file.is_program,
+                                        .has_output = child->output.copied > 0,
+                                    });
     if (code == TEST_LOG_EXIT_PASSED && program->framework &&
         run->count == program->from &&
         runners_framework_selects_none(program->framework))
@@ -540,7 +583,7 @@ static bool needs_checks(const struct schedule *schedule)
     for (size_t i = 0; i < programs->count; i++)
         if (programs->all[i].framework &&
             (has_limits ||
-             runners_framework_has_pipes(programs->all[i].framework)))
+             runners_framework_needs_checks(programs->all[i].framework)))
             return true;
     return false;
 }

@@ -125,8 +125,9 @@ Test(e2e_ctest, refuses_what_it_cannot_list)
                    "there is no ctest in PATH; install cmake\n");
     configure("add_test(NAME shell COMMAND sh -c \"exit 1\")");
     e2e_expect_has(e2e_run(TESTLOG " run --ctest=build")->err,
-                   "no test of build runs a program with testlog; --preload "
-                   "takes Criterion's\n");
+                   "no test of build runs a program with testlog or another "
+                   "framework; --preload takes Criterion's\n");
+    e2e_expect_code(e2e_run(TESTLOG " run --ctest=build"), 4);
 }
 
 /* An old ctest lists tests in words; others may print anything. */
@@ -180,8 +181,52 @@ Test(e2e_ctest, survives_hostile_lists)
                  tests[i]);
         script("ctest", text);
         e2e_expect_code(
-            e2e_run("PATH=$PWD:$PATH " TESTLOG " run --ctest=build"), 2);
+            e2e_run("PATH=$PWD:$PATH " TESTLOG " run --ctest=build"),
+            i < 4 || strstr(tests[i], "bin") ? 4 : 2);
     }
+}
+
+/* gtest_discover_tests makes a test of ctest of each test, with an expression
+ * for those that are skipped. They are one program. */
+Test(e2e_ctest, takes_programs_of_other_frameworks)
+{
+    const struct e2e *run;
+
+    configure("");
+    if (e2e_run("cat >g.cpp <<'END'\n#include <gtest/gtest.h>\n"
+                "#include <unistd.h>\n"
+                "TEST(A, passes) { EXPECT_STREQ(getenv(\"PLACE\"), "
+                "\"here\"); EXPECT_EQ(access(\"mark\", F_OK), 0); }\n"
+                "TEST(A, fails) { EXPECT_EQ(1, 2); }\n"
+                "TEST(A, crashes) { abort(); }\n"
+                "TEST(A, hangs) { pause(); }\n"
+                "TEST(A, DISABLED_later) {}\n"
+                "TEST(B, skips) { GTEST_SKIP(); }\nEND\n"
+                "g++ -o g g.cpp -lgtest_main -lgtest -lpthread")
+            ->code)
+        cr_skip_test("no GoogleTest");
+    configure("foreach(test A.passes A.fails A.crashes A.hangs B.skips)\n"
+              "add_test(NAME my_${test} COMMAND ${CMAKE_SOURCE_DIR}/g "
+              "--gtest_filter=${test} --gtest_also_run_disabled_tests)\n"
+              "set_tests_properties(my_${test} PROPERTIES WORKING_DIRECTORY "
+              "${CMAKE_SOURCE_DIR}/sub ENVIRONMENT PLACE=here TIMEOUT 2 "
+              "SKIP_REGULAR_EXPRESSION \"\\\\[  SKIPPED \\\\]\")\n"
+              "endforeach()\n"
+              "add_test(NAME off COMMAND g --gtest_filter=A.DISABLED_later)\n"
+              "set_tests_properties(off PROPERTIES DISABLED TRUE)\n"
+              "add_test(NAME all COMMAND ${CMAKE_SOURCE_DIR}/g "
+              "--gtest_filter=A.p* WORKING_DIRECTORY "
+              "${CMAKE_SOURCE_DIR}/sub)\n");
+    run = e2e_run("touch sub/mark; " TESTLOG " run --ctest=build");
+    e2e_expect_code(run, 1);
+    e2e_expect_is(
+        e2e_run("cut -f 1,3,4 testlog-runs/latest/results.tsv")->out,
+        "passed\tg\tA/passes\nfailed\tg\tA/fails\ncrashed\tg\tA/crashes\n"
+        "timeout\tg\tA/hangs\nskipped\tg\tB/skips\nfailed\tall\t"
+        "A/passes\n");
+    run = e2e_run(TESTLOG " run --ctest=build -- skips");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "\n0 passed, 0 failed, 1 skipped\n");
 }
 
 Test(e2e_ctest, separates_programs_by_the_names_of_tests)

@@ -49,6 +49,12 @@ ParameterizedTestParameters(runners_program_verdict,
          "the program exited with 2"},
         {SIGKILL, TOLD_BY_CODE, 1, TEST_LOG_OUTCOME_CRASHED,
          "the program died of SIGKILL"},
+        {77 * EXITED, TOLD_BY_CODE, 0, TEST_LOG_OUTCOME_SKIPPED,
+         "the program exited with 77"},
+        {77 * EXITED, TOLD_NOTHING, 0, TEST_LOG_OUTCOME_SKIPPED,
+         "the program exited with 77"},
+        {77 * EXITED, TOLD_PARTLY, 1, TEST_LOG_OUTCOME_CRASHED,
+         "the program exited with 77 before its tests ended"},
         {-2, TOLD_NOTHING, 1, TEST_LOG_OUTCOME_CRASHED,
          "cannot be run: No such file or directory"},
     };
@@ -62,7 +68,13 @@ ParameterizedTest(struct end *end, runners_program_verdict,
     struct test_log_run run = {0};
     const struct test_log_result *result;
 
-    cr_expect_eq(runners_verdict(&run, "p", end->status, end->told, NULL),
+    cr_expect_eq(runners_verdict(&run,
+                                 &(struct program_end){
+                                     .folder = "p",
+                                     .status = end->status,
+                                     .told = end->told,
+                                     .is_script = true,
+                                 }),
                  end->code);
     cr_assert_eq(run.count, end->outcome != TEST_LOG_OUTCOME_NONE);
     result = run.results;
