@@ -1,10 +1,13 @@
 /* testlog.c: main of `testlog`, which runs a subcommand. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/core/core_run.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
+#include "harness/runner/watch/supervisor.h"
 #include "harness/symbols/symbols.h"
 #include "runners.h"
 
@@ -60,10 +63,21 @@ static int refuse(const char *word)
     return TEST_LOG_EXIT_USAGE;
 }
 
+/* testlog-stacks is beside our other helpers. */
+static void look(const struct test_log_run *run,
+                 const struct test_log_result *result)
+{
+    char library[PATH_MAX];
+
+    test_log_gpu_own(library);
+    test_log_stacks_left(run, result);
+}
+
 int main(int argc, char **argv)
 {
     test_log_stdio_hold();
     test_log_name_functions();
+    test_log_core_look = look;
     if (argc < 2) {
         usage(stderr);
         return TEST_LOG_EXIT_USAGE;

@@ -19,13 +19,10 @@
 static enum test_log_verdict cmocka_verdict;
 static const char *cmocka_why;
 
-static inline int cmocka_begin(void **state)
+static inline int cmocka_begin(const char *name)
 {
-    const char *name = (const char *)*state;
-
     cmocka_verdict = TEST_LOG_FAILED;
     cmocka_why = NULL;
-    *state = NULL;
     return test_log_begin(NULL, name);
 }
 
@@ -36,9 +33,15 @@ static inline int cmocka_end(void **state)
     return 0;
 }
 
-/* The statements that follow a test's body. */
+/* The statements around a test's body. The state is that of the group's setup.
+ */
 #define TRACED_TEST(name)                                                      \
     static void name##_body(void **state);                                     \
+    static int name##_begin(void **state)                                      \
+    {                                                                          \
+        (void)state;                                                           \
+        return cmocka_begin(#name);                                            \
+    }                                                                          \
     static void name(void **state)                                             \
     {                                                                          \
         name##_body(state);                                                    \
@@ -48,7 +51,7 @@ static inline int cmocka_end(void **state)
 
 #define traced_unit_test(name)                                                 \
     {                                                                          \
-#        name, name, cmocka_begin, cmocka_end, (void *)#        name           \
+#        name, name, name##_begin, cmocka_end, NULL                            \
     }
 
 #undef skip

@@ -6,10 +6,18 @@
 
 #include "eight.h"
 
+/* The state of all tests. */
+static int set_up(void **state)
+{
+    static int three = 3;
+
+    *state = &three;
+    return 0;
+}
+
 TRACED_TEST(passes)
 {
-    (void)state;
-    assert_int_equal(eight_add(1, 2), 3);
+    assert_int_equal(eight_add(1, 2), *(int *)*state);
 }
 
 TRACED_TEST(fails)
@@ -69,7 +77,7 @@ int main(int argc, char **argv)
     };
 
     if (argc == 1)
-        return cmocka_run_group_tests_name("eight", returning, NULL, NULL);
+        return cmocka_run_group_tests_name("eight", returning, set_up, NULL);
     cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests_name("eight", others, NULL, NULL);
 }

@@ -11,8 +11,11 @@
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/watch/jobs.h"
+#include "trace/record/fatal_signal.h"
 #include "trace/recording.h"
 #include <testlog/core.h>
+
+enum { STACKS = 4 }; /* that crashing processes of a test leave at most */
 
 static const enum test_log_outcome outcomes[] = {
     [TEST_LOG_PASSED] = TEST_LOG_OUTCOME_PASSED,
@@ -140,8 +143,10 @@ static void record(void)
     running.has_recording =
         file >= 0 && !trace_open_part(file, &running.recorded, &options);
     test_log_journal_unlock(journal);
-    if (running.has_recording)
+    if (running.has_recording) {
+        trace_crash_keep(STACKS);
         return;
+    }
     if (core->run.path && errno != EBUSY) /* the program called trace_start */
         print_missing(errno);
     records_live = core->options.output.live && !trace_open(NULL, &options);
@@ -243,6 +248,7 @@ static void end(enum test_log_outcome outcome, const char *reason)
     running.ended = test_log_now();
     running.outcome = outcome;
     running.reason = reason && *reason ? strdup(below_folder(reason)) : NULL;
+    test_log_join_lines(running.reason);
     running.threads = test_log_threads_end();
     trace_unwind(0);
     if (running.has_recording)

@@ -6,8 +6,8 @@
  *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON] .
  *
  * RECORDED and FOLDER are "-" if the test has none. Texts have \n, \t and \\ in
- * place of a newline, a tab and a backslash. The point says that a full disk has
- * not cut the line.
+ * place of a newline, a tab and a backslash. The point says that a full disk
+ * has not cut the line.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -152,7 +152,7 @@ static void print_bad(struct test_log_run *run, size_t from)
 }
 
 bool test_log_judge_program(struct test_log_run *run, const char *program,
-                            size_t from)
+                            size_t from, bool prints)
 {
     const struct log_style style = {.format = LOG_FORMAT_FULL};
     char *of_run = run->program;
@@ -168,7 +168,8 @@ bool test_log_judge_program(struct test_log_run *run, const char *program,
         test_log_journal_free(&journal);
     }
     run->program = of_run;
-    print_bad(run, before);
+    if (prints)
+        print_bad(run, before);
     return read;
 }
 

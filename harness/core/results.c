@@ -253,6 +253,9 @@ static void judge_crashes(struct test_log_run *run,
             judge_crash(run, &journal->tests[i], printed_to);
 }
 
+void (*test_log_core_look)(const struct test_log_run *,
+                           const struct test_log_result *);
+
 static void add(struct test_log_run *run, const struct test_log_noted *test,
                 const char *flavour, const struct log_style *style, bool sent)
 {
@@ -260,9 +263,11 @@ static void add(struct test_log_run *run, const struct test_log_noted *test,
 
     if (!result)
         return;
-    if (result->outcome == TEST_LOG_OUTCOME_CRASHED)
+    if (result->outcome == TEST_LOG_OUTCOME_CRASHED) {
+        if (test_log_core_look)
+            test_log_core_look(run, result);
         test_log_render(run, result, style, false);
-    else if (sent)
+    } else if (sent)
         result->written = result->outcome;
 }
 

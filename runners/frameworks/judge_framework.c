@@ -116,17 +116,20 @@ static void judge_open(struct framework_program *program,
         result->duration = test_log_now() - (program->framework->prints_tests
                                                  ? program->printed.began
                                                  : program->changed);
+    else if (result->began)
+        result->duration = test_log_run_time(run) - result->began;
     if (program->late) {
         result->outcome = TEST_LOG_OUTCOME_TIMEOUT;
         free(result->reason);
         result->reason = reason_of_timeout(result->duration);
         store_stacks(program, run, result);
-    } else if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
+        return;
+    }
+    if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
         result->outcome = TEST_LOG_OUTCOME_CRASHED;
         free(result->reason);
         result->reason = reason_of(status);
-    }
-}
+    }}
 
 /* ---- What a process tells ---- */
 
@@ -658,7 +661,7 @@ static bool take_round(struct framework_program *program,
          !runners_framework_chooses(program->framework)))
         open = runners_framework_itself(round, program->name,
                                         TEST_LOG_OUTCOME_NONE, NULL);
-    if (open && round->count && (!program->has_adapter || program->late))
+    if (open && round->count)
         judge_open(program, run, &round->results[round->count - 1], status);
     else if (!open && !program->has_adapter)
         died = judge_process(program, round, status, told);
@@ -734,12 +737,11 @@ static void report(const struct framework_program *program,
                    const struct test_log_run *run,
                    struct test_log_result *result)
 {
-    bool tells = !program->framework->is_silent &&
-                 result->outcome == TEST_LOG_OUTCOME_FAILED;
+    bool tells = result->outcome == TEST_LOG_OUTCOME_FAILED &&
+                 (program->has_adapter || !program->framework->is_silent);
 
     test_log_jsonl_result(result);
-    if (!tells && !program->has_adapter &&
-        test_log_outcome_bad(result->outcome))
+    if (!tells && test_log_outcome_bad(result->outcome))
         test_log_print_block(run, result, &program->options->output);
 }
 

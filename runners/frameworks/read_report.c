@@ -14,10 +14,7 @@
 #include "harness/results/reports/writers.h"
 #include "markup.h"
 
-enum {
-    ONE_LINE = 400,       /* bytes that are joined to one line */
-    TEXT_MOST = 64 << 10, /* of a reason */
-};
+enum { TEXT_MOST = 64 << 10 /* of a reason */ };
 
 struct report {
     struct test_log_run *run;
@@ -521,24 +518,6 @@ static char *boost_reason(const char *text)
                : reason;
 }
 
-/* Joins the lines of a text whose first line only announces the others,
- * "Expected equality of these values:", up to a line that would be too long.
- * Summaries show one line. */
-static void join_lines(char *text)
-{
-    char *end = text ? strchr(text, '\n') : NULL, *to = end;
-
-    if (!end || end == text || end[-1] != ':')
-        return;
-    for (const char *from = end; *from;) {
-        bool fits = (size_t)(to - text) + strcspn(from + 1, "\n") < ONE_LINE;
-        size_t blanks = *from == '\n' && fits ? strspn(from, " \n") : 0;
-        *to++ = blanks ? ' ' : *from;
-        from += blanks ? blanks : 1;
-    }
-    *to = '\0';
-}
-
 static char *reason_of(const char *text)
 {
     const char *line = text;
@@ -562,6 +541,6 @@ char *runners_framework_reason(const char *text)
 {
     char *reason = reason_of(skip_titles(text));
 
-    join_lines(reason);
+    test_log_join_lines(reason);
     return reason;
 }

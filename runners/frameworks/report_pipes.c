@@ -44,7 +44,8 @@ void runners_report_pipes_open(struct framework_program *program)
 }
 
 bool runners_framework_needs_checks(const struct framework_program *program)
-{    return program->place.limit > 0 ||
+{
+    return program->place.limit > 0 ||
            (program->framework->pipes[0] && !program->has_adapter);
 }
 

@@ -388,7 +388,8 @@ static enum told merge(struct schedule *schedule, struct program *program,
     else
         told = runners_merge(run, folder, &program->child.handover,
                              &schedule->first);
-    if (told != TOLD_ALL && test_log_judge_program(run, folder, program->from))
+    if (told != TOLD_ALL &&
+        test_log_judge_program(run, folder, program->from, !program->framework))
         run->flagless = true;
     program->annotated = run->annotated;
     program->flagless = run->flagless;

@@ -155,3 +155,25 @@ size_t test_log_keep_end(struct trace_text *text, size_t most)
     memmove(text->data, text->data + from, text->size + 1);
     return from;
 }
+
+/* ---- Reasons ---- */
+
+enum { LINE_MOST = 400 };
+
+void test_log_join_lines(char *reason)
+{
+    char *end = reason ? strchr(reason, '\n') : NULL, *to = end;
+
+    if (!end || end == reason || end[-1] != ':')
+        return;
+    for (const char *from = end; *from;) {
+        size_t blanks = *from == '\n' ? strspn(from, " \n") : 0;
+
+        if (blanks &&
+            (size_t)(to - reason) + strcspn(from + blanks, "\n") >= LINE_MOST)
+            blanks = 0;
+        *to++ = blanks ? ' ' : *from;
+        from += blanks ? blanks : 1;
+    }
+    *to = '\0';
+}

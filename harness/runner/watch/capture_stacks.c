@@ -320,15 +320,21 @@ static bool has_left(const struct trace_crash *crash)
     return crash->stack_size || crash->mappings_size;
 }
 
-static void add_child(struct trace_text *text, const struct trace_crash *crash,
-                      const unsigned char *left, uint64_t until)
+/* Adds a crash of a process of the test; `own`: it is the one that ran the
+ * test.
+ */
+static void add_left(struct trace_text *text, const struct trace_crash *crash,
+                     const unsigned char *left, bool own, uint64_t until)
 {
     char *arguments[] = {program, (char *)"--left", NULL};
     int file = has_left(crash) ? file_of(crash, left) : -1;
 
-    trace_text_printf(text, "child\t%u\t", crash->process);
-    test_log_sanitize_line(text, crash->name);
-    trace_text_printf(text, "\ncrash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+    if (!own) {
+        trace_text_printf(text, "child\t%u\t", crash->process);
+        test_log_sanitize_line(text, crash->name);
+        trace_text_char(text, '\n');
+    }
+    trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
                       crash->code, (unsigned long long)crash->address,
                       crash->thread);
     if (file < 0)
@@ -350,7 +356,7 @@ static size_t add_some(struct trace_text *text,
     while (added < CHILDREN &&
            trace_reader_crash(reader, &cursor, &crash, &left))
         if (with_stack == has_left(&crash)) {
-            add_child(text, &crash, left, until);
+            add_left(text, &crash, left, false, until);
             added++;
         }
     return added;
@@ -363,6 +369,31 @@ static void add_children(struct trace_text *text,
     if (!add_some(text, reader, true))
         add_some(text, reader, false);
     trace_text_printf(text, "crashes\t%zu\n", trace_reader_crashes(reader));
+}
+
+void test_log_stacks_left(const struct test_log_run *run_of,
+                          const struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(run_of, result);
+    const uint64_t until = test_log_now() + children_look;
+    const unsigned char *left;
+    struct trace_text text = {0};
+    struct trace_crash crash;
+    struct trace_file file;
+    size_t cursor = 0;
+
+    if (!test_log_stacks_program(program))
+        program[0] = '\0';
+    while (reader && trace_reader_crash(reader, &cursor, &crash, &left))
+        if (crash.process == trace_reader_summary(reader).pid)
+            add_left(&text, &crash, left, true, until);
+    if (text.size && result->folder &&
+        !test_log_create_file(run_of, result, TEST_LOG_STACKS_FILE, &file)) {
+        fwrite(text.data, 1, text.size, file.stream);
+        trace_file_commit(&file);
+    }
+    trace_text_free(&text);
+    trace_reader_close(reader);
 }
 
 /* If a test was stopped before its end, the living processes are noted

@@ -91,8 +91,12 @@ void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
 void test_log_stacks_of_children(const struct test_log_runner *,
                                  const struct test_log_job *);
 
-struct criterion_assert_stats;
+/* test_log_stacks_left stores the stack that the process of a test left in its
+ * recording when it crashed, in the test's folder. */
+void test_log_stacks_left(const struct test_log_run *,
+                          const struct test_log_result *);
 
+struct criterion_assert_stats;
 /* test_log_stacks_look_at_assertion adds the stack of a thread that waits until
  * the runner has taken its failed assertion, at most eight for a test. */
 void test_log_stacks_look_at_assertion(const struct test_log_runner *,

@@ -240,3 +240,36 @@ Test(e2e_frameworks, flags_reach_programs_with_an_adapter)
                       ->out,
                   "1\n");
 }
+
+/* Time limits, stacks and reasons are those of Criterion's tests. */
+Test(e2e_frameworks, a_test_with_an_adapter_shows_what_one_of_criterion_shows)
+{
+    const struct e2e *result;
+    const cJSON *test;
+
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    result = e2e_run(NOT_HANDLED TESTLOG "run ./eight_test -- --timeout=1");
+    e2e_expect_code(result, 1);
+    e2e_expect_has(result->err, "---- eight/hangs: timed out: after 1.");
+    e2e_expect_lacks(result->err, "eight/hangs: crashed");
+    e2e_expect_has(result->err, ": eight_hang\n");
+    e2e_expect_has(result->err, ": eight_crash\n");
+    e2e_expect_has(result->err, "eight/fails: failed: Expected equality of "
+                                "these values: eight_add(1, 2) Which is: 3 4");
+    test = e2e_result(e2e_json("testlog-runs/latest/run.json"), "eight/hangs");
+    cr_expect_geq(e2e_number(test, "duration_ns"), 9e8);
+}
+
+/* A process that died alone is judged, and its stack read, later. */
+Test(e2e_frameworks, a_crash_has_a_stack)
+{
+    const char *stacks = "testlog-runs/latest/tests/eight_test/eight.crashes/"
+                         "stacks";
+
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    e2e_run(NOT_HANDLED "./eight_test --gtest_filter='*crashes'; " TESTLOG
+                        "list");
+    e2e_expect_has(e2e_read("%s", stacks), "\teight_crash\t");
+}
