@@ -212,8 +212,9 @@ struct test_log_note {
     char name[1284];                     /* as test_log_name returns it */
     char reason[312];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
-    char known[172];
-    uint32_t used; /* enum test_log_usage_step */
+    char known[164];
+    uint32_t used;   /* enum test_log_usage_step */
+    uint64_t output; /* where trace_read_pending finds an unfinished line */
 };
 
 enum test_log_usage_step {

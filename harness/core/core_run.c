@@ -21,6 +21,7 @@
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/base/file.h"
+#include "trace/base/pending_output.h"
 #include "trace/base/text.h"
 #include "trace/record/fatal_signal.h"
 
@@ -382,6 +383,8 @@ static bool rescue(const struct trace_crash *crash, const void *context)
 {
     (void)crash;
     (void)context;
+    if (getpid() == core.owner)
+        trace_write_pending();
     test_log_output_rescue();
     return false;
 }
@@ -424,7 +427,7 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
         return -1;
     }
     if (!core.options.output.live)
-        setvbuf(stdout, NULL, _IONBF, 0); /* in order with stderr */
+        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in order with stderr */
     unsetenv("TESTLOG_RUN"); /* it is not for programs that a test starts */
     watch_death();
     if (!core.run.foreign)

@@ -5,6 +5,7 @@
  * program's calls come here first; each calls the real one.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,16 @@ static void run_body(void *parameter)
     begin_phase(TRACE_PHASE_TEARDOWN);
 }
 
+/* The last line of a test may have no end. A thread that hangs may have locked
+ * stdout. */
+static void flush_last_line(void)
+{
+    if (ftrylockfile(stdout))
+        return;
+    fflush_unlocked(stdout);
+    funlockfile(stdout);
+}
+
 /* A failing assertion jumps out of the test; spans that it left open end before
  * the teardown begins. */
 TRACE_API void criterion_internal_test_main(void (*body)(void))
@@ -57,6 +68,7 @@ TRACE_API void criterion_internal_test_main(void (*body)(void))
     test_log_status_usage_begin();
     next((void (*)(void))run_body);
     test_log_status_usage_end();
+    flush_last_line();
     begin_phase(TRACE_PHASE_TEARDOWN);
     trace_device_flush(false);
     trace_unwind(depth);
@@ -92,6 +104,7 @@ static void run_last_fini(void)
 {
     if (last_fini)
         last_fini();
+    flush_last_line();
     begin_phase(TRACE_PHASE_END);
     test_log_sanitizers_check();
     test_log_worker_end_devices();

@@ -17,6 +17,7 @@
 #include "harness/worker/worker.h"
 #include "trace/base/callgrind.h"
 #include "trace/base/descriptor.h"
+#include "trace/base/pending_output.h"
 #include "trace/record/profiler.h"
 
 enum { PAGE = TEST_LOG_STATUS_PAGE };
@@ -102,9 +103,9 @@ void test_log_status_begin(void)
     set_worker_variable();
     read_options();
     /* A test runs even without a note. */
-    if (of != (void *)-1 && take_note(of)) {
-        mine->pid = (uint32_t)worker;
-        snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
+    if (of != (void *)-1 && take_note(of)) {        mine->pid = (uint32_t)worker;
+        mine->output = trace_pending_at();
+snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
                  test->name);
         mark_process();
         __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);

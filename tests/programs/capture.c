@@ -44,6 +44,13 @@ TEST_LOG(capture, crashes_in_a_line)
     abort();
 }
 
+TEST_LOG(capture, prints_a_line_in_parts)
+{
+    printf("one ");
+    printf("line");
+    printf("\n");
+}
+
 TEST_LOG(capture, hangs, .timeout = 1)
 {
     trace_span(INFO, "waiting");

@@ -113,6 +113,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
 
     kill(pid, SIGSTOP);
     test_log_status_look_at_usage(job);
+    test_log_status_take_output(runner->run, job, runner->options->output.live);
     test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
     job->alone = !runner->options->leave_children && end_children(runner, job);
     sent = !kill(pid, SIGPROF);
@@ -184,8 +185,11 @@ static void print_slow(const struct test_log_runner *runner,
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
-    if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP))
+    if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP)) {
+        test_log_status_take_output(runner->run, job,
+                                    runner->options->output.live);
         test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
+    }
     job->ended = kill_test(job);
 }
 

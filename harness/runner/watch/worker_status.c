@@ -10,16 +10,20 @@
  * with its last process.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <unistd.h>
 
+#include "harness/results/folder/run_folder.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "jobs.h"
-
+#include "trace/base/pending_output.h"
 static struct test_log_status *status; /* NULL: there is none */
 static char id_text[16];               /* of the segment */
 static bool *assigned;  /* which notes have been assigned to a job */
@@ -190,6 +194,30 @@ void test_log_status_seen(const struct test_log_job *job)
 void test_log_status_look_at_usage(struct test_log_job *job)
 {
     test_log_usage_of((pid_t)job->pid, &job->used);
+}
+
+void test_log_status_take_output(const struct test_log_run *run_of,
+                                 const struct test_log_job *job, bool live)
+{
+    const struct test_log_note *note = note_of(job);
+    char bytes[TEST_LOG_LINE_MOST], name[PATH_MAX];
+    size_t size = note ? trace_read_pending((pid_t)job->pid, note->output,
+                                            bytes, sizeof(bytes))
+                       : 0;
+    int file = -1;
+
+    if (!size)
+        return;
+    if (live)
+        file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    else if (job->result->folder &&
+             snprintf(name, sizeof(name), "%s/output.txt",
+                      job->result->folder) < PATH_MAX)
+        file = test_log_open(run_of, name, O_WRONLY | O_APPEND);
+    if (file < 0)
+        return;
+    test_log_write_all(file, bytes, size);
+    close(file);
 }
 
 struct test_log_usage test_log_status_usage(const struct test_log_job *job)

@@ -70,7 +70,7 @@ Test(e2e_core, closes_as_a_program_of_criterion)
                                "2 passed, 1 failed, 1 skipped\n");
     e2e_expect_has(result->err, "---- core/fails: failed ----\n"
                                 "in_process.c:33: one is not two\n");
-    e2e_expect_has(result->err, "output:\nprinted by 1and on stderr\n");
+    e2e_expect_has(result->err, "output:\nand on stderr\nprinted by 1\n");
     e2e_expect_has(result->err, " INFO work{n=1}: programs::in_process: "
                                 "hello 1\n");
     e2e_expect_has(result->err, "DEBUG work{n=1}: programs::in_process: "
@@ -89,7 +89,7 @@ Test(e2e_core, only_tests_that_fail_have_a_folder)
     e2e_expect_is(e2e_run("ls " TESTS "core.fails")->out,
                   "log.txt\noutput.txt\nrecording\ntrace.json\n");
     e2e_expect_is(e2e_read(TESTS "core.fails/output.txt"),
-                  "printed by 1and on stderr\n");
+                  "and on stderr\nprinted by 1");
     cr_expect_str_eq(e2e_text(test_of("core/passes"), "recording"),
                      "tests/in_process_test/recording#0");
 }

@@ -102,6 +102,16 @@ Test(e2e_capture, keeps_a_line_without_newline_after_a_crash)
     e2e_expect_has(run->out, "\nand a part of one\nlog:\n");
 }
 
+/* A shell that is tested sees one message, as on a terminal. */
+Test(e2e_capture, a_line_is_one_write)
+{
+    const struct e2e *run =
+        e2e_writes("%s --nocapture --filter capture/prints_a_line_in_parts",
+                   e2e_program("capture", E2E_TRACED));
+
+    e2e_expect_has(run->out, "one line\n\036");
+}
+
 #define HIDDEN                                                                 \
     "DEBUG outer{number=7 text=\"red fox\"}: programs::capture: below the "    \
     "default\n"

@@ -1,0 +1,75 @@
+/* pending_output.c: finds what stdout holds back. The members of a FILE are
+ * those of glibc, and nothing is pending with another C library. */
+#include "trace/base/pending_output.h"
+
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifdef __GLIBC__
+
+static size_t size_of(const FILE *file)
+{
+    return file->_IO_write_ptr > file->_IO_write_base
+               ? (size_t)(file->_IO_write_ptr - file->_IO_write_base)
+               : 0;
+}
+
+void trace_write_pending(void)
+{
+    const char *at = stdout->_IO_write_base;
+    size_t size = size_of(stdout);
+    ssize_t wrote;
+
+    for (; size; at += wrote, size -= (size_t)wrote) {
+        wrote = write(fileno_unlocked(stdout), at, size);
+        if (wrote <= 0)
+            return;
+    }
+}
+
+uint64_t trace_pending_at(void)
+{
+    return (uint64_t)(uintptr_t)stdout;
+}
+
+static size_t copy(pid_t process, void *to, const void *from, size_t size)
+{
+    struct iovec local = {to, size}, other = {(void *)(uintptr_t)from, size};
+    ssize_t got = process_vm_readv(process, &local, 1, &other, 1, 0);
+
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t trace_read_pending(pid_t process, uint64_t at, char *bytes, size_t size)
+{
+    FILE file;
+    size_t pending;
+
+    if (!at || copy(process, &file, (const void *)(uintptr_t)at,
+                    sizeof(file)) != sizeof(file))
+        return 0;
+    pending = size_of(&file);
+    return pending ? copy(process, bytes, file._IO_write_base,
+                          pending < size ? pending : size)
+                   : 0;
+}
+
+#else
+
+void trace_write_pending(void)
+{
+}
+
+uint64_t trace_pending_at(void)
+{
+    return 0;
+}
+
+size_t trace_read_pending(pid_t process, uint64_t at, char *bytes, size_t size)
+{
+    (void)process, (void)at, (void)bytes, (void)size;
+    return 0;
+}
+
+#endif
