@@ -343,7 +343,7 @@ int test_log_main(int argc, char **argv)
         code = inform(set, &options, argv[0]);
     else if (test_log_session()->suggest)
         code = suggest(set, &options);
-    else if (test_log_preflight_memory())
+    else if (test_log_preflight_descriptors() && test_log_preflight_memory())
         code = run_tests(set, take_fail_fast(&options), argv);
     criterion_finalize(set);
     test_log_options_free(&options);

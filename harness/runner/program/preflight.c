@@ -13,8 +13,10 @@
 
 #define SHARED "/dev/shm"
 
-enum { ARENA_SIZE = 128 * 1024 }; /* BoxFort's; it never checks for room */
-
+enum {
+    ARENA_SIZE = 128 * 1024, /* BoxFort's; it never checks for room */
+    DESCRIPTORS = 32, /* with fewer, Criterion aborts, or waits forever */
+};
 static bool has_room(const char *path)
 {
     struct statvfs disk;
@@ -50,6 +52,18 @@ bool test_log_preflight_memory(void)
                                        : "mount a tmpfs there (docker run "
                                          "--shm-size=64m)");
     return !error;
+}
+
+bool test_log_preflight_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS)
+        return true;
+    test_log_notice("only %llu files may be open (ulimit -n); Criterion and "
+                    "testlog need %d",
+                    (unsigned long long)limit.rlim_cur, DESCRIPTORS);
+    return false;
 }
 
 bool test_log_preflight_program(const char *name)

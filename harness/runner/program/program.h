@@ -77,9 +77,10 @@ void test_log_stdio_outlive(void);
 /* ---- preflight.c ---- */
 
 /* test_log_preflight_memory tells whether tests can share memory with the
- * runner; if not, it prints why. */
+ * runner, test_log_preflight_descriptors whether there are enough for it; if
+ * not, they print why. */
 bool test_log_preflight_memory(void);
-
+bool test_log_preflight_descriptors(void);
 /* test_log_preflight_program tells whether a program is in PATH;
  * test_log_preflight_find also stores where. */
 bool test_log_preflight_program(const char *name);

@@ -40,6 +40,24 @@ Test(harness_preflight, accepts_the_memory_that_this_test_uses)
     free(said);
 }
 
+Test(harness_preflight, reports_too_few_descriptors)
+{
+    struct rlimit limit, few;
+    char *said;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    cr_expect(test_log_preflight_descriptors());
+    few = limit;
+    few.rlim_cur = 31;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    cr_expect_not(test_log_preflight_descriptors());
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    said = test_load(test_path("said"), NULL);
+    cr_expect_str_eq(said, "testlog: only 31 files may be open (ulimit -n); "
+                           "Criterion and testlog need 32\n");
+    free(said);
+}
+
 static void limit_files(rlim_t size)
 {
     struct rlimit limit;
