@@ -209,6 +209,9 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
     if (job->late) {
         set_reason(job->result, "after %.2f s%s", spent,
                    job->starting ? "; its process never began the test"
+                   : job->abandoned
+                       ? "; pthread_exit() has ended its main thread, and "
+                         "others wait"
                    : job->killed ? "; SIGPROF did not end it"
                                  : "");
         return TEST_LOG_OUTCOME_TIMEOUT;

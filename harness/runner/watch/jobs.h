@@ -37,6 +37,7 @@ struct test_log_job {
     bool body_done;             /* Criterion has reported that */
     bool shown;                 /* its block is printed */
     bool left_out;              /* the run stopped before it began */
+    bool abandoned;             /* its main thread has ended, others have not */
     bool killed;                /* because it did not end after its timeout */
     bool alone;                 /* when it is killed, its group is not */
     bool ended;                 /* killed because the run ends */

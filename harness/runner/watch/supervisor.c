@@ -110,8 +110,8 @@ static bool signal_overdue(const struct test_log_runner *runner,
 {
     pid_t pid = (pid_t)job->pid;
     bool sent;
-
     kill(pid, SIGSTOP);
+    job->abandoned = test_log_status_abandoned(job);
     test_log_status_look_at_usage(job);
     test_log_status_take_output(runner->run, job, runner->options->output.live);
     test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);

@@ -70,6 +70,10 @@ void test_log_status_seen(const struct test_log_job *);
 /* test_log_status_mark_seen does not resume the process; somebody else will. */
 void test_log_status_mark_seen(const struct test_log_job *);
 
+/* test_log_status_abandoned tells whether the main thread of a job's living
+ * process has ended, as after pthread_exit() in the test. */
+bool test_log_status_abandoned(const struct test_log_job *);
+
 /* test_log_status_sandboxed returns the signal of a crash whose handler was
  * killed by its first system call, as in a seccomp sandbox: its thread is gone,
  * or is unknown and has not continued. 0: there is none. */

@@ -154,6 +154,11 @@ static bool is_gone(uint32_t pid, uint32_t thread)
     return state && (!strncmp(state, ") Z", 3) || !strncmp(state, ") X", 3));
 }
 
+bool test_log_status_abandoned(const struct test_log_job *job)
+{
+    return is_gone(job->pid, job->pid);
+}
+
 int test_log_status_sandboxed(const struct test_log_job *job)
 {
     const struct test_log_note *note = note_of(job);
