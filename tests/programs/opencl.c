@@ -245,6 +245,19 @@ TEST_LOG(opencl, never_opens_its_gate)
     exit(0); /* the bare program ends here as well */
 }
 
+/* No driver has to call back for a command that fails like this. */
+TEST_LOG(opencl, fails_behind_its_gate)
+{
+    cl_event gate = clCreateUserEvent(context, NULL);
+    cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    const char byte = 1;
+
+    clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, 1, &byte, 1, &gate, NULL);
+    clSetUserEventStatus(gate, -7);
+    clReleaseEvent(gate);
+    clReleaseMemObject(memory);
+}
+
 TEST_LOG(opencl, forks)
 {
     pid_t child;

@@ -273,6 +273,11 @@ Test(e2e_opencl, warns_of_memory_that_a_test_leaks)
     e2e_expect_has(result->err, " WARN gpu: 1 command has not ended\n");
 }
 
+Test(e2e_opencl, waits_for_no_command_that_failed)
+{    run();
+    e2e_expect_lacks(lines_of("fails_behind_its_gate"), "has not ended");
+}
+
 Test(e2e_opencl, waits_for_kernels_that_nobody_waits_for)
 {
     run();

@@ -38,6 +38,7 @@ static struct {
     cl_ulong queued;
     int queues, events, released; /* counts of calls */
     cl_bitfield given;            /* properties of the last queue */
+    cl_int status;                /* of events */
 } driver;
 
 static cl_ulong device_now(void)
@@ -143,9 +144,11 @@ static cl_int GetEventInfo(cl_event event, cl_uint info, OPENCL_INFO)
     cl_command_queue queue = HANDLE(cl_command_queue, 1);
 
     (void)event;
-    (void)info;
     (void)size_ret;
-    memcpy(value, &queue, size);
+    memcpy(value,
+           info == OPENCL_EVENT_COMMAND_QUEUE ? (void *)&queue
+                                              : (void *)&driver.status,
+           size);
     return 0;
 }
 
@@ -808,6 +811,25 @@ Test(opencl_layer, gives_up_on_commands_that_never_end)
     trace_reader_close(reader);
     complete(OPENCL_COMPLETE); /* after all */
     cr_expect_eq(driver.released, 1);
+}
+
+/* PoCL calls nobody back for a command that failed. */
+Test(opencl_layer, ends_a_command_that_failed_without_a_call)
+{
+    struct trace_reader *reader;
+
+    open_queue();
+    launch();
+    driver.status = -5;
+    reader = test_read();
+    cr_expect_str_eq(meta(reader, "opencl.pending"), "0");
+    cr_expect_str_eq(meta(reader, "opencl.unfinished"), "0");
+    cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
+    cr_expect_eq(driver.released, 1);
+    trace_reader_close(reader);
+    complete(-5); /* after all */
+    cr_expect_eq(driver.released, 1);
+    cr_expect_not(opencl_commands_run());
 }
 
 Test(opencl_layer, flushes_queues_and_keeps_their_references)

@@ -1,4 +1,5 @@
 /* commands.c: follows commands from their calls to their ends on a device. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,12 @@
 #include "opencl.h"
 
 enum { NAP_NS = 100000 };
-#define PATIENCE_NS UINT64_C(2000000000)
+#define PATIENCE_NS   UINT64_C(2000000000)
+#define IMPATIENCE_NS UINT64_C(500000000) /* if no command runs */
 
-static uint64_t unfinished, finished; /* atomic: commands */
-static uint64_t kernels;              /* atomic: those that are unfinished */
+static uint64_t unfinished, finished;   /* atomic: commands */
+static uint64_t kernels;                /* atomic: those that are unfinished */
+static uint64_t failed, failed_kernels; /* atomic: of these, without a call */
 
 /* ---- Beginning ---- */
 
@@ -199,6 +202,16 @@ static void record(const struct opencl_command *command, cl_event event,
 
 /* ---- Ending ---- */
 
+/* A command until it has ended. Some drivers never call back for one that
+ * failed, so it may stay in the list. */
+struct followed {
+    struct opencl_command command;
+    struct followed *next, **from; /* what points to it */
+};
+
+static struct followed *list;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+
 static void count_unfinished(const struct opencl_command *command, int by)
 {
     if (command->kind == TRACE_ACTIVITY_KERNEL)
@@ -206,40 +219,90 @@ static void count_unfinished(const struct opencl_command *command, int by)
     __atomic_add_fetch(&unfinished, (uint64_t)by, __ATOMIC_RELEASE);
 }
 
+static void count_failed(const struct opencl_command *command, int by)
+{
+    if (command->kind == TRACE_ACTIVITY_KERNEL)
+        __atomic_add_fetch(&failed_kernels, (uint64_t)by, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&failed, (uint64_t)by, __ATOMIC_RELEASE);
+}
+
+static void enter(struct followed *one)
+{
+    pthread_mutex_lock(&lock);
+    one->next = list;
+    one->from = &list;
+    if (list)
+        list->from = &one->next;
+    list = one;
+    pthread_mutex_unlock(&lock);
+    count_unfinished(&one->command, 1);
+}
+
+/* The lock is held. */
+static void remove_locked(struct followed *one)
+{
+    *one->from = one->next;
+    if (one->next)
+        one->next->from = one->from;
+    count_unfinished(&one->command, -1);
+}
+
+static void note_end(const struct opencl_command *command, cl_event event,
+                     cl_int status)
+{
+    if (!opencl_is_on() ||
+        command->recording !=
+            __atomic_load_n(&opencl.recording, __ATOMIC_ACQUIRE))
+        return;
+    record(command, event, status);
+    if (command->kind == TRACE_ACTIVITY_KERNEL)
+        opencl_count(&opencl.counts.launched, 1);
+    if (command->first)
+        opencl_flush_at_exit();
+}
+
 /* Runs on a thread of the driver, or on the one that enqueues. */
 static void on_complete(cl_event event, cl_int status, void *data)
 {
-    struct opencl_command *command = data;
+    struct followed *one = data;
+    bool is_first;
 
-    if (opencl_is_on() &&
-        command->recording ==
-            __atomic_load_n(&opencl.recording, __ATOMIC_ACQUIRE)) {
-        record(command, event, status);
-        if (command->kind == TRACE_ACTIVITY_KERNEL)
-            opencl_count(&opencl.counts.launched, 1);
-        if (command->first)
-            opencl_flush_at_exit();
-    }
-    if (command->own)
+    pthread_mutex_lock(&lock);
+    is_first = !one->command.ended;
+    one->command.ended = true;
+    pthread_mutex_unlock(&lock);
+    if (is_first)
+        note_end(&one->command, event, status);
+    if (is_first && one->command.own)
         opencl.next.ReleaseEvent(event);
-    count_unfinished(command, -1);
-    free(command);
+    pthread_mutex_lock(&lock);
+    if (!is_first)
+        count_failed(&one->command, -1);
+    remove_locked(one);
+    pthread_mutex_unlock(&lock);
+    free(one);
     __atomic_add_fetch(&finished, 1, __ATOMIC_RELAXED);
 }
 
 /* Without memory, or if the driver refuses, the command is not recorded. */
 static void follow(const struct opencl_command *command, cl_event event)
 {
-    struct opencl_command *kept = malloc(sizeof(*kept));
+    struct followed *one = malloc(sizeof(*one));
 
-    count_unfinished(command, 1);
-    if (kept)
-        *kept = *command;
-    if (kept && !opencl.next.SetEventCallback(event, OPENCL_COMPLETE,
-                                              on_complete, kept))
-        return; /* cppcheck-suppress memleak */
-    free(kept);
-    count_unfinished(command, -1);
+    if (one) {
+        *one = (struct followed){.command = *command};
+        one->command.event = event;
+        enter(one);
+    }
+    if (one &&
+        !opencl.next.SetEventCallback(event, OPENCL_COMPLETE, on_complete, one))
+        return;
+    if (one) {
+        pthread_mutex_lock(&lock);
+        remove_locked(one);
+        pthread_mutex_unlock(&lock);
+    }
+    free(one);
     if (command->own)
         opencl.next.ReleaseEvent(event);
 }
@@ -287,27 +350,77 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static uint64_t left_of(const uint64_t *count, const uint64_t *without_call)
+{
+    return __atomic_load_n(count, __ATOMIC_ACQUIRE) -
+           __atomic_load_n(without_call, __ATOMIC_ACQUIRE);
+}
+
+void opencl_commands_in_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
 bool opencl_commands_run(void)
 {
-    return __atomic_load_n(&unfinished, __ATOMIC_ACQUIRE);
+    return left_of(&unfinished, &failed);
+}
+
+/* Returns how a command runs, if the event is ours; we hold it. */
+static cl_int status_of(const struct followed *one)
+{
+    cl_int status = OPENCL_QUEUED;
+
+    if (one->command.own)
+        opencl.next.GetEventInfo(one->command.event,
+                                 OPENCL_EVENT_COMMAND_EXECUTION_STATUS,
+                                 sizeof(status), &status, NULL);
+    return status;
+}
+
+/* Ends the commands that have failed without a call; returns whether one runs
+ * on a device. Its memory stays in the list, because a call may still come. */
+static bool look(void)
+{
+    bool runs = false;
+
+    pthread_mutex_lock(&lock);
+    for (struct followed *one = list; one; one = one->next) {
+        cl_int status = one->command.ended ? OPENCL_QUEUED : status_of(one);
+
+        runs |= status == OPENCL_RUNNING;
+        if (status >= 0)
+            continue;
+        one->command.ended = true;
+        note_end(&one->command, one->command.event, status);
+        opencl.next.ReleaseEvent(one->command.event);
+        count_failed(&one->command, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return runs;
 }
 
 /* A command may wait for an event that the program never sets, so the wait ends
- * when no command has ended for a while. */
+ * when no command has ended for a while, sooner if none runs; and only a new
+ * one is waited for again. */
 void opencl_commands_wait(void)
 {
+    static uint64_t given_up; /* how many commands were left */
     const struct timespec nap = {0, NAP_NS};
     uint64_t ended = 0, since = now_ns(), rest;
+    bool runs = look();
 
-    while ((rest = __atomic_load_n(&unfinished, __ATOMIC_ACQUIRE)) &&
-           now_ns() - since < PATIENCE_NS) {
+    while ((rest = left_of(&unfinished, &failed)) && rest != given_up &&
+           now_ns() - since < (runs ? PATIENCE_NS : IMPATIENCE_NS)) {
         uint64_t now = __atomic_load_n(&finished, __ATOMIC_RELAXED);
 
         if (now != ended)
             since = now_ns();
         ended = now;
         nanosleep(&nap, NULL);
+        runs = look();
     }
+    given_up = rest;
     opencl.counts.pending = rest;
-    opencl.counts.unfinished = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
+    opencl.counts.unfinished = left_of(&kernels, &failed_kernels);
 }

@@ -192,7 +192,8 @@ struct opencl_command {
     uint16_t kind;
     bool blocking, first;
     bool own;        /* the event is ours */
-    cl_event event;  /* ours */
+    bool ended;      /* its end was noted */
+    cl_event event;  /* ours, or where it went */
     cl_event *given; /* where the event goes */
 };
 
@@ -208,9 +209,10 @@ bool opencl_command_end(struct opencl_command *, cl_int result);
  * ended for a while. */
 void opencl_commands_wait(void);
 
-/* opencl_commands_run returns whether commands have not ended. */
+/* opencl_commands_run returns whether commands have not ended.
+ * opencl_commands_in_child prepares a forked child. */
 bool opencl_commands_run(void);
-
+void opencl_commands_in_child(void);
 /* ---- rings.c ---- */
 
 /* opencl_rings_read reads all rings of zones if no command runs.

@@ -40,6 +40,8 @@ typedef void opencl_native(void *);
     X(INVALID_VALUE, -30)                                                      \
     X(INVALID_OPERATION, -59)                                                  \
     X(COMPLETE, 0)                                                             \
+    X(RUNNING, 1)                                                              \
+    X(QUEUED, 3)                                                               \
     X(QUEUE_PROFILING_ENABLE, 2)                                               \
     X(QUEUE_ON_DEVICE, 4)                                                      \
     X(QUEUE_CONTEXT, 0x1090)                                                   \
@@ -65,6 +67,7 @@ typedef void opencl_native(void *);
     X(KERNEL_FUNCTION_NAME, 0x1190)                                            \
     X(KERNEL_PROGRAM, 0x1194)                                                  \
     X(EVENT_COMMAND_QUEUE, 0x11D0)                                             \
+    X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3)                                  \
     X(PROFILING_COMMAND_QUEUED, 0x1280)                                        \
     X(PROFILING_COMMAND_SUBMIT, 0x1281)                                        \
     X(PROFILING_COMMAND_START, 0x1282)                                         \

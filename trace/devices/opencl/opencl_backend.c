@@ -87,8 +87,8 @@ static void resume(void)
 static void in_child(void)
 {
     __atomic_store_n(&opencl.on, false, __ATOMIC_RELEASE);
+    opencl_commands_in_child();
 }
-
 static void attach(void)
 {
     static const struct trace_backend backend = {.flush = flush,
