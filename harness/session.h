@@ -214,7 +214,7 @@ struct test_log_note {
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[164];
     uint32_t used;   /* enum test_log_usage_step */
-    uint64_t output; /* where trace_read_pending finds an unfinished line */
+    uint64_t output; /* where test_log_read_pending finds an unfinished line */
 };
 
 enum test_log_usage_step {

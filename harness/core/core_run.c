@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
+#include "harness/pending_output.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
@@ -21,7 +22,6 @@
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/base/file.h"
-#include "trace/base/pending_output.h"
 #include "trace/base/text.h"
 #include "trace/record/fatal_signal.h"
 
@@ -384,7 +384,7 @@ static bool rescue(const struct trace_crash *crash, const void *context)
     (void)crash;
     (void)context;
     if (getpid() == core.owner)
-        trace_write_pending();
+        test_log_write_pending();
     test_log_output_rescue();
     return false;
 }

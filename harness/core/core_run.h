@@ -52,16 +52,16 @@ void test_log_core_repair(void);
  * them. It does nothing if there is no such program. */
 void test_log_judge(const char *path);
 
-/* test_log_core_look, if it is set, is called for each test that crashed, before
- * the stacks that its processes left are erased from the recording. `testlog`
- * stores them; the program itself has no library that reads them. */
+/* test_log_core_look, if it is set, is called for each test that crashed,
+ * before the stacks that its processes left are erased from the recording.
+ * `testlog` stores them; the program itself has no library that reads them. */
 extern void (*test_log_core_look)(const struct test_log_run *,
                                   const struct test_log_result *);
 
 /* test_log_judge_program adds to a run the tests of a program in it that has
- * died, unless they are among the results from number `from` on, and `prints` the
- * blocks of those that crashed. Returns whether the program is one whose tests
- * run in one process. */
+ * died, unless they are among the results from number `from` on, and `prints`
+ * the blocks of those that crashed. Returns whether the program is one whose
+ * tests run in one process. */
 bool test_log_judge_program(struct test_log_run *, const char *program,
                             size_t from, bool prints);
 

@@ -13,8 +13,8 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/pending_output.h"
 #include "harness/worker/worker.h"
-#include "trace/base/pending_output.h"
 #include "trace/record/fatal_signal.h"
 
 enum { CHILD_STACKS = 4 }; /* of a test; further ones are often similar */
@@ -42,7 +42,7 @@ static bool on_crash(const struct trace_crash *crash, const void *context)
         return false;
     if (report.signal == SIGABRT)
         test_log_exception_report(&report);
-    trace_write_pending();
+    test_log_write_pending();
     trace_crash_event(crash);
     test_log_status_crash(&report);
     return true;

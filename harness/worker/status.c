@@ -14,10 +14,10 @@
 
 #include <testlog/test_log.h>
 
+#include "harness/pending_output.h"
 #include "harness/worker/worker.h"
 #include "trace/base/callgrind.h"
 #include "trace/base/descriptor.h"
-#include "trace/base/pending_output.h"
 #include "trace/record/profiler.h"
 
 enum { PAGE = TEST_LOG_STATUS_PAGE };
@@ -103,9 +103,10 @@ void test_log_status_begin(void)
     set_worker_variable();
     read_options();
     /* A test runs even without a note. */
-    if (of != (void *)-1 && take_note(of)) {        mine->pid = (uint32_t)worker;
-        mine->output = trace_pending_at();
-snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
+    if (of != (void *)-1 && take_note(of)) {
+        mine->pid = (uint32_t)worker;
+        mine->output = test_log_pending_at();
+        snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
                  test->name);
         mark_process();
         __atomic_store_n(&mine->ready, 1, __ATOMIC_RELEASE);

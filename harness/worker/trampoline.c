@@ -132,7 +132,8 @@ static void begin(const char *filter, const struct test_log_session *session)
     }
     if (!is_set(session->live))
         test_log_capture(folder, is_set(session->piped));
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in order with stderr */if (!subscribe(session, show)) {
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in order with stderr */
+    if (!subscribe(session, show)) {
         record(session, folder, show,
                is_default ? "test" : session->show_origin);
         trace_compilers_watch();

@@ -125,6 +125,13 @@ struct tree {
     bool runs;               /* it is marked with "*" */
 };
 
+static void replace_signs(char *name)
+{
+    for (size_t i = 0; name && name[i]; i++)
+        if (name[i] == ' ' || name[i] == ':')
+            name[i] = '_';
+}
+
 /* Reports have "suite.inner" and "_" for blanks and colons, the argument for a
  * test is "suite/inner/test". The last line of the tree is a test. */
 static void add_leaf(struct list *list, const struct tree *tree)
@@ -139,10 +146,8 @@ static void add_leaf(struct list *list, const struct tree *tree)
         else
             test = strdup(tree->names[i]);
     }
-    for (char *at = test; at && (at = strpbrk(at, " :"));)
-        *at = '_';
-    for (char *at = suite.data; at && (at = strpbrk(at, " :"));)
-        *at = '_';
+    replace_signs(test);
+    replace_signs(suite.data);
     add(list, suite.data, test, own.data);
     trace_text_free(&suite);
 }

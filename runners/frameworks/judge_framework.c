@@ -129,7 +129,8 @@ static void judge_open(struct framework_program *program,
         result->outcome = TEST_LOG_OUTCOME_CRASHED;
         free(result->reason);
         result->reason = reason_of(status);
-    }}
+    }
+}
 
 /* ---- What a process tells ---- */
 

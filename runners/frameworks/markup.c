@@ -211,7 +211,7 @@ static bool read_element(struct reader *reader)
             break;
         if (!read_attribute(reader, &attributes[count], &attributes[count + 1]))
             return false;
-        if (attributes[count] && count < 2 * (ATTRIBUTES_MOST - 1))
+        if (count < 2 * (ATTRIBUTES_MOST - 1) && attributes[count])
             count += 2;
     }
     reader->at += empty ? 2 : 1;

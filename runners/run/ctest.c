@@ -203,6 +203,7 @@ static int add_test(struct programs *programs, const cJSON *test,
     struct program *last =
         programs->count ? &programs->all[programs->count - 1] : NULL;
     struct program *program;
+    size_t count;
 
     if (single && last && last->asked_count &&
         is_same_program(last->ctest, test))
@@ -217,11 +218,16 @@ static int add_test(struct programs *programs, const cJSON *test,
         cJSON_IsTrue(runners_ctest_property(test, "RUN_SERIAL")) ||
         runners_ctest_property(test, "RESOURCE_LOCK");
     if (cJSON_IsNumber(limit) && limit->valuedouble > 0)
-        program->limit = limit->valuedouble;
-    if (program->limit > 0 && !file->framework &&
-        asprintf(&program->timeout, "--timeout=%g", program->limit) < 0)
+        program->place.limit = limit->valuedouble;
+    if (program->place.limit > 0 && !file->framework &&
+        asprintf(&program->timeout, "--timeout=%g", program->place.limit) < 0)
         program->timeout = NULL;
-    return single ? ask_for(program, single) : 0;
+    if (single && ask_for(program, single))
+        return -1;
+    program->place.arguments = runners_ctest_argv(program, &count);
+    program->place.enter = runners_ctest_enter;
+    program->place.context = test;
+    return program->place.arguments ? 0 : -1;
 }
 
 /* ---- All tests ---- */

@@ -84,7 +84,7 @@ void runners_programs_free(struct programs *programs)
         free(programs->all[i].preload);
         free(programs->all[i].timeout);
         free(programs->all[i].asked);
-        free(programs->all[i].arguments);
+        free(programs->all[i].place.arguments);
         runners_framework_start_free(&programs->all[i].flags);
         runners_framework_close(programs->all[i].framework);
     }
@@ -160,19 +160,11 @@ static int take_framework(const struct programs *programs,
                           const struct test_log_options *options, int argc,
                           char **argv)
 {
-    struct framework_place place = {.limit = program->limit};
-    size_t count;
     bool failed;
 
-    if (program->ctest && program->file.framework) {
-        program->arguments = runners_ctest_argv(program, &count);
-        place.arguments = program->arguments;
-        place.enter = runners_ctest_enter;
-        place.context = program->ctest;
-    }
     program->framework = runners_framework_open(
-        program->path, program->name, &program->file, &place, options, argc,
-        argv, any_of_ours(programs), &failed);
+        program->path, program->name, &program->file, &program->place, options,
+        argc, argv, any_of_ours(programs), &failed);
     for (size_t i = 0; program->framework && i < program->asked_count; i++)
         if (runners_framework_ask(program->framework, program->asked[i]))
             return -1;

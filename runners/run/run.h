@@ -224,15 +224,14 @@ enum program_state {
 
 struct program {
     char *path;
-    char *name;         /* of all its files and results: "name", "name~2" */
-    char *test;         /* "suite/test" that a launcher starts; NULL: all run */
-    char *folder;       /* in the run, once it has started */
-    char *preload;      /* libraries to start it with; NULL: none */
-    char *timeout;      /* the flag for ctest's timeout; NULL: none */
-    double limit;       /* the same in s; 0: none */
+    char *name;    /* of all its files and results: "name", "name~2" */
+    char *test;    /* "suite/test" that a launcher starts; NULL: all run */
+    char *folder;  /* in the run, once it has started */
+    char *preload; /* libraries to start it with; NULL: none */
+    char *timeout; /* the flag for ctest's timeout; NULL: none */
+    struct framework_place place; /* where ctest starts it */
     const char **asked; /* tests of GoogleTest that ctest starts one by one */
     size_t asked_count, asked_capacity; /* 0: all */
-    char **arguments;                   /* of ctest, for a framework */
     const struct cJSON *ctest;          /* its test in ctest; NULL: none */
     bool serial;                        /* runs alone */
     bool failed;   /* a test failed and has not passed since */

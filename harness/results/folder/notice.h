@@ -47,9 +47,9 @@ void test_log_sanitize_line(struct trace_text *, const char *);
 void test_log_add_word(struct trace_text *, const char *word);
 void test_log_add_words(struct trace_text *, char *const *words);
 
-/* test_log_join_lines joins the lines of a reason (or NULL) whose first line only
- * announces the others, "Expected equality of these values:", up to a line that
- * would be too long: summaries show one line. */
+/* test_log_join_lines joins the lines of a reason (or NULL) whose first line
+ * only announces the others, "Expected equality of these values:", up to a line
+ * that would be too long: summaries show one line. */
 void test_log_join_lines(char *reason);
 
 /* test_log_keep_end shortens a text that is longer than `most` to its last

@@ -19,11 +19,11 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "harness/pending_output.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "jobs.h"
-#include "trace/base/pending_output.h"
 static struct test_log_status *status; /* NULL: there is none */
 static char id_text[16];               /* of the segment */
 static bool *assigned;  /* which notes have been assigned to a job */
@@ -206,8 +206,8 @@ void test_log_status_take_output(const struct test_log_run *run_of,
 {
     const struct test_log_note *note = note_of(job);
     char bytes[TEST_LOG_LINE_MOST], name[PATH_MAX];
-    size_t size = note ? trace_read_pending((pid_t)job->pid, note->output,
-                                            bytes, sizeof(bytes))
+    size_t size = note ? test_log_read_pending((pid_t)job->pid, note->output,
+                                               bytes, sizeof(bytes))
                        : 0;
     int file = -1;
 

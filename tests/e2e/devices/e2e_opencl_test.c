@@ -274,7 +274,8 @@ Test(e2e_opencl, warns_of_memory_that_a_test_leaks)
 }
 
 Test(e2e_opencl, waits_for_no_command_that_failed)
-{    run();
+{
+    run();
     e2e_expect_lacks(lines_of("fails_behind_its_gate"), "has not ended");
 }
 

@@ -1,6 +1,6 @@
 /* pending_output.c: finds what stdout holds back. The members of a FILE are
  * those of glibc, and nothing is pending with another C library. */
-#include "trace/base/pending_output.h"
+#include "harness/pending_output.h"
 
 #include <stdio.h>
 #include <sys/uio.h>
@@ -15,7 +15,7 @@ static size_t size_of(const FILE *file)
                : 0;
 }
 
-void trace_write_pending(void)
+void test_log_write_pending(void)
 {
     const char *at = stdout->_IO_write_base;
     size_t size = size_of(stdout);
@@ -28,7 +28,7 @@ void trace_write_pending(void)
     }
 }
 
-uint64_t trace_pending_at(void)
+uint64_t test_log_pending_at(void)
 {
     return (uint64_t)(uintptr_t)stdout;
 }
@@ -41,7 +41,8 @@ static size_t copy(pid_t process, void *to, const void *from, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-size_t trace_read_pending(pid_t process, uint64_t at, char *bytes, size_t size)
+size_t test_log_read_pending(pid_t process, uint64_t at, char *bytes,
+                             size_t size)
 {
     FILE file;
     size_t pending;
@@ -57,16 +58,17 @@ size_t trace_read_pending(pid_t process, uint64_t at, char *bytes, size_t size)
 
 #else
 
-void trace_write_pending(void)
+void test_log_write_pending(void)
 {
 }
 
-uint64_t trace_pending_at(void)
+uint64_t test_log_pending_at(void)
 {
     return 0;
 }
 
-size_t trace_read_pending(pid_t process, uint64_t at, char *bytes, size_t size)
+size_t test_log_read_pending(pid_t process, uint64_t at, char *bytes,
+                             size_t size)
 {
     (void)process, (void)at, (void)bytes, (void)size;
     return 0;
