@@ -11,7 +11,11 @@
 
 #include "framework_program.h"
 
-enum { ROOM = 1 << 20 /* bytes that a program writes without a reader */ };
+enum {
+    ROOM = 1 << 20,         /* bytes that a program writes without a reader */
+    READS_MOST = 64,        /* at a time */
+    REPORT_MOST = 512 << 20 /* bytes */
+};
 
 static bool path_of(const struct framework_program *program, size_t i,
                     char path[PATH_MAX])
@@ -49,16 +53,20 @@ bool runners_framework_needs_checks(const struct framework_program *program)
            (program->framework->pipes[0] && !program->has_adapter);
 }
 
+/* A program that never stops writing must not keep us. */
 void runners_report_pipes_read(struct framework_program *program)
 {
     char bytes[65536];
-    ssize_t size;
 
     for (size_t i = 0; i < FRAMEWORK_PIPES; i++) {
         struct report_pipe *pipe = &program->pipes[i];
+        ssize_t size = pipe->fd ? 1 : 0;
 
-        while (pipe->fd && (size = read(pipe->fd, bytes, sizeof(bytes))) > 0)
-            trace_text_add(&pipe->text, bytes, (size_t)size);
+        for (int n = 0; n < READS_MOST && size > 0; n++) {
+            size = read(pipe->fd, bytes, sizeof(bytes));
+            if (size > 0 && pipe->text.size < REPORT_MOST)
+                trace_text_add(&pipe->text, bytes, (size_t)size);
+        }
     }
 }
 
