@@ -113,7 +113,7 @@ TEST_LOG(failures, exits_at_once_with_4)
 {
     trace_span(INFO, "leaving");
 
-    printf("still in the buffer");
+    printf("still in the buffer\n"); /* if stdout were a file */
     _exit(4);
 }
 

@@ -41,6 +41,8 @@ struct framework_program {
     bool late;        /* it was killed because of a time-out */
     bool is_empty;    /* its last process has no tests */
     bool by_code;     /* the exit code of that process is all that counts */
+    bool interrupted; /* we got a signal, so that process did not end by itself
+                       */
     struct trace_text stacks; /* then */
     char *folder; /* an absolute path, for its report; NULL: it has none */
     struct report_pipe {

@@ -245,6 +245,7 @@ static enum told read_results(struct framework_program *program,
         say_source(program, "its report in TAP tells how its tests ended");
     if (!round->count && program->framework->prints_tests) {
         enum told printed = read_output(program, round, open);
+
         if (!told && printed == TOLD_ALL && program->framework->report[0])
             say_source(program, "its output tells how its tests ended");
         if (!told)
@@ -426,8 +427,9 @@ static bool is_silent_death(const struct framework_program *program,
                             const struct test_log_run *round, int status,
                             enum told told)
 {
-    return runners_framework_chooses(program->framework) && !round->count &&
-           told != TOLD_ALL && !program->by_code && status >= 0 &&
+    return runners_framework_chooses(program->framework) &&
+           !program->interrupted && !round->count && told != TOLD_ALL &&
+           !program->by_code && status >= 0 &&
            (told || !WIFEXITED(status) || !WEXITSTATUS(status));
 }
 
@@ -525,14 +527,24 @@ static void add_missing(struct framework_program *program)
     free(reason);
 }
 
+static bool is_death(enum test_log_outcome outcome)
+{
+    return outcome == TEST_LOG_OUTCOME_CRASHED ||
+           outcome == TEST_LOG_OUTCOME_TIMEOUT;
+}
+
 /* Says that a process died, though none of its tests does. */
 static void add_death(struct framework_program *program)
 {
-    for (size_t i = 0; i < program->results.count; i++)
-        if (program->results.results[i].outcome == TEST_LOG_OUTCOME_CRASHED ||
-            program->results.results[i].outcome == TEST_LOG_OUTCOME_TIMEOUT ||
-            program->results.results[i].earlier_count)
+    for (size_t i = 0; i < program->results.count; i++) {
+        const struct test_log_result *result = &program->results.results[i];
+
+        if (is_death(result->outcome))
             return;
+        for (size_t n = 0; n < result->earlier_count; n++)
+            if (is_death(result->earlier[n].outcome))
+                return;
+    }
     if (program->death)
         runners_framework_itself(&program->results, program->name, program->end,
                                  program->death);
@@ -631,7 +643,7 @@ static bool judge_process(struct framework_program *program,
         reason = reason_of_death(program, status);
     if (!reason)
         return false;
-    if (!runners_framework_chooses(program->framework))
+    if (!runners_framework_chooses(program->framework) || program->interrupted)
         runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_CRASHED,
                                  reason);
     else
@@ -694,8 +706,10 @@ bool runners_framework_end(struct framework_program *program,
                            bool interrupted)
 {
     struct test_log_run round = {.count = 0};
-    bool died = take_round(program, run, from, status, &round);
+    bool died;
 
+    program->interrupted = interrupted;
+    died = take_round(program, run, from, status, &round);
     if (interrupted)
         forgive(&round);
     add_round(program, &round);

@@ -130,17 +130,28 @@ static int take_criterion(const struct programs *programs,
 {
     const struct program_file *file = &program->file;
 
-    program->lacks_testlog =
-        !file->has_testlog && !(programs->preload && file->can_preload);
+    if (file->has_testlog || (programs->preload && file->can_preload)) {
+        struct framework_start unused = {.argument_count = 0};
+        int status = runners_criterion_take_flags(&unused, argc, argv,
+                                                  &program->own_flag);
+
+        runners_framework_start_free(&unused);
+        return status;
+    }
+    program->lacks_testlog = true;
     if (runners_criterion_take_flags(&program->flags, argc, argv,
                                      &program->own_flag))
         return -1;
-    if (!program->lacks_testlog || !program->own_flag)
+    if (programs->launcher_count)
+        program->own_flag = "--launch";
+    if (!program->own_flag)
         return 0;
     test_log_notice("run: %s cannot take %s, because it uses Criterion without "
                     "testlog; %slink it with -ltestlog",
                     program->path, program->own_flag,
-                    file->can_preload ? "add --preload, or " : "");
+                    file->can_preload && !programs->launcher_count
+                        ? "add --preload, or "
+                        : "");
     return -1;
 }
 

@@ -110,6 +110,9 @@ Test(e2e_verdicts, our_flags_do_not_reach_criterion_alone)
     for (size_t i = 0; i < sizeof(theirs) / sizeof(*theirs); i++)
         e2e_expect_code(e2e_run(RUN "./plain -- %s", theirs[i]), 1);
     e2e_expect_code(e2e_run(RUN "./plain -- '--filter=*/passes'"), 0);
+    e2e_expect_has(e2e_run(RUN "--launch env ./plain")->err,
+                   "./plain cannot take --launch, because it uses Criterion "
+                   "without testlog; link it with -ltestlog\n");
     run = e2e_run("cd / && PATH=\"$PATH:$OLDPWD\" " RUN "plain -- --retries=2");
     e2e_expect_code(run, 2);
 }
