@@ -13,6 +13,7 @@
 #include <criterion/criterion.h>
 #include <criterion/event.h>
 
+#include "harness/pending_output.h"
 #include "harness/worker/worker.h"
 #include "trace/record/fatal_signal.h"
 
@@ -20,6 +21,7 @@
 #pragma weak __ubsan_get_current_report_data
 #pragma weak __lsan_do_recoverable_leak_check
 #pragma weak __gcov_dump
+#pragma weak __sanitizer_set_death_callback
 #pragma weak __gcov_exit
 #pragma weak __llvm_profile_write_file
 void __ubsan_get_current_report_data(const char **kind, const char **message,
@@ -27,6 +29,7 @@ void __ubsan_get_current_report_data(const char **kind, const char **message,
                                      unsigned *column, char **address);
 int __lsan_do_recoverable_leak_check(void);
 void __gcov_dump(void);
+void __sanitizer_set_death_callback(void (*)(void));
 void __gcov_exit(void);
 int __llvm_profile_write_file(void);
 
@@ -160,9 +163,18 @@ static void keep_coverage(void)
 
 /* ---- A test ---- */
 
+/* A sanitizer calls this before it ends the process. */
+static void on_death(void)
+{
+    if (!test_log_forked())
+        test_log_write_pending();
+}
+
 void test_log_sanitizers_begin(void)
 {
     runs = true;
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(on_death);
     test_log_valgrind_begin();
     keep_coverage();
 }

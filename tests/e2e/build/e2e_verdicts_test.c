@@ -122,10 +122,10 @@ Test(e2e_verdicts, flags_that_no_main_takes_are_no_success)
 {
     const struct e2e *run;
 
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("a sanitized library is not preloaded");
     build_criterion("own", FAILING OWN_MAIN);
     run = e2e_run(RUN "--preload ./own -- --retries=2");
-    if (strstr(run->err, "no libtestlog.so"))
-        cr_skip_test("a sanitized library is not preloaded");
     e2e_expect_code(run, 1);
     e2e_expect_has(run->err, "no test ran: its main does not call "
                              "test_log_main, and Criterion lacks --retries");

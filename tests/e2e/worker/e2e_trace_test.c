@@ -500,7 +500,8 @@ Test(e2e_trace, failing_examples_show_their_spans_if_traced)
         "ERROR outer{pairs=2}:assert_red{key=\"bear\"}: "
         "examples::failures_test: assertion failed: a bear should be red\n",
         "open spans:\nTHREAD: hang{unused=ADDRESS}\n",
-        "output:\na line of output\nand one that never ended",
+        "output:\na line of output\n",
+        "\nand one that never ended\n",
         "output:\nstill in the buffer\nopen spans:\nTHREAD: leaving\n",
     };
 
