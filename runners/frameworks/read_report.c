@@ -408,7 +408,7 @@ bool runners_framework_read_report(struct test_log_run *run, FILE *in,
                                                       .text = add_text},
                                      in);
 
-    *open = report.result;
+    *open = report.result && !whole;
     trace_text_free(&report.text);
     return whole;
 }
