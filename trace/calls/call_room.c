@@ -40,19 +40,27 @@ static void swap_rooms(struct trace_writer *writer, struct trace_calls *calls)
     writer->of_calls = !writer->of_calls;
 }
 
+static bool take_room(struct trace_writer *writer, size_t slots)
+{
+    struct trace_hold hold;
+    bool taken;
+
+    trace_hold(&hold);
+    swap_rooms(writer, &trace_calls);
+    taken = trace_more_room(writer, slots);
+    swap_rooms(writer, &trace_calls);
+    trace_release(&hold);
+    return taken;
+}
+
 static bool seek_room(struct trace_writer *writer, struct trace_calls *calls)
 {
     uint32_t returns = __atomic_load_n(&trace_room_returns, __ATOMIC_RELAXED);
     int error = errno;
-    struct trace_hold hold;
 
     if (calls->full && calls->returns == returns)
         return false;
-    trace_hold(&hold);
-    swap_rooms(writer, calls);
-    calls->full = !trace_more_room(writer, SLOTS_NEEDED);
-    swap_rooms(writer, calls);
-    trace_release(&hold);
+    calls->full = !take_room(writer, SLOTS_NEEDED);
     calls->returns = returns;
     errno = error;
     return !calls->full;
@@ -77,6 +85,17 @@ void trace_call_give_room(struct trace_writer *writer)
     swap_rooms(writer, calls);
     trace_give_room(writer);
     swap_rooms(writer, calls);
+}
+
+void trace_call_take_room(struct trace_writer *writer)
+{
+    struct trace_calls *calls = &trace_calls;
+
+    end_record(calls);
+    if (calls->room_end - calls->free >= TRACE_CHUNK_SLOTS / 2)
+        return;
+    trace_call_give_room(writer);
+    take_room(writer, TRACE_CHUNK_SLOTS - TRACE_THREAD_SLOTS);
 }
 
 /* ---- Records ---- */

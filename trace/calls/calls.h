@@ -109,6 +109,9 @@ void trace_call_end_short(const struct trace_writer *,
 /* trace_call_give_room returns the space of an ending thread. */
 void trace_call_give_room(struct trace_writer *);
 
+/* trace_call_take_room takes a chunk if there are few free slots. */
+void trace_call_take_room(struct trace_writer *);
+
 /* ---- line_hook.c ---- */
 
 /* trace_line_put_inside makes the innermost line one of the function that has

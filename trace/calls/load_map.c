@@ -234,6 +234,19 @@ void trace_load_map_unload(void)
 
 /* ---- Modules of addresses ---- */
 
+void trace_load_map_renew(struct trace_writer *writer)
+{
+    uintptr_t busy = trace_ours_begin(writer);
+
+    trace_lock(&lock);
+    forget_others(writer);
+    for (size_t i = 0; i < module_count; i++)
+        if (!find_known(modules[i].low))
+            add(writer, modules[i].low);
+    trace_unlock(&lock);
+    trace_ours_end(writer, busy);
+}
+
 const struct trace_loaded *trace_load_map_find(struct trace_writer *writer,
                                                uintptr_t address)
 {

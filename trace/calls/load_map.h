@@ -58,6 +58,10 @@ static inline bool trace_has_line(const struct trace_loaded *module,
 const struct trace_loaded *trace_load_map_find(struct trace_writer *,
                                                uintptr_t address);
 
+/* trace_load_map_renew finds the modules of an earlier recording, or of a
+ * fork's parent, again. Signals must be held. */
+void trace_load_map_renew(struct trace_writer *);
+
 /* trace_load_map_unload forgets modules that are loaded no more. */
 void trace_load_map_unload(void);
 

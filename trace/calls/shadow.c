@@ -88,8 +88,17 @@ static void restore(struct trace_writer *writer, const void *memory,
     }
 }
 
-static const struct trace_call_hooks hooks = {end, unwind, saved, save,
-                                              restore};
+static void prepare(struct trace_writer *writer)
+{
+    if (trace_calls.generation != writer->generation &&
+        !trace_calls_begin(writer))
+        return;
+    trace_load_map_renew(writer);
+    trace_call_take_room(writer);
+}
+
+static const struct trace_call_hooks hooks = {end,  unwind,  saved,
+                                              save, restore, prepare};
 
 /* ---- Memory ---- */
 

@@ -71,7 +71,8 @@ struct trace_entry {
     X(MEMORY, "memory", "for lack of memory")                                  \
     X(DISK, "disk", "because the file could not grow")                         \
     X(NESTED, "nested", "in signal handlers that interrupted recording")       \
-    X(END, "end", "after the test had ended")
+    X(END, "end", "after the test had ended")                                  \
+    X(SANDBOX, "sandbox", "in a seccomp sandbox")
 
 enum trace_loss {
 #define TRACE_X(name, word, text) TRACE_LOSS_##name,

@@ -42,7 +42,8 @@ static struct stack alternate_stack(void)
 {
     stack_t stack;
 
-    if (sigaltstack(NULL, &stack) || stack.ss_flags & SS_DISABLE)
+    if (trace_writer.filtered || sigaltstack(NULL, &stack) ||
+        stack.ss_flags & SS_DISABLE)
         return (struct stack){0, 0};
     return (struct stack){(uintptr_t)stack.ss_sp, stack.ss_size};
 }
@@ -150,10 +151,12 @@ void trace_hold(struct trace_hold *hold)
 {
     sigset_t signals;
 
-    fill_signals(&signals);
-    pthread_sigmask(SIG_BLOCK, &signals, &hold->signals);
+    if (!trace_writer.filtered) {
+        fill_signals(&signals);
+        pthread_sigmask(SIG_BLOCK, &signals, &hold->signals);
+    }
     trace_hold_cancelling(hold);
-    hold->has_signals = true;
+    hold->has_signals = !trace_writer.filtered;
 }
 
 void trace_release(const struct trace_hold *hold)

@@ -106,6 +106,8 @@ struct trace_writer {
     uintptr_t busy;      /* the frame of the record being written; 0: none */
     uintptr_t back;      /* the return address of that frame */
     bool forked;
+    bool filtered;        /* seccomp may forbid system calls, */
+    bool sandboxed;       /* or forbids them all: see sandbox.c */
     uint32_t strays;      /* time of the last search */
     enum trace_loss loss; /* why it last found no space */
     uint32_t refused;     /* for so many slots it found none; 0: not yet */
@@ -270,6 +272,8 @@ struct trace_call_hooks {
     size_t (*saved)(const struct trace_writer *);
     void (*save)(struct trace_writer *, void *);
     void (*restore)(struct trace_writer *, const void *, size_t size);
+    /* prepare takes what calls may need that only system calls give. */
+    void (*prepare)(struct trace_writer *);
 };
 
 /* trace_call_hooks is set when the first call is recorded. */

@@ -384,7 +384,7 @@ const struct trace_self *trace_self(struct trace_writer *writer)
 
     if (!self->tid) {
         self->pid = (uint32_t)getpid();
-        prctl(PR_GET_NAME, self->name);
+        syscall(SYS_prctl, PR_GET_NAME, self->name);
         self->tid = (uint32_t)syscall(SYS_gettid);
     }
     return self;

@@ -203,7 +203,8 @@ trace_enter(void)
 
     if (trace_is_busy(writer)) {
         if (!(writer->busy & TRACE_OURS))
-            trace_lose(TRACE_LOSS_NESTED);
+            trace_lose(writer->sandboxed ? TRACE_LOSS_SANDBOX
+                                         : TRACE_LOSS_NESTED);
         return NULL;
     }
     writer->busy = trace_frame();
