@@ -210,11 +210,12 @@ struct test_log_note {
     struct test_log_crash crash;
     struct test_log_usage before, after; /* the test */
     char name[1284];                     /* as test_log_name returns it */
-    char reason[312];
+    char reason[296];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[164];
     uint32_t used;   /* enum test_log_usage_step */
     uint64_t output; /* where test_log_read_pending finds an unfinished line */
+    uint64_t closing, closed; /* ns on CLOCK_MONOTONIC: the recording */
 };
 
 enum test_log_usage_step {

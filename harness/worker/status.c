@@ -17,6 +17,7 @@
 #include "harness/pending_output.h"
 #include "harness/worker/worker.h"
 #include "trace/base/callgrind.h"
+#include "trace/base/clock.h"
 #include "trace/base/descriptor.h"
 #include "trace/record/profiler.h"
 
@@ -174,6 +175,18 @@ void test_log_status_usage_end(void)
 void test_log_status_returned(void)
 {
     mine->returned = 1;
+}
+
+void test_log_status_closing(void)
+{
+    if (!mine->closing && !test_log_forked())
+        mine->closing = trace_clock_ns(CLOCK_MONOTONIC);
+}
+
+void test_log_status_closed(void)
+{
+    if (!mine->closed && !test_log_forked())
+        mine->closed = trace_clock_ns(CLOCK_MONOTONIC);
 }
 
 void test_log_known_failure(const char *why)

@@ -114,6 +114,14 @@ static void record(const struct test_log_session *session, const char *folder,
     trace_invite();
 }
 
+/* Devices may still run. */
+static void close_recording(void)
+{
+    test_log_status_closing();
+    trace_close();
+    test_log_status_closed();
+}
+
 static void begin(const char *filter, const struct test_log_session *session)
 {
     const struct criterion_test *test = criterion_current_test;
@@ -137,7 +145,7 @@ static void begin(const char *filter, const struct test_log_session *session)
         record(session, folder, show,
                is_default ? "test" : session->show_origin);
         trace_compilers_watch();
-        atexit(trace_close);
+        atexit(close_recording);
     }
     free(show);
 }
@@ -148,7 +156,7 @@ static void end(void)
 #define TRACE_X(folder, variable) trace_##folder##_check();
     TRACE_LOADERS(TRACE_X)
 #undef TRACE_X
-    trace_close();
+    close_recording();
 }
 
 void test_log_trampoline(void)

@@ -47,11 +47,14 @@ void test_log_status_usage_end(void);
 bool test_log_forked(void);
 
 /* test_log_status_returned reports that the test's body has returned,
+ * test_log_status_closing and _closed that its recording is being closed,
  * test_log_status_checking that the leak checker runs (it may end the process),
  * test_log_status_devices that all activities of devices are recorded, and
  * test_log_status_fail why the test fails if Criterion has no report of it; the
  * first reason counts. */
 void test_log_status_returned(void);
+void test_log_status_closing(void);
+void test_log_status_closed(void);
 void test_log_status_checking(bool on);
 void test_log_status_devices(void);
 void test_log_status_fail(const char *format, ...) TRACE_PRINTF(1, 2);

@@ -1,5 +1,6 @@
 /* device.c: a test with a back end that makes up GPU activities, some of which
  * are reported late. */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <testlog/test_log.h>
@@ -83,4 +84,24 @@ TEST_LOG(device, expects)
     log_expect_event("gpu::launch", "{kernel.name=identity_f16}");
     log_expect_count(1, "Executing kernel");
     log_expect_contains("step{i=3}:launch{count=(4, 64, 1) stream=7 ");
+}
+
+static void flush_slowly(bool last)
+{
+    if (last)
+        sleep(4);
+}
+
+static const struct trace_backend slow = {.flush = flush_slowly};
+
+/* The body has ended long before the limit, the device has not. */
+TEST_LOG(device, is_slow, .timeout = 3)
+{
+    trace_device_host()->attach(&slow);
+}
+
+TEST_LOG(device, is_slow_at_exit, .timeout = 3)
+{
+    trace_device_host()->attach(&slow);
+    exit(0);
 }

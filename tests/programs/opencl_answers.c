@@ -1,7 +1,8 @@
 /* opencl_answers.c: calls OpenCL in many ways and prints all that it answers,
  * so that the answers with and without the layer can be compared. With "leave"
- * it ends before its kernels, with "look" it only looks for a device. Exits
- * with 77 without one. */
+ * it ends before its kernels, with "quit" by _exit; with "late" they run in an
+ * exit handler. With "hide" it takes all layers away; "look" only looks for a
+ * device. Exits with 77 without one. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -277,6 +278,10 @@ static void callbacks(void)
     while (!__atomic_load_n(&order[1], __ATOMIC_ACQUIRE))
         ;
     SAY("order %s", order);
+    clReleaseCommandQueue(queue);
+    SAY("profiling of an event without its queue %d",
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(time),
+                                &time, NULL));
     clReleaseEvent(event);
     SAY("profiling of a user event %d",
         clGetEventProfilingInfo(gate, CL_PROFILING_COMMAND_END, sizeof(time),
@@ -286,7 +291,6 @@ static void callbacks(void)
                                 &time, NULL));
     SAY("gate references %d", settles(read_event, gate, 1));
     clReleaseEvent(gate);
-    clReleaseCommandQueue(queue);
 }
 
 /* ---- Programs ---- */
@@ -556,8 +560,7 @@ static void end(void)
     clReleaseContext(context);
 }
 
-/* Ends while kernels run, and one is still being compiled. */
-static int leave(void)
+static void launch(void)
 {
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
     const size_t cells = N;
@@ -566,20 +569,38 @@ static int leave(void)
         clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &cells, NULL, 0, NULL,
                                NULL);
     clFlush(queue);
-    return LEFT;
+}
+
+static void finish(void)
+{
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+    const size_t cells = N;
+
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &cells, NULL, 0, NULL, NULL);
+    clFinish(queue);
 }
 
 int main(int argc, char **argv)
 {
+    const char *how = argc > 1 ? argv[1] : "";
+
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!strcmp(how, "late"))
+        atexit(finish);
+    if (!strcmp(how, "hide"))
+        unsetenv("OPENCL_LAYERS");
     if (clGetPlatformIDs(1, &platform, NULL) ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
         return NO_DEVICE;
-    if (argc > 1 && !strcmp(argv[1], "look"))
+    if (!strcmp(how, "look"))
         return 0;
     begin();
-    if (argc > 1 && !strcmp(argv[1], "leave"))
-        return leave();
+    if (*how)
+        launch();
+    if (!strcmp(how, "quit"))
+        _exit(LEFT);
+    if (*how)
+        return LEFT;
     queues();
     events();
     callbacks();

@@ -170,12 +170,24 @@ static void put(struct trace_site *site, const struct trace_activity *activity)
     trace_leave(writer);
 }
 
+/* Whether a kernel was launched after the recording had ended, as in an exit
+ * handler of the program. */
+static bool is_late(const struct trace_activity *activity)
+{
+    const struct trace_header *header = trace_header_now();
+
+    return activity->at.launched && header && header->ended &&
+           activity->at.begin > header->end.ticks;
+}
+
 void trace_device_put(const struct trace_activity *activity)
 {
     struct trace_site *site = NULL;
     int error = errno;
     uint64_t key;
 
+    if (!trace_is_recording() && is_late(activity))
+        trace_lose(TRACE_LOSS_END);
     if (!trace_is_recording() || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
     key = key_of(activity); /* other threads need not wait for that */

@@ -141,9 +141,43 @@ const struct test_log_member test_log_device_members[] = {
         {.name = NULL},
 };
 
+/* A call that puts a kernel into a queue. */
+static bool is_launch(const struct trace_entry *entry)
+{
+    static const char *const calls[] = {
+        "clEnqueueNDRangeKernel", "clEnqueueTask", "clEnqueueNativeKernel"};
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (!strcmp(entry->site->name, calls[i]))
+            return entry->at.correlation &&
+                   entry->site->level != TRACE_LEVEL_ERROR;
+    return false;
+}
+
+/* A process that was killed, or has called _exit, has noted no counts. */
+static void count_records(struct test_log_device *device,
+                          enum trace_backend_row row,
+                          struct trace_reader *reader)
+{
+    const struct trace_backend_words *words = &trace_backends[row];
+    struct trace_entry entry;
+
+    if (trace_reader_rewind(reader))
+        return;
+    while (trace_reader_next(reader, &entry)) {
+        if (entry.kind != TRACE_ENTRY_DEVICE ||
+            trace_backend_of(entry.at.device) != words)
+            continue;
+        device->launches += is_launch(&entry);
+        device->launched += entry.at.launched;
+    }
+    if (device->launches > device->launched)
+        device->lost = device->launches - device->launched;
+}
+
 void test_log_device_read(struct test_log_device *device,
                           enum trace_backend_row row,
-                          const struct trace_reader *reader)
+                          struct trace_reader *reader)
 {
     const struct trace_backend_words *words = &trace_backends[row];
     char key[64];
@@ -154,6 +188,8 @@ void test_log_device_read(struct test_log_device *device,
     snprintf(key, sizeof(key), "%s.clock.%u", words->member,
              words->first_device);
     device->clock = test_log_meta_text(reader, key);
+    if (device->state && !trace_reader_summary(reader).ended)
+        count_records(device, row, reader);
 }
 
 /* ---- Zones ---- */

@@ -101,7 +101,7 @@ extern const struct test_log_member test_log_device_members[];
 extern const char *const test_log_device_states[];
 
 void test_log_device_read(struct test_log_device *, enum trace_backend_row,
-                          const struct trace_reader *);
+                          struct trace_reader *);
 
 /* ---- Zones of kernels: "zones" in run.json ---- */
 

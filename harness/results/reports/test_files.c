@@ -178,8 +178,7 @@ static void report_unfinished(const struct test_log_result *result,
 
 static void note_device(struct test_log_run *run,
                         struct test_log_result *result,
-                        enum trace_backend_row row,
-                        const struct trace_reader *reader)
+                        enum trace_backend_row row, struct trace_reader *reader)
 {
     struct test_log_device device;
 

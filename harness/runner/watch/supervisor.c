@@ -79,14 +79,17 @@ static bool is_alive(pid_t pid)
 }
 
 /* Returns when to signal a test for its timeout, or to kill it; 0: never. */
-static uint64_t deadline_of(const struct test_log_job *job)
+static uint64_t deadline_of(const struct test_log_job *job, uint64_t now)
 {
     uint64_t from = job->late ? job->late : job->started;
 
     if (!test_log_supervisor_limits() || !job->limit || !job->pid ||
         job->killed)
         return 0;
-    return from + (job->late ? GRACE : job->limit + job->looked) + job->paused;
+    return from + job->paused +
+           (job->late ? GRACE
+                      : job->limit + job->looked +
+                            test_log_status_closing_time(job, now));
 }
 
 /* Ends the processes that the test has started, once it has died. Returns false
@@ -125,7 +128,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
 static void end_overdue(const struct test_log_runner *runner,
                         struct test_log_job *job, uint64_t now)
 {
-    uint64_t deadline = deadline_of(job);
+    uint64_t deadline = deadline_of(job, now);
 
     if (!deadline || now < deadline || !is_alive((pid_t)job->pid))
         return;
@@ -156,7 +159,7 @@ static uint64_t next_tick(struct test_log_runner *runner, uint64_t now)
 
     for (size_t i = 0; i < runner->job_count; i++) {
         struct test_log_job *job = &runner->jobs[i];
-        uint64_t deadline = deadline_of(job);
+        uint64_t deadline = deadline_of(job, now);
 
         if (test_log_output_pipe_pump(job) && tick > now + PUMP_TICK)
             tick = now + PUMP_TICK;

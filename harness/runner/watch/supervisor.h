@@ -74,6 +74,12 @@ void test_log_status_mark_seen(const struct test_log_job *);
  * process has ended, as after pthread_exit() in the test. */
 bool test_log_status_abandoned(const struct test_log_job *);
 
+/* test_log_status_closing_time returns the ns that a job's process needs, or
+ * has needed until `now`, to close its recording, at most ten seconds. They are
+ * not the test's, which waits for no device. */
+uint64_t test_log_status_closing_time(const struct test_log_job *,
+                                      uint64_t now);
+
 /* test_log_status_sandboxed returns the signal of a crash whose handler was
  * killed by its first system call, as in a seccomp sandbox: its thread is gone,
  * or is unknown and has not continued. 0: there is none. */

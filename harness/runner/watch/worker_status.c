@@ -159,6 +159,20 @@ bool test_log_status_abandoned(const struct test_log_job *job)
     return is_gone(job->pid, job->pid);
 }
 
+uint64_t test_log_status_closing_time(const struct test_log_job *job,
+                                      uint64_t now)
+{
+    const uint64_t most = UINT64_C(10000000000);
+    const struct test_log_note *note = note_of(job);
+    uint64_t from =
+        note ? __atomic_load_n(&note->closing, __ATOMIC_RELAXED) : 0;
+    uint64_t until =
+        from ? __atomic_load_n(&note->closed, __ATOMIC_RELAXED) : 0;
+    uint64_t time = from ? (until ? until : now) - from : 0;
+
+    return time < most ? time : most;
+}
+
 int test_log_status_sandboxed(const struct test_log_job *job)
 {
     const struct test_log_note *note = note_of(job);

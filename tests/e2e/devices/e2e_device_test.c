@@ -37,6 +37,15 @@ Test(e2e_device, shows_activities_of_a_failed_test)
                    EXECUTING);
 }
 
+Test(e2e_device, counts_no_wait_for_a_device_against_the_limit)
+{
+    const struct e2e *result =
+        e2e_run("'%s' --filter 'device/is_slow*'", program());
+
+    e2e_expect_lacks(result->err, "timed out");
+    e2e_expect_closing(result, "1 passed, 1 failed, 0 skipped"); /* it exits */
+}
+
 /* Live lines are printed in the order of the records, not of time. */
 Test(e2e_device, prints_activities_live)
 {

@@ -109,8 +109,8 @@ Test(e2e_opencl, writes_its_state_into_run_json)
     e2e_expect_is(e2e_text(e2e_result(run_json(), "opencl/launches"), "opencl"),
                   "on");
     e2e_expect_is(e2e_text(item(run_json(), "gpu"), "state"), "no-driver");
-    cr_expect_eq(count_of("launches"), 5009);
-    cr_expect_eq(count_of("launched"), 5008);
+    cr_expect_eq(count_of("launches"), 5010);
+    cr_expect_eq(count_of("launched"), 5009);
     cr_expect_eq(count_of("unfinished"), 1, "the one that waits for ever");
     cr_expect_eq(count_of("lost"), 0);
     cr_expect_eq(count_of("pending"), 1);
@@ -357,6 +357,41 @@ Test(e2e_opencl, records_kernels_that_end_after_main)
     cr_expect_eq(count_of("launches"), 50);
     cr_expect_eq(count_of("launched"), 50);
     cr_expect_eq(count_of("pending"), 0);
+}
+
+static const struct e2e *record_one(const char *how)
+{
+    const struct e2e *result =
+        e2e_run(POCL TESTLOG " record -- %s %s", answers(), how);
+
+    e2e_expect_code(result, 5);
+    return result;
+}
+
+/* Nothing waits for them. */
+Test(e2e_opencl, counts_launches_before__exit)
+{
+    record_one("quit");
+    cr_expect_eq(count_of("launches"), 50);
+    cr_expect_eq(count_of("launched") + count_of("lost"), 50);
+}
+
+Test(e2e_opencl, counts_launches_of_exit_handlers_as_lost)
+{
+    record_one("late");
+    cr_expect_eq(count_of("launched"), 50);
+    e2e_expect_has(e2e_read("testlog-runs/latest/run.json"),
+                   "\"lost\":{\"end\":1}");
+}
+
+Test(e2e_opencl, says_that_a_program_took_its_layer_away)
+{
+    const struct e2e *result = record_one("hide");
+
+    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "not-loaded");
+    e2e_expect_has(result->err,
+                   "testlog: OpenCL trace off: the program replaced "
+                   "OPENCL_LAYERS, which named testlog's layer; append to ");
 }
 
 Test(e2e_opencl, records_any_program)

@@ -316,6 +316,19 @@ static void add_wait(const struct opencl_call *call, uint32_t device)
     opencl_call_end(&wait, TRACE_ACTIVITY_SYNC, OPENCL_SUCCESS, device, 0);
 }
 
+/* The recorder counts a kernel as lost after the end of the recording. */
+static void lose(const struct opencl_command *command)
+{
+    struct trace_activity activity = {.at = {.begin = opencl.host->now(),
+                                             .device = command->place.device,
+                                             .kind = command->kind,
+                                             .launched = 1},
+                                      .name = command->name};
+
+    if (command->kind == TRACE_ACTIVITY_KERNEL)
+        opencl.host->put(&activity);
+}
+
 bool opencl_command_end(struct opencl_command *command, cl_int result)
 {
     struct opencl_call *call = &command->call;
@@ -336,7 +349,13 @@ bool opencl_command_end(struct opencl_command *command, cl_int result)
     if (command->kind == TRACE_ACTIVITY_KERNEL)
         opencl_count(&opencl.counts.launches, 1);
     event = command->own ? command->event : *command->given;
-    follow(command, event);
+    if (opencl.host->recording()) {
+        follow(command, event);
+    } else {
+        lose(command);
+        if (command->own)
+            opencl.next.ReleaseEvent(event);
+    }
     return command->blocking;
 }
 

@@ -130,7 +130,7 @@ void opencl_note_devices(void)
 struct queue {
     struct opencl_place place;
     cl_command_queue handle;
-    uint32_t references; /* of the program */
+    uint32_t references; /* of the program; 0: only its events keep it */
     size_t count;
     cl_ulong properties[]; /* as the program gave them */
 };
@@ -206,8 +206,8 @@ void opencl_queue_release(cl_command_queue handle)
 
     opencl_lock();
     one = find(handle);
-    if (one && !--one->references)
-        forget(handle);
+    if (one && one->references)
+        one->references--;
     opencl_unlock();
 }
 
@@ -249,9 +249,8 @@ size_t opencl_queue_properties(cl_command_queue handle, void *to, size_t size)
     return bytes;
 }
 
-/* A queue in the table is one that the program has not released, and under the
- * lock it cannot release it. To flush may call back, so it needs a reference.
- */
+/* Under the lock the program cannot release a queue. To flush may call back, so
+ * it needs a reference. */
 static size_t take_queues(cl_command_queue *all, size_t most)
 {
     size_t cursor = 0, count = 0;
@@ -259,10 +258,10 @@ static size_t take_queues(cl_command_queue *all, size_t most)
 
     opencl_lock();
     while (count < most && trace_table_next(&queues, &cursor, &at)) {
-        cl_command_queue handle = ((const struct queue *)at)->handle;
+        const struct queue *one = (const struct queue *)at;
 
-        if (!opencl.next.RetainCommandQueue(handle))
-            all[count++] = handle;
+        if (one->references && !opencl.next.RetainCommandQueue(one->handle))
+            all[count++] = one->handle;
     }
     opencl_unlock();
     return count;

@@ -82,7 +82,8 @@ void opencl_queue_add(cl_command_queue, cl_context, cl_device_id,
 void opencl_queue_retain(cl_command_queue);
 void opencl_queue_release(cl_command_queue);
 
-/* opencl_queue_find finds out about a queue; false if it is not known. */
+/* opencl_queue_find finds out about a queue; false if it is not known. Events
+ * of a queue outlive it. */
 bool opencl_queue_find(cl_command_queue, struct opencl_place *);
 
 /* opencl_queue_show lets the program see that a queue has profiling. */

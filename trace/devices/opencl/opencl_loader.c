@@ -16,6 +16,20 @@
 
 static const char ours[] = "libtestlog-gpu.so";
 
+static bool was_named; /* our layer, when the program began */
+
+static bool is_named(void)
+{
+    const char *layers = getenv("OPENCL_LAYERS");
+
+    return layers && strstr(layers, ours);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    was_named |= is_named(); /* a library that ends may be opened again */
+}
+
 enum { OBJECTS = 512 };
 
 struct objects {
@@ -87,11 +101,10 @@ static bool is_passed_over(const struct objects *objects)
 
 bool trace_opencl_is_missing(void)
 {
-    const char *layers = getenv("OPENCL_LAYERS");
     struct objects objects = {.count = 0};
     bool missing;
 
-    if (!layers || !strstr(layers, ours) || !dl_iterate_phdr(is_loader, NULL))
+    if ((!was_named && !is_named()) || !dl_iterate_phdr(is_loader, NULL))
         return false;
     dl_iterate_phdr(see, &objects);
     missing = is_passed_over(&objects);
@@ -106,10 +119,15 @@ void trace_opencl_check(void)
 
     if (!trace_is_recording() || !trace_opencl_is_missing())
         return;
-    snprintf(text, sizeof(text),
-             "OpenCL trace off: the loader did not load a layer of "
-             "OPENCL_LAYERS: %s (ocl-icd 2.3.0 and later can)",
-             getenv("OPENCL_LAYERS"));
+    if (is_named())
+        snprintf(text, sizeof(text),
+                 "OpenCL trace off: the loader did not load a layer of "
+                 "OPENCL_LAYERS: %s (ocl-icd 2.3.0 and later can)",
+                 getenv("OPENCL_LAYERS"));
+    else
+        snprintf(text, sizeof(text),
+                 "OpenCL trace off: the program replaced OPENCL_LAYERS, which "
+                 "named testlog's layer; append to it, behind a colon");
     trace_device_note("opencl.state", "not-loaded");
     trace_device_note("opencl.notice", text);
 }

@@ -188,7 +188,7 @@ cl_int opencl_RetainCommandQueue(cl_command_queue queue)
     return result;
 }
 
-/* Forgets the queue first: another thread may get its address at once. */
+/* Another thread may get the queue's address at once. */
 cl_int opencl_ReleaseCommandQueue(cl_command_queue queue)
 {
     opencl_queue_release(queue);
