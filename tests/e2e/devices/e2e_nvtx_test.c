@@ -104,6 +104,21 @@ Test(e2e_nvtx, shows_ranges_and_marks_in_lines)
     e2e_expect_lacks(lines, "matched no");
 }
 
+Test(e2e_nvtx, shows_the_structs_of_payloads)
+{
+#define FIELDS "kind=\"r\" size=-7 share=0.5 mode=\"fast\" tag=\"12345678\""
+    const char *lines;
+
+    build();
+    lines = shown("", "has_payloads");
+    if (strstr(lines, "no test matched"))
+        cr_skip_test("the toolkit's NVTX has no payloads");
+    e2e_expect_has(lines, "INFO a.bin{" FIELDS "}: programs::nvtx: inside\n");
+    e2e_expect_has(lines, "INFO nvtx::lib: send " FIELDS "\n");
+    e2e_expect_has(lines, "INFO nvtx::lib: request kind=\"r\" size=-7\n");
+    e2e_expect_has(lines, "INFO nvtx::lib: mark\n");
+}
+
 Test(e2e_nvtx, draws_ranges)
 {
     const cJSON *load, *fetch, *data;

@@ -68,16 +68,89 @@ static const char code[] =
     "SAME(NVTX_NUMBER_I32, NVTX_PAYLOAD_TYPE_INT32);\n"
     "SAME(NVTX_NUMBER_F32, NVTX_PAYLOAD_TYPE_FLOAT);\n";
 
+/* The toolkit has this header since CUDA 12. */
+static const char payloads[] =
+    "#include <nvtx3/nvToolsExtPayload.h>\n"
+    "SAME(NVTX_PAYLOADS, NVTX_PAYLOAD_TYPE_EXT);\n"
+    "SAME(NVTX_EXTENSION_PAYLOAD, NVTX_EXT_PAYLOAD_MODULEID);\n"
+    "#define NVTX_X(name, number) \\\n"
+    "    SAME(NVTX_##name, NVTX3EXT_CBID_nvtx##name);\n"
+    "NVTX_PAYLOAD_FUNCTIONS(NVTX_X)\n"
+    "#undef NVTX_X\n"
+    "AT(nvtx_segment, id, nvtxExtModuleSegment_t, segmentId);\n"
+    "AT(nvtx_segment, count, nvtxExtModuleSegment_t, slotCount);\n"
+    "AT(nvtx_segment, functions, nvtxExtModuleSegment_t, functionSlots);\n"
+    "#define EXTENSION(a, b) AT(nvtx_extension, a, nvtxExtModuleInfo_t, b)\n"
+    "EXTENSION(size, structSize);\n"
+    "EXTENSION(module, moduleId);\n"
+    "EXTENSION(segment_count, segmentsCount);\n"
+    "EXTENSION(segments, segments);\n"
+    "SAME(sizeof(struct nvtx_extension), sizeof(nvtxExtModuleInfo_t));\n"
+    "#define DATA(a, b) AT(nvtx_payload, a, nvtxPayloadData_t, b)\n"
+    "DATA(schema, schemaId);\n"
+    "DATA(size, size);\n"
+    "DATA(data, payload);\n"
+    "#define ENTRY(a, b) AT(nvtx_schema_entry, a, nvtxPayloadSchemaEntry_t, "
+    "b)\n"
+    "ENTRY(flags, flags);\n"
+    "ENTRY(type, type);\n"
+    "ENTRY(name, name);\n"
+    "ENTRY(length, arrayOrUnionDetail);\n"
+    "ENTRY(offset, offset);\n"
+    "SAME(sizeof(struct nvtx_schema_entry), "
+    "sizeof(nvtxPayloadSchemaEntry_t));\n"
+    "#define SCHEMA(a, b) \\\n"
+    "    AT(nvtx_schema_attributes, a, nvtxPayloadSchemaAttr_t, b)\n"
+    "SCHEMA(known, fieldMask);\n"
+    "SCHEMA(name, name);\n"
+    "SCHEMA(entries, entries);\n"
+    "SCHEMA(count, numEntries);\n"
+    "SCHEMA(alignment, packAlign);\n"
+    "SCHEMA(id, schemaId);\n"
+    "#define VALUE(a, b) AT(nvtx_enum_entry, a, nvtxPayloadEnum_t, b)\n"
+    "VALUE(name, name);\n"
+    "VALUE(value, value);\n"
+    "SAME(sizeof(struct nvtx_enum_entry), sizeof(nvtxPayloadEnum_t));\n"
+    "#define ENUM(a, b) AT(nvtx_enum_attributes, a, nvtxPayloadEnumAttr_t, b)\n"
+    "ENUM(known, fieldMask);\n"
+    "ENUM(entries, entries);\n"
+    "ENUM(count, numEntries);\n"
+    "ENUM(size, sizeOfEnum);\n"
+    "ENUM(id, schemaId);\n"
+    "SAME(NVTX_KNOWN_NAME, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME);\n"
+    "SAME(NVTX_KNOWN_ALIGNMENT, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT);\n"
+    "SAME(NVTX_KNOWN_ID, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID);\n"
+    "SAME(NVTX_KNOWN_ENUM_ID, NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID);\n"
+    "#define FLAG(a, b) SAME(NVTX_ENTRY_##a, NVTX_PAYLOAD_ENTRY_FLAG_##b)\n"
+    "FLAG(POINTER, POINTER);\n"
+    "FLAG(FIXED, ARRAY_FIXED_SIZE);\n"
+    "FLAG(ENDED, ARRAY_ZERO_TERMINATED);\n"
+    "FLAG(HIDDEN, HIDE);\n"
+    "FLAG(MESSAGE, EVENT_MESSAGE);\n"
+    "SAME(NVTX_ENTRY_OFFSETS, NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE |\n"
+    "     NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_HERE);\n"
+    "SAME(NVTX_TYPE_CHAR, NVTX_PAYLOAD_ENTRY_TYPE_CHAR);\n"
+    "SAME(NVTX_TYPE_TEXT, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING);\n"
+    "SAME(NVTX_TYPE_TEXT_UTF8, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8);\n"
+    "SAME(NVTX_TYPE_HANDLE,\n"
+    "     NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE);\n"
+    "SAME(NVTX_TYPES_OWN, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START);\n";
+
 Test(nvtx_abi, agrees_with_the_header)
 {
     char command[PATH_MAX * 4], root[PATH_MAX], header[PATH_MAX + 64];
+    char payload[PATH_MAX + 64], all[sizeof(code) + sizeof(payloads)];
 
     if (!devices_toolkit(root))
         cr_skip("no CUDA toolkit");
     snprintf(header, sizeof(header), "%s/include/nvtx3/nvToolsExt.h", root);
     if (access(header, F_OK))
         cr_skip("the CUDA toolkit has no NVTX 3");
-    test_save(test_path("abi.c"), code, strlen(code));
+    snprintf(payload, sizeof(payload), "%s/include/nvtx3/nvToolsExtPayload.h",
+             root);
+    snprintf(all, sizeof(all), "%s%s", code,
+             access(payload, F_OK) ? "" : payloads);
+    test_save(test_path("abi.c"), all, strlen(all));
     snprintf(command, sizeof(command),
              "${CC:-cc} -fsyntax-only -I%s/include -I" SOURCE_DIR " %s", root,
              test_path("abi.c"));

@@ -32,6 +32,18 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
     return 1;
 }
 
+/* Called by each of them for each extension of NVTX. */
+EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *);
+
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+    if (!nvtx_receive_extension(extension))
+        return 0;
+    if (!nvtx_host())
+        find_host();
+    return 1;
+}
+
 /* Called when a recording begins: constructors of the program may have used
  * NVTX or a device before. */
 EXPORT void trace_injection_retry(void);

@@ -114,6 +114,9 @@ enum nvtx_number_type {
 
 enum { NVTX_COLOR_IS_ARGB = 1 };
 
+/* The payload is an array of struct nvtx_payload, with `reserved` elements. */
+#define NVTX_PAYLOADS ((int32_t)0xDFBD0009)
+
 struct nvtx_attributes {
     uint16_t version, size; /* bytes that the caller knows */
     uint32_t category;      /* 0: none */
@@ -143,6 +146,140 @@ struct nvtx_resource {
     uint64_t id;
     int32_t text_type;
     union nvtx_text text;
+};
+
+/* ---- Payloads ---- */
+
+/* A program passes the functions of an extension to
+ * InitializeInjectionNvtxExtension, to be set. */
+struct nvtx_segment {
+    size_t id, count;
+    intptr_t *functions;
+};
+
+struct nvtx_extension {
+    uint16_t version, size, module, compatible;
+    size_t segment_count;
+    struct nvtx_segment *segments;
+    nvtx_function get_export;
+    const void *info;
+};
+
+enum { NVTX_EXTENSION_PAYLOAD = 2 };
+
+/* X(Name, number in the payload extension's segment): those that we use. */
+#define NVTX_PAYLOAD_FUNCTIONS(X)                                              \
+    X(PayloadSchemaRegister, 0)                                                \
+    X(PayloadEnumRegister, 1)                                                  \
+    X(MarkPayload, 2)                                                          \
+    X(RangePushPayload, 3)                                                     \
+    X(RangePopPayload, 4)                                                      \
+    X(RangeStartPayload, 5)                                                    \
+    X(RangeEndPayload, 6)
+
+enum nvtx_payload_function_number {
+#define NVTX_X(name, number) NVTX_##name = number,
+    NVTX_PAYLOAD_FUNCTIONS(NVTX_X)
+#undef NVTX_X
+};
+
+struct nvtx_payload {
+    uint64_t schema; /* or the type of a single value */
+    size_t size;     /* bytes */
+    const void *data;
+};
+
+struct nvtx_schema_entry {
+    uint64_t flags, type;
+    const char *name, *description;
+    uint64_t length; /* of an array, or of a text in the payload */
+    uint64_t offset;
+    const void *semantics, *reserved;
+};
+
+struct nvtx_schema_attributes {
+    uint64_t known; /* which members are set */
+    const char *name;
+    uint64_t type, flags;
+    const struct nvtx_schema_entry *entries;
+    size_t count, size, alignment;
+    uint64_t id;
+    void *extension;
+};
+
+struct nvtx_enum_entry {
+    const char *name;
+    uint64_t value;
+    int8_t is_flag;
+};
+
+struct nvtx_enum_attributes {
+    uint64_t known;
+    const char *name;
+    const struct nvtx_enum_entry *entries;
+    size_t count, size;
+    uint64_t id;
+    void *extension;
+};
+
+enum {
+    NVTX_KNOWN_NAME = 1 << 1,
+    NVTX_KNOWN_ALIGNMENT = 1 << 7,
+    NVTX_KNOWN_ID = 1 << 8,
+    NVTX_KNOWN_ENUM_ID = 1 << 5,
+};
+
+enum {
+    NVTX_ENTRY_POINTER = 1 << 1,
+    NVTX_ENTRY_OFFSETS = 3 << 2, /* the value is an offset */
+    NVTX_ENTRY_FIXED = 1 << 4,   /* an array of `length` elements */
+    NVTX_ENTRY_ENDED = 2 << 4,   /* an array that ends with a 0 */
+    NVTX_ENTRY_ARRAYS = 7 << 4,
+    NVTX_ENTRY_HIDDEN = 1 << 9,
+    NVTX_ENTRY_MESSAGE = 1 << 10,
+};
+
+/* X(number, type in C, how it is recorded): a trace_..._ */
+#define NVTX_NUMBERS(X)                                                        \
+    X(2, unsigned char, u64)                                                   \
+    X(3, short, i64)                                                           \
+    X(4, unsigned short, u64)                                                  \
+    X(5, int, i64)                                                             \
+    X(6, unsigned, u64)                                                        \
+    X(7, long, i64)                                                            \
+    X(8, unsigned long, u64)                                                   \
+    X(9, long long, i64)                                                       \
+    X(10, unsigned long long, u64)                                             \
+    X(11, int8_t, i64)                                                         \
+    X(12, uint8_t, u64)                                                        \
+    X(13, int16_t, i64)                                                        \
+    X(14, uint16_t, u64)                                                       \
+    X(15, int32_t, i64)                                                        \
+    X(16, uint32_t, u64)                                                       \
+    X(17, int64_t, i64)                                                        \
+    X(18, uint64_t, u64)                                                       \
+    X(19, float, f32)                                                          \
+    X(20, double, f64)                                                         \
+    X(21, long double, long_double)                                            \
+    X(22, size_t, u64)                                                         \
+    X(23, void *, pointer)                                                     \
+    X(32, uint8_t, u64)                                                        \
+    X(43, float, f32)                                                          \
+    X(44, double, f64)                                                         \
+    X(68, uint32_t, u64)                                                       \
+    X(69, uint32_t, u64)                                                       \
+    X(70, uint64_t, u64)                                                       \
+    X(71, uint32_t, u64)                                                       \
+    X(72, uint64_t, u64)                                                       \
+    X(73, uint32_t, u64)                                                       \
+    X(74, uint64_t, u64)
+
+enum {
+    NVTX_TYPE_CHAR = 1,
+    NVTX_TYPE_TEXT = 75,
+    NVTX_TYPE_TEXT_UTF8 = 76,
+    NVTX_TYPE_HANDLE = 80,
+    NVTX_TYPES_OWN = 1 << 24, /* schemas of the program have greater numbers */
 };
 
 #endif

@@ -13,9 +13,11 @@
 /* ---- receive.c ---- */
 
 /* nvtx_receive takes the calls of a program or shared object, through its
- * function that returns tables; false if these are not NVTX's. nvtx_record_to
+ * function that returns tables; false if these are not NVTX's.
+ * nvtx_receive_extension takes those of an extension. nvtx_record_to
  * records them from now on; NULL: nowhere. */
 bool nvtx_receive(nvtx_get_table *);
+bool nvtx_receive_extension(struct nvtx_extension *);
 void nvtx_record_to(const struct trace_device_host *);
 
 /* nvtx_host returns the recording, NULL if there is none. */
@@ -47,6 +49,46 @@ const char *nvtx_category_name(uint32_t domain, uint32_t category);
 /* nvtx_narrow converts a wide text to UTF-8; NULL stays NULL. The caller frees
  * it. */
 char *nvtx_narrow(const wchar_t *);
+
+/* ---- payload.c: structs of a program's as payloads ---- */
+
+/* The fields of every annotation, with those of a schema behind them. */
+enum {
+    NVTX_MESSAGE,
+    NVTX_PAYLOAD,
+    NVTX_CATEGORY,
+    NVTX_COLOR,
+    NVTX_FIELDS,
+    NVTX_FIELDS_MOST = 16,
+};
+#define NVTX_FIELD_NAMES "message", "payload", "category", "color"
+
+struct nvtx_schema;
+
+/* nvtx_schema_register and nvtx_enum_register copy a description and return its
+ * number, which is the program's own if it has one; 0 if there are too many. */
+uint64_t nvtx_schema_register(uint32_t domain,
+                              const struct nvtx_schema_attributes *);
+uint64_t nvtx_enum_register(uint32_t domain,
+                            const struct nvtx_enum_attributes *);
+
+/* nvtx_payload_find returns the first payload with a known schema; NULL: none.
+ */
+const struct nvtx_payload *nvtx_payload_find(uint32_t domain, size_t count,
+                                             const struct nvtx_payload *,
+                                             const struct nvtx_schema **);
+
+/* nvtx_schema_fields returns the names of all fields of such an annotation, and
+ * their number. nvtx_payload_read fills the values behind NVTX_FIELDS, which
+ * point into the payload, and returns the annotation's text: the entry that is
+ * one, else the schema's name. To be freed. */
+const char *const *nvtx_schema_fields(const struct nvtx_schema *,
+                                      size_t *count);
+char *nvtx_payload_read(const struct nvtx_schema *, const struct nvtx_payload *,
+                        struct trace_value *values);
+
+/* nvtx_payload_value returns a single value, without a schema. */
+struct trace_value nvtx_payload_value(const struct nvtx_payload *);
 
 /* ---- ranges.c: open ranges ---- */
 

@@ -26,6 +26,8 @@ struct annotation {
     const char *text;                         /* NULL: none */
     char *own;                                /* `text`, if it was converted */
     const struct nvtx_attributes *attributes; /* NULL: none */
+    const struct nvtx_schema *schema;         /* of `payload`; NULL: none */
+    const struct nvtx_payload *payload;
 };
 
 /* Whether an older caller knows a member. */
@@ -48,6 +50,18 @@ static const char *text_of(int32_t type, union nvtx_text text, char **own)
     }
 }
 
+static bool has_payloads(const struct nvtx_attributes *given)
+{
+    return given && KNOWS(given, payload) &&
+           given->payload_type == NVTX_PAYLOADS && given->payload.u64;
+}
+
+static const struct nvtx_payload *payloads_of(
+    const struct nvtx_attributes *given)
+{
+    return (const struct nvtx_payload *)(uintptr_t)given->payload.u64;
+}
+
 static struct annotation annotation_of(nvtx_handle domain,
                                        const struct nvtx_attributes *given)
 {
@@ -57,20 +71,32 @@ static struct annotation annotation_of(nvtx_handle domain,
     if (given && KNOWS(given, text))
         annotation.text =
             text_of(given->text_type, given->text, &annotation.own);
+    if (has_payloads(given))
+        annotation.payload =
+            nvtx_payload_find(annotation.domain, (uint32_t)given->reserved,
+                              payloads_of(given), &annotation.schema);
+    return annotation;
+}
+
+static struct annotation described_by(nvtx_handle domain,
+                                      const struct nvtx_payload *payloads,
+                                      size_t count)
+{
+    struct annotation annotation = {.domain = nvtx_domain_number(domain)};
+
+    annotation.payload = nvtx_payload_find(annotation.domain, count, payloads,
+                                           &annotation.schema);
     return annotation;
 }
 
 /* ---- Fields ---- */
 
-enum { MESSAGE, PAYLOAD, CATEGORY, COLOR, FIELDS };
-
-static const char *const field_names[] = {"message", "payload", "category",
-                                          "color"};
+static const char *const field_names[] = {NVTX_FIELD_NAMES};
 
 static struct trace_value payload_of(const struct nvtx_attributes *given)
 {
     if (!KNOWS(given, payload))
-        return trace_value_make_(TRACE_TYPE_EMPTY, 0);
+        return trace_empty();
     switch (given->payload_type) {
     case NVTX_NUMBER_U64:
         return trace_u64_(given->payload.u64);
@@ -84,8 +110,12 @@ static struct trace_value payload_of(const struct nvtx_attributes *given)
         return trace_i64_(given->payload.i32);
     case NVTX_NUMBER_F32:
         return trace_f32_(given->payload.f32);
+    case NVTX_PAYLOADS:
+        return has_payloads(given) && given->reserved == 1
+                   ? nvtx_payload_value(payloads_of(given))
+                   : trace_empty();
     default:
-        return trace_value_make_(TRACE_TYPE_EMPTY, 0);
+        return trace_empty();
     }
 }
 
@@ -103,7 +133,7 @@ static struct trace_value category_of(uint32_t domain,
     const char *name;
 
     if (!KNOWS(given, category) || !given->category)
-        return trace_value_make_(TRACE_TYPE_EMPTY, 0);
+        return trace_empty();
     name = nvtx_category_name(domain, given->category);
     return name ? trace_text_(name) : trace_u64_(given->category);
 }
@@ -117,7 +147,7 @@ static struct trace_value color_of(const struct nvtx_attributes *given,
     unsigned opacity;
 
     if (!KNOWS(given, color) || given->color_type != NVTX_COLOR_IS_ARGB)
-        return trace_value_make_(TRACE_TYPE_EMPTY, 0);
+        return trace_empty();
     opacity = given->color >> 24;
     snprintf(text, COLOR_SIZE, "#%06x", given->color & 0xffffff);
     if (opacity != 0xff)
@@ -127,25 +157,36 @@ static struct trace_value color_of(const struct nvtx_attributes *given,
 
 /* The values of an annotation; `color` is a buffer for them. */
 struct described {
-    struct trace_value values[FIELDS];
+    struct trace_value values[NVTX_FIELDS_MOST];
     char color[COLOR_SIZE];
 };
 
-/* Returns whether there are any values but the message. */
-static bool describe(struct described *described,
-                     const struct annotation *annotation)
+/* Returns whether there are any values but the message. A schema may have the
+ * annotation's text. */
+static bool describe(struct described *described, struct annotation *annotation)
 {
     const struct nvtx_attributes *given = annotation->attributes;
     struct trace_value *values = described->values;
-    bool some = false;
+    bool some = annotation->schema;
 
-    if (!given)
-        return false;
-    values[PAYLOAD] = payload_of(given);
-    values[CATEGORY] = category_of(annotation->domain, given);
-    values[COLOR] = color_of(given, described->color);
-    for (int i = PAYLOAD; i < FIELDS; i++)
+    if (given) {
+        values[NVTX_PAYLOAD] = payload_of(given);
+        values[NVTX_CATEGORY] = category_of(annotation->domain, given);
+        values[NVTX_COLOR] = color_of(given, described->color);
+    }
+    for (int i = NVTX_PAYLOAD; i < NVTX_FIELDS; i++)
         some |= values[i].type != TRACE_TYPE_EMPTY;
+    if (annotation->schema) {
+        char *text =
+            nvtx_payload_read(annotation->schema, annotation->payload, values);
+
+        if (annotation->text) {
+            free(text);
+        } else {
+            free(annotation->own);
+            annotation->text = annotation->own = text;
+        }
+    }
     return some;
 }
 
@@ -155,21 +196,30 @@ enum { SITES = 4096, NAME_MOST = 200 };
 
 /* A program may use any number of different messages. If they are too many or
  * too long, they are values of a call site for their domain. */
-static struct trace_site *site_of(enum trace_site_kind kind, uint32_t domain,
-                                  const char *name, bool fields)
+static struct trace_site *site_of(enum trace_site_kind kind,
+                                  const struct annotation *annotation,
+                                  bool some, size_t *count)
 {
     static struct trace_site *sites[SITES];
-    struct trace_site wanted = {.name = name,
-                                .target = nvtx_domain_target(domain),
+    struct trace_site wanted = {.name = annotation->text,
+                                .target =
+                                    nvtx_domain_target(annotation->domain),
                                 .file = "",
                                 .function = "",
-                                .fields = fields ? field_names : NULL,
+                                .fields = some ? field_names : NULL,
                                 .level = TRACE_LEVEL_INFO,
                                 .kind = (uint8_t)kind,
-                                .field_count = fields ? FIELDS : 0,
                                 .interest = TRACE_UNREGISTERED};
+    struct trace_site *site;
 
-    return trace_site_find(sites, SITES, &wanted);
+    *count = some ? NVTX_FIELDS : 0;
+    if (annotation->schema)
+        wanted.fields = nvtx_schema_fields(annotation->schema, count);
+    wanted.field_count = (uint8_t)*count;
+    site = trace_site_find(sites, SITES, &wanted);
+    if (!site)
+        *count = NVTX_FIELDS;
+    return site;
 }
 
 /* The site for any message of a domain, and of all domains if even those are
@@ -186,7 +236,7 @@ static struct trace_site *common_site(enum trace_site_kind kind,
         .fields = field_names,                                                 \
         .level = TRACE_LEVEL_INFO,                                             \
         .kind = (of),                                                          \
-        .field_count = FIELDS,                                                 \
+        .field_count = NVTX_FIELDS,                                            \
         .interest = TRACE_UNREGISTERED                                         \
     }
     static struct trace_site last[] = {SITE(TRACE_SITE_EVENT, "mark"),
@@ -204,20 +254,20 @@ static struct trace_site *common_site(enum trace_site_kind kind,
 
 /* Chooses the site and the number of its values. */
 static struct trace_site *choose(enum trace_site_kind kind,
-                                 const struct annotation *annotation,
+                                 struct annotation *annotation,
                                  struct described *described, size_t *count)
 {
-    const char *text = annotation->text;
     bool some = describe(described, annotation);
+    const char *text = annotation->text;
     struct trace_site *site = NULL;
 
+    *count = NVTX_FIELDS;
     if (text && *text && strnlen(text, NAME_MOST + 1) <= NAME_MOST)
-        site = site_of(kind, annotation->domain, text, some);
-    *count = site && !some ? 0 : FIELDS;
+        site = site_of(kind, annotation, some, count);
     if (site)
         return site;
     if (text && *text)
-        described->values[MESSAGE] = trace_text_(text);
+        described->values[NVTX_MESSAGE] = trace_text_(text);
     return common_site(kind, annotation->domain);
 }
 
@@ -240,7 +290,7 @@ static void mark(struct annotation annotation)
     free(annotation.own);
 }
 
-static struct trace_span_ref begin(const struct annotation *annotation,
+static struct trace_span_ref begin(struct annotation *annotation,
                                    begin_function *begins)
 {
     struct described described = {.color = ""};
@@ -494,6 +544,84 @@ static nvtx_handle resource_create(nvtx_handle domain,
                     text_of(given->text_type, given->text, &own));
     free(own);
     return NULL;
+}
+
+/* ---- Payloads ---- */
+
+static uint64_t payload_schema_register(
+    nvtx_handle domain, const struct nvtx_schema_attributes *given)
+{
+    return nvtx_schema_register(nvtx_domain_number(domain), given);
+}
+
+static uint64_t payload_enum_register(nvtx_handle domain,
+                                      const struct nvtx_enum_attributes *given)
+{
+    return nvtx_enum_register(nvtx_domain_number(domain), given);
+}
+
+static void mark_payload(nvtx_handle domain,
+                         const struct nvtx_payload *payloads, size_t count)
+{
+    mark(described_by(domain, payloads, count));
+}
+
+static int range_push_payload(nvtx_handle domain,
+                              const struct nvtx_payload *payloads, size_t count)
+{
+    return push(described_by(domain, payloads, count));
+}
+
+/* What the end of a range adds has no place in a span. */
+static int range_pop_payload(nvtx_handle domain,
+                             const struct nvtx_payload *payloads, size_t count)
+{
+    (void)payloads;
+    (void)count;
+    return domain_range_pop(domain);
+}
+
+static uint64_t range_start_payload(nvtx_handle domain,
+                                    const struct nvtx_payload *payloads,
+                                    size_t count)
+{
+    return start(described_by(domain, payloads, count));
+}
+
+static void range_end_payload(nvtx_handle domain, uint64_t id,
+                              const struct nvtx_payload *payloads, size_t count)
+{
+    (void)domain;
+    (void)payloads;
+    (void)count;
+    finish(id);
+}
+
+/* X(Name, our function) */
+#define RECEIVED_PAYLOADS(X)                                                   \
+    X(PayloadSchemaRegister, payload_schema_register)                          \
+    X(PayloadEnumRegister, payload_enum_register)                              \
+    X(MarkPayload, mark_payload)                                               \
+    X(RangePushPayload, range_push_payload)                                    \
+    X(RangePopPayload, range_pop_payload)                                      \
+    X(RangeStartPayload, range_start_payload)                                  \
+    X(RangeEndPayload, range_end_payload)
+
+bool nvtx_receive_extension(struct nvtx_extension *extension)
+{
+    const struct nvtx_segment *segment;
+
+    if (!extension || extension->size < sizeof(*extension) ||
+        extension->module != NVTX_EXTENSION_PAYLOAD ||
+        !extension->segment_count)
+        return false;
+    segment = extension->segments;
+#define NVTX_X(name, ours)                                                     \
+    if (NVTX_##name < segment->count)                                          \
+        segment->functions[NVTX_##name] = (intptr_t)(ours);
+    RECEIVED_PAYLOADS(NVTX_X)
+#undef NVTX_X
+    return true;
 }
 
 /* ---- The tables ---- */
