@@ -1,9 +1,11 @@
 /* site.c: the call sites of the process, and which are on. */
+#include <errno.h>
 #include <link.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler.h"
 #include "trace/base/lock.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/device.h"
@@ -178,6 +180,37 @@ void trace_subscribe(const struct trace_subscriber *subscriber)
     trace_subscriber = subscriber;
     each(refresh_one, NULL);
     trace_sites_unlock();
+}
+
+static unsigned most_verbose; /* of the option host_tracer_level */
+
+static unsigned level_interest(struct trace_site *site)
+{
+    return site->level <= most_verbose ? TRACE_ALWAYS : 0;
+}
+
+static const struct trace_subscriber host_level = {.interest = level_interest};
+
+int trace_host_level_set(uint64_t level)
+{
+    static const unsigned levels[] = {TRACE_LEVEL_OFF, TRACE_LEVEL_INFO,
+                                      TRACE_LEVEL_DEBUG, TRACE_LEVEL_TRACE};
+
+    if (level == TRACE_HOST_LEVEL_UNSET)
+        return 0;
+    if (trace_subscriber && trace_subscriber != &host_level) {
+        errno = EBUSY;
+        return -1;
+    }
+    most_verbose = levels[level];
+    trace_subscribe(&host_level);
+    return 0;
+}
+
+void trace_host_level_unset(void)
+{
+    if (trace_subscriber == &host_level)
+        trace_subscribe(NULL);
 }
 
 void trace_site_register(struct trace_site *site)

@@ -328,7 +328,7 @@ Test(e2e_link, exports_no_other_names)
                 "^TESTLOG_|"
                 "^cr_log$|^cri_assert_node_send$|"
                 "^git_(libgit2_(init|shutdown)|diff_buffers)$|"
-                "^nn_bind$|^waitid$|^dlclose$|"
+                "^nn_bind$|^waitid$|^dlclose$|^prctl$|"
                 "^__cyg_profile_func_(enter|exit)$|"
                 "^(nvrtc[A-Z]|nvvm[A-Z]|(__)?nvJitLink[A-Z])|"
                 "^__(ubsan|lsan|"

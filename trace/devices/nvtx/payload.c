@@ -257,7 +257,7 @@ static struct trace_value text_at(uint64_t type, const char *at)
 static struct trace_value value_of(const struct entry *entry,
                                    const struct nvtx_payload *payload)
 {
-    const char *at = (const char *)payload->data + entry->offset;
+    const char *at;
     uint64_t arrays = entry->flags & NVTX_ENTRY_ARRAYS;
     bool text = is_text(entry->type);
     bool inside = text && (arrays || entry->size != sizeof(void *));
@@ -270,6 +270,7 @@ static struct trace_value value_of(const struct entry *entry,
         size > payload->size - entry->offset ||
         entry->flags & (NVTX_ENTRY_HIDDEN | NVTX_ENTRY_OFFSETS))
         return trace_empty();
+    at = (const char *)payload->data + entry->offset;
     if (entry->flags & NVTX_ENTRY_POINTER)
         return number_at(23, at);
     if (inside || entry->type == NVTX_TYPE_CHAR)

@@ -16,7 +16,10 @@
 
 static const char ours[] = "libtestlog-gpu.so";
 
-static bool was_named; /* our layer, when the program began */
+static bool begins(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
 
 static bool is_named(void)
 {
@@ -25,9 +28,20 @@ static bool is_named(void)
     return layers && strstr(layers, ours);
 }
 
-__attribute__((constructor)) static void begin(void)
+/* Returns whether OPENCL_LAYERS named our layer when the program began. */
+static bool was_named(void)
 {
-    was_named |= is_named(); /* a library that ends may be opened again */
+    FILE *environment = fopen("/proc/self/environ", "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+
+    while (environment && !found && getdelim(&line, &size, 0, environment) > 0)
+        found = begins(line, "OPENCL_LAYERS=") && strstr(line, ours);
+    free(line);
+    if (environment)
+        fclose(environment);
+    return found;
 }
 
 enum { OBJECTS = 512 };
@@ -36,11 +50,6 @@ struct objects {
     char *names[OBJECTS];
     size_t count;
 };
-
-static bool begins(const char *text, const char *prefix)
-{
-    return !strncmp(text, prefix, strlen(prefix));
-}
 
 static int see(struct dl_phdr_info *object, size_t size, void *context)
 {
@@ -104,7 +113,7 @@ bool trace_opencl_is_missing(void)
     struct objects objects = {.count = 0};
     bool missing;
 
-    if ((!was_named && !is_named()) || !dl_iterate_phdr(is_loader, NULL))
+    if ((!is_named() && !was_named()) || !dl_iterate_phdr(is_loader, NULL))
         return false;
     dl_iterate_phdr(see, &objects);
     missing = is_passed_over(&objects);
