@@ -8,6 +8,8 @@
 
 #ifdef __GLIBC__
 
+enum { LINE_MOST = 65536 };
+
 static size_t size_of(const FILE *file)
 {
     return file->_IO_write_ptr > file->_IO_write_base
@@ -15,17 +17,20 @@ static size_t size_of(const FILE *file)
                : 0;
 }
 
-void test_log_write_pending(void)
+static void write_all(int fd, const char *at, size_t size)
 {
-    const char *at = stdout->_IO_write_base;
-    size_t size = size_of(stdout);
     ssize_t wrote;
 
     for (; size; at += wrote, size -= (size_t)wrote) {
-        wrote = write(fileno_unlocked(stdout), at, size);
+        wrote = write(fd, at, size);
         if (wrote <= 0)
             return;
     }
+}
+
+void test_log_write_pending(void)
+{
+    write_all(fileno_unlocked(stdout), stdout->_IO_write_base, size_of(stdout));
 }
 
 uint64_t test_log_pending_at(void)
@@ -41,19 +46,19 @@ static size_t copy(pid_t process, void *to, const void *from, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-size_t test_log_read_pending(pid_t process, uint64_t at, char *bytes,
-                             size_t size)
+void test_log_take_pending(pid_t process, uint64_t at, int fd)
 {
     FILE file;
+    char bytes[LINE_MOST];
     size_t pending;
 
     if (!at || copy(process, &file, (const void *)(uintptr_t)at,
                     sizeof(file)) != sizeof(file))
-        return 0;
+        return;
     pending = size_of(&file);
-    return pending ? copy(process, bytes, file._IO_write_base,
-                          pending < size ? pending : size)
-                   : 0;
+    if (pending > sizeof(bytes))
+        pending = sizeof(bytes);
+    write_all(fd, bytes, copy(process, bytes, file._IO_write_base, pending));
 }
 
 #else
@@ -67,11 +72,9 @@ uint64_t test_log_pending_at(void)
     return 0;
 }
 
-size_t test_log_read_pending(pid_t process, uint64_t at, char *bytes,
-                             size_t size)
+void test_log_take_pending(pid_t process, uint64_t at, int fd)
 {
-    (void)process, (void)at, (void)bytes, (void)size;
-    return 0;
+    (void)process, (void)at, (void)fd;
 }
 
 #endif

@@ -3,7 +3,6 @@
 #ifndef TESTLOG_PENDING_OUTPUT_H
 #define TESTLOG_PENDING_OUTPUT_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,11 +10,11 @@
  * process that dies may call it: the text is still pending then. */
 void test_log_write_pending(void);
 
-/* test_log_pending_at returns an address that test_log_read_pending, in another
- * process that may trace this one, finds the text by. It stores up to `size`
- * bytes and returns how many there are; 0 if none can be read. */
+/* test_log_pending_at returns an address by which test_log_take_pending, in
+ * another process that may trace this one, finds the text; 0 if it cannot be
+ * found. test_log_take_pending writes the text to `fd`; nothing if the address
+ * is 0 or the text cannot be read. */
 uint64_t test_log_pending_at(void);
-size_t test_log_read_pending(pid_t process, uint64_t at, char *bytes,
-                             size_t size);
+void test_log_take_pending(pid_t process, uint64_t at, int fd);
 
 #endif

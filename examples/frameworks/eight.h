@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ static inline void eight_crash(void)
 static inline void eight_hang(void)
 {
     log_warn("about to hang");
+    printf("waiting");
     pause();
 }
 

@@ -143,7 +143,7 @@ static void find_folder(void)
 static void note_facts(void)
 {
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
-    char start[TEST_LOG_ANCHOR_SIZE], owner[64];
+    char start[TEST_LOG_ANCHOR_SIZE], owner[64], pending[32];
     const struct {
         const char *name, *value;
     } facts[] = {
@@ -157,11 +157,13 @@ static void note_facts(void)
         {"trace_origin", core.options.record.origin},
         {"alone", core.run.foreign ? NULL : "1"},
         {"owner", owner},
+        {"stdout", pending},
     };
 
     test_log_anchor_text(&core.run.start, start);
     snprintf(owner, sizeof(owner), "%ld %" PRIu64, (long)core.owner,
              test_log_process_started(core.owner));
+    snprintf(pending, sizeof(pending), "%" PRIu64, test_log_pending_at());
     for (size_t i = 0; fd >= 0 && i < sizeof(facts) / sizeof(*facts); i++)
         if (facts[i].value)
             test_log_journal_fact(fd, facts[i].name, facts[i].value);

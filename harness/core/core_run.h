@@ -65,4 +65,9 @@ extern void (*test_log_core_look)(const struct test_log_run *,
 bool test_log_judge_program(struct test_log_run *, const char *program,
                             size_t from, bool prints);
 
+/* test_log_core_take_output adds to the output of a program in the run, which
+ * is about to be killed, the line of stdout that it has not completed. */
+void test_log_core_take_output(const struct test_log_run *,
+                               const char *program);
+
 #endif

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
+#include "harness/core/in_process.h"
+#include "harness/pending_output.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
@@ -44,18 +46,25 @@ static char *program_of(const char *path)
     return NULL;
 }
 
+/* Opens a file of a program's folder in the run; -1 if there is none. */
+static int open_file(const struct test_log_run *run, const char *program,
+                     const char *file, int flags)
+{
+    char name[PATH_MAX];
+
+    return snprintf(name, sizeof(name), "tests/%s/%s", program, file) < PATH_MAX
+               ? test_log_open(run, name, flags)
+               : -1;
+}
+
 /* Reads the journal if there is one, and neither its process nor a child is
  * still in a test. */
 static bool read_journal(const struct test_log_run *run,
                          struct test_log_journal *journal)
 {
-    char name[PATH_MAX];
-    bool read = false;
-    int fd = -1;
+    int fd = open_file(run, run->program, TEST_LOG_JOURNAL, O_RDONLY);
+    bool read;
 
-    if (snprintf(name, sizeof(name), "tests/%s/" TEST_LOG_JOURNAL,
-                 run->program) < PATH_MAX)
-        fd = test_log_open(run, name, O_RDONLY);
     if (fd < 0)
         return false;
     read =
@@ -171,6 +180,28 @@ bool test_log_judge_program(struct test_log_run *run, const char *program,
     if (prints)
         print_bad(run, before);
     return read;
+}
+
+void test_log_core_take_output(const struct test_log_run *run,
+                               const char *program)
+{
+    int journals = open_file(run, program, TEST_LOG_JOURNAL, O_RDONLY);
+    int output = open_file(run, program, TEST_LOG_OUTPUT, O_WRONLY | O_APPEND);
+    struct test_log_journal journal;
+
+    if (journals >= 0 && output >= 0 &&
+        !test_log_journal_read(&journal, journals)) {
+        const char *at = test_log_journal_value(&journal, "stdout");
+
+        if (at && test_log_journal_is_alive(&journal))
+            test_log_take_pending(test_log_journal_owner(&journal),
+                                  strtoull(at, NULL, 10), output);
+        test_log_journal_free(&journal);
+    }
+    if (journals >= 0)
+        close(journals);
+    if (output >= 0)
+        close(output);
 }
 
 /* Holds the run, unless a process still writes to it or judges it. */

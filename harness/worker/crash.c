@@ -1,5 +1,5 @@
 /* crash.c: stops the process of a test that crashes, so that the runner can
- * look at its stacks.
+ * look at its stacks; with --stacks=off, only its output is completed.
  *
  * All threads must wait: if only this one did, main could return, and the crash
  * would become a pass. Afterwards, the signal acts as if it had no handler. A
@@ -19,7 +19,7 @@
 
 enum { CHILD_STACKS = 4 }; /* of a test; further ones are often similar */
 
-static pid_t watched; /* the process that the runner looks at */
+static pid_t watched; /* the process of the test */
 
 static bool is_watched(void)
 {
@@ -45,6 +45,15 @@ static bool on_crash(const struct trace_crash *crash, const void *context)
     test_log_write_pending();
     trace_crash_event(crash);
     test_log_status_crash(&report);
+    return true;
+}
+
+static bool only_write(const struct trace_crash *crash, const void *context)
+{
+    (void)crash;
+    (void)context;
+    if (is_watched())
+        test_log_write_pending();
     return true;
 }
 
@@ -76,31 +85,35 @@ static bool is_ours(const struct sigaction *action, int number)
            expected_signal() != number;
 }
 
-/* Valgrind's stacks are not the test's. */
-static bool is_wanted(void)
+static bool takes_stacks(void)
 {
     const char *stacks = test_log_session()->stacks;
 
-    return stacks && stacks[0] == '1' && !test_log_valgrind_runs();
+    return stacks && stacks[0] == '1';
 }
 
 void test_log_crash_begin(void)
 {
-    static const struct trace_crash_hooks hooks = {
+    static const struct trace_crash_hooks stop = {
         is_ours, test_log_status_crashing, on_crash};
+    static const struct trace_crash_hooks go_on = {is_ours, NULL, only_write};
 
-    if (!is_wanted())
+    if (test_log_valgrind_runs()) /* its stacks are not the test's */
         return;
-    prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
     watched = getpid();
+    if (!takes_stacks()) {
+        trace_crash_watch(&go_on);
+        return;
+    }
+    prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
     test_log_exceptions_begin(looks_at_exceptions);
-    trace_crash_watch(&hooks);
+    trace_crash_watch(&stop);
 }
 
 void test_log_crash_record(bool live)
 {
     if (!live)
         trace_crash_prepare();
-    if (is_wanted())
+    if (takes_stacks() && !test_log_valgrind_runs())
         trace_crash_keep(CHILD_STACKS);
 }

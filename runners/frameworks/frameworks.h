@@ -325,12 +325,14 @@ void runners_framework_read(void *framework_program, const char *bytes,
                             size_t size);
 
 /* runners_framework_check, while process `pid` of the program runs, reads its
- * reports if they are pipes, and kills it if a test takes too long. `told` is
- * how many results it has sent. runners_framework_needs_checks tells whether it
- * must be called now and then, even without --timeout. */
+ * reports if they are pipes, and kills it if a test takes too long. `folder` is
+ * the program's in the run, and `told` is how many results it has sent.
+ * runners_framework_needs_checks tells whether it must be called now and then,
+ * even without --timeout. */
 bool runners_framework_needs_checks(const struct framework_program *);
 void runners_framework_check(struct framework_program *,
-                             const struct test_log_run *, int pid, size_t told);
+                             const struct test_log_run *, const char *folder,
+                             int pid, size_t told);
 
 /* ---- judge_framework.c: how its tests ended ---- */
 

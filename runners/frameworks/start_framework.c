@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "framework_program.h"
+#include "harness/core/core_run.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/runner/options/options.h"
@@ -232,8 +233,8 @@ static void kill_tree(const struct test_log_run *run, pid_t pid)
 }
 
 void runners_framework_check(struct framework_program *program,
-                             const struct test_log_run *run, int pid,
-                             size_t told)
+                             const struct test_log_run *run, const char *folder,
+                             int pid, size_t told)
 {
     uint64_t since = quiet_since(program, told);
     double limit = limit_of(program);
@@ -243,6 +244,7 @@ void runners_framework_check(struct framework_program *program,
         (double)(test_log_now() - since) < limit * 1e9)
         return;
     program->late = true;
+    test_log_core_take_output(run, folder);
     look_at_stacks(program, pid);
     kill_tree(run, pid);
 }

@@ -569,7 +569,8 @@ static void check_frameworks(struct schedule *schedule)
             continue;
         if (schedule->in_turn)
             runners_output_show(&child->output);
-        runners_framework_check(program->framework, schedule->run, child->pid,
+        runners_framework_check(program->framework, schedule->run,
+                                program->folder, child->pid,
                                 child->handover.tests);
     }
 }

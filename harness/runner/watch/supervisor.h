@@ -53,7 +53,6 @@ struct test_log_usage test_log_status_usage(const struct test_log_job *);
 
 /* test_log_status_take_output, before a job's process is killed, adds the line
  * that it has not finished to the test's output, or `live` prints it. */
-enum { TEST_LOG_LINE_MOST = 65536 };
 void test_log_status_take_output(const struct test_log_run *,
                                  const struct test_log_job *, bool live);
 

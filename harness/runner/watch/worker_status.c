@@ -219,14 +219,9 @@ void test_log_status_take_output(const struct test_log_run *run_of,
                                  const struct test_log_job *job, bool live)
 {
     const struct test_log_note *note = note_of(job);
-    char bytes[TEST_LOG_LINE_MOST], name[PATH_MAX];
-    size_t size = note ? test_log_read_pending((pid_t)job->pid, note->output,
-                                               bytes, sizeof(bytes))
-                       : 0;
+    char name[PATH_MAX];
     int file = -1;
 
-    if (!size)
-        return;
     if (live)
         file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     else if (job->result->folder &&
@@ -235,7 +230,8 @@ void test_log_status_take_output(const struct test_log_run *run_of,
         file = test_log_open(run_of, name, O_WRONLY | O_APPEND);
     if (file < 0)
         return;
-    test_log_write_all(file, bytes, size);
+    if (note)
+        test_log_take_pending((pid_t)job->pid, note->output, file);
     close(file);
 }
 

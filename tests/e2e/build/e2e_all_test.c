@@ -139,6 +139,15 @@ Test(e2e_all, shows_output_and_open_spans_of_a_crash)
     e2e_expect_has(block, ": its last\n");
 }
 
+Test(e2e_all, keeps_an_unfinished_line_without_stacks)
+{
+    const struct e2e *run = e2e_run("%s --filter 'ends/aborts' --stacks=off",
+                                    whole(E2E_TRACED_ALL));
+
+    e2e_expect_code(run, 1);
+    e2e_expect_has(run->err, "output:\nbefore it aborts\n");
+}
+
 Test(e2e_all, prints_lines_with_their_spans)
 {
     const struct e2e *run = all_of(E2E_TRACED_ALL);

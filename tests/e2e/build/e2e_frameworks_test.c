@@ -254,6 +254,7 @@ Test(e2e_frameworks, a_test_with_an_adapter_shows_what_one_of_criterion_shows)
     e2e_expect_has(result->err, "---- eight/hangs: timed out: after 1.");
     e2e_expect_lacks(result->err, "eight/hangs: crashed");
     e2e_expect_has(result->err, ": eight_hang\n");
+    e2e_expect_has(result->err, "output:\nwaiting\n");
     e2e_expect_has(result->err, ": eight_crash\n");
     e2e_expect_has(result->err, "eight/fails: failed: Expected equality of "
                                 "these values: eight_add(1, 2) Which is: 3 4");
