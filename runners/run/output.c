@@ -75,7 +75,8 @@ void runners_output_give(const struct output *output)
         return;
     dup2(output->to[0], STDOUT_FILENO);
     dup2(output->to[output->to[1] ? 1 : 0], STDERR_FILENO);
-    close_stdin();
+    if (!output->keeps_stdin)
+        close_stdin();
 }
 
 void runners_output_given(struct output *output)
@@ -125,7 +126,7 @@ static void drain(int *fd, struct stream *stream, struct output *output)
         if (output->copy &&
             !test_log_write_all(output->copy, bytes, (size_t)size))
             output->copied += (size_t)size;
-        if (output->read && stream == output->streams)
+        if (output->read && (output->reads_all || stream == output->streams))
             output->read(output->reader, bytes, (size_t)size);
         if (stream->text.size > HELD_MOST)
             spill(stream);

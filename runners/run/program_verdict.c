@@ -12,6 +12,25 @@ enum { BAD_PATTERN = 3 }; /* Criterion's code */
 /* Programs of any build system say so that they were skipped. */
 enum { SKIPPED = 77 };
 
+static const char refusal[] = "OPTIONS\noptions: \n"
+                              "    -h or --help: prints this message\n";
+
+void runners_refusal_read(void *seen, const char *bytes, size_t size)
+{
+    size_t *matched = seen;
+
+    for (size_t i = 0; i < size && refusal[*matched]; i++)
+        if (bytes[i] == refusal[*matched])
+            ++*matched;
+        else
+            *matched = bytes[i] == refusal[0];
+}
+
+bool runners_refusal_is_whole(size_t seen)
+{
+    return !refusal[seen];
+}
+
 /* A program counts as one test. */
 static void add_program(struct test_log_run *run, const struct program_end *end,
                         enum test_log_outcome outcome, const char *reason)
@@ -39,9 +58,9 @@ static void explain(char *reason, size_t size, const struct program_end *end)
         snprintf(reason, size, "the program died of %s",
                  test_log_signal(WTERMSIG(status)));
     else if (!status && !end->told)
-        snprintf(reason, size,
-                 "no test ran: its main does not call test_log_main, and "
-                 "Criterion lacks %s",
+        snprintf(reason, size, "no test ran: %s, and Criterion lacks %s",
+                 end->is_script ? "it starts a program without testlog"
+                                : "its main does not call test_log_main",
                  end->own_flag);
     else
         snprintf(reason, size, "the program exited with %d%s",
@@ -106,13 +125,14 @@ int runners_verdict(struct test_log_run *run, const struct program_end *end)
         return code;
     if (told && code > TEST_LOG_EXIT_SIGNAL && runners_interrupted())
         return TEST_LOG_EXIT_PASSED; /* its results tell the rest */
-    if (code == 0 && !told && !end->own_flag) {
+    if (code == 0 && !told &&
+        (!end->own_flag || (end->is_script && !end->has_refused))) {
         add_program(run, end, TEST_LOG_OUTCOME_PASSED, NULL);
         return TEST_LOG_EXIT_PASSED;
     }
     return fail(run, end,
-                code == 1 && !told ? TEST_LOG_OUTCOME_FAILED
-                                   : TEST_LOG_OUTCOME_CRASHED);
+                !told && (code == 0 || code == 1) ? TEST_LOG_OUTCOME_FAILED
+                                                  : TEST_LOG_OUTCOME_CRASHED);
 }
 
 int runners_worse(int all, int one)

@@ -123,6 +123,16 @@ size_t runners_programs_in(const struct programs *programs,
 
 /* ---- Other frameworks ---- */
 
+static int find_own_flag(struct program *program, int argc, char **argv)
+{
+    struct framework_start unused = {.argument_count = 0};
+    int status =
+        runners_criterion_take_flags(&unused, argc, argv, &program->own_flag);
+
+    runners_framework_start_free(&unused);
+    return status;
+}
+
 /* With a flag that only testlog has, Criterion prints its usage and exits
  * with 0. */
 static int take_criterion(const struct programs *programs,
@@ -130,14 +140,8 @@ static int take_criterion(const struct programs *programs,
 {
     const struct program_file *file = &program->file;
 
-    if (file->has_testlog || (programs->preload && file->can_preload)) {
-        struct framework_start unused = {.argument_count = 0};
-        int status = runners_criterion_take_flags(&unused, argc, argv,
-                                                  &program->own_flag);
-
-        runners_framework_start_free(&unused);
-        return status;
-    }
+    if (file->has_testlog || (programs->preload && file->can_preload))
+        return find_own_flag(program, argc, argv);
     program->lacks_testlog = true;
     if (runners_criterion_take_flags(&program->flags, argc, argv,
                                      &program->own_flag))
@@ -205,8 +209,13 @@ int runners_programs_find_frameworks(struct programs *programs,
 
         if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
             status = take_framework(programs, program, options, argc, argv);
-        if (!status && !program->framework && program->file.has_criterion)
+        if (status || program->framework)
+            continue;
+        program->is_script = !program->file.is_program;
+        if (program->file.has_criterion)
             status = take_criterion(programs, program, argc, argv);
+        else if (program->is_script)
+            status = find_own_flag(program, argc, argv);
     }
     return status;
 }

@@ -92,8 +92,10 @@ struct stream {
 struct output {
     int from[2], to[2]; /* pipes for stdout and stderr; 0: none */
     struct stream streams[2];
-    int copy;      /* a file that gets all text; 0: none */
-    size_t copied; /* bytes */
+    int copy;         /* a file that gets all text; 0: none */
+    size_t copied;    /* bytes */
+    bool keeps_stdin; /* no other program wants to read it */
+    bool reads_all;   /* `read` gets stderr, too */
     /* Gets the text of stdout; NULL: nobody does. */
     void (*read)(void *reader, const char *bytes, size_t size);
     void *reader;
@@ -248,6 +250,8 @@ struct program {
     bool lacks_testlog;           /* though it uses Criterion: */
     struct framework_start flags; /* it gets those that Criterion has, too */
     const char *own_flag;         /* a flag that Criterion lacks; NULL: none */
+    bool is_script;               /* its file does not tell what it is */
+    size_t refusal;               /* bytes of Criterion's usage that it wrote */
     bool annotated;               /* its tests capture their own output */
     struct child child;
 };
@@ -410,9 +414,16 @@ struct program_end {
     enum told told;
     uint64_t began, duration; /* ns, since the run's start */
     const char *own_flag;     /* that it got, but Criterion lacks; NULL: none */
-    bool is_script;           /* its file does not tell what it is */
-    bool has_output;          /* there is an output.txt in its folder */
+    bool is_script;
+    bool has_refused; /* it printed Criterion's usage, and ran no test */
+    bool has_output;  /* there is an output.txt in its folder */
 };
+
+/* runners_refusal_read looks for the usage that Criterion prints in place of
+ * running tests; `seen` is a size_t, 0 at first. runners_refusal_is_whole tells
+ * whether all of it has been seen. */
+void runners_refusal_read(void *seen, const char *bytes, size_t size);
+bool runners_refusal_is_whole(size_t seen);
 
 /* runners_verdict returns the exit code that a program counts with, and adds a
  * test to the run if its results do not tell how it ended. */

@@ -262,23 +262,30 @@ static void copy_output(const struct schedule *schedule,
     output->copy = file < 0 ? 0 : file;
 }
 
-/* A program of another framework may be captured only to be read. */
+/* A program of another framework may be captured only to be read, and so may a
+ * script that may hand flags to a program that lacks them. */
 static bool capture(const struct schedule *schedule, struct program *program,
                     bool beside)
 {
     struct output *output = &program->child.output;
     bool reads =
         program->framework && runners_framework_prints(program->framework);
+    bool may_refuse = program->is_script && program->own_flag;
 
-    if (!beside && !reads &&
+    if (!beside && !reads && !may_refuse &&
         !(is_one_test(program) && writes_junit(schedule->options)))
         return true;
     if (runners_output_begin(output, reads && runners_framework_prints_reasons(
                                                   program->framework)))
         return false;
+    output->keeps_stdin = !beside;
+    output->reads_all = may_refuse;
     if (reads) {
         output->read = runners_framework_read;
         output->reader = program->framework;
+    } else if (may_refuse) {
+        output->read = runners_refusal_read;
+        output->reader = &program->refusal;
     }
     return true;
 }
@@ -461,8 +468,7 @@ static void explain_code(const struct schedule *schedule,
 {
     bool none = code == TEST_LOG_EXIT_NO_TEST;
 
-    if (told || program->framework || program->file.is_program ||
-        (!none && code != TEST_LOG_EXIT_USAGE) ||
+    if (told || !program->is_script || (!none && code != TEST_LOG_EXIT_USAGE) ||
         (none && (test_log_options_select(schedule->options) ||
                   schedule->options->failed || schedule->options->shard.total)))
         return;
@@ -500,17 +506,18 @@ static void end(struct schedule *schedule, struct program *program)
                ? code_of_results(run, program->from)
                : TEST_LOG_EXIT_NO_TEST;
     if (code == TEST_LOG_EXIT_NO_TEST)
-        code = runners_verdict(run, &(struct program_end){
-                                        .folder = folder,
-                                        .status = status,
-                                        .told = told_of(program, told),
-                                        .began = test_log_run_time(run) - took,
-                                        .duration = took,
-                                        .own_flag = program->own_flag,
-                                        .is_script = !program->framework &&
-                                                     !program->file.is_program,
-                                        .has_output = child->output.copied > 0,
-                                    });
+        code = runners_verdict(
+            run, &(struct program_end){
+                     .folder = folder,
+                     .status = status,
+                     .told = told_of(program, told),
+                     .began = test_log_run_time(run) - took,
+                     .duration = took,
+                     .own_flag = program->own_flag,
+                     .is_script = program->is_script,
+                     .has_refused = runners_refusal_is_whole(program->refusal),
+                     .has_output = child->output.copied > 0,
+                 });
     if (code == TEST_LOG_EXIT_PASSED && program->framework &&
         run->count == program->from &&
         runners_framework_selects_none(program->framework))
@@ -557,21 +564,21 @@ static void show_answers(struct schedule *schedule)
             runners_output_show(&schedule->programs->all[i].child.output);
 }
 
-/* Looks after the programs of other frameworks that run. */
-static void check_frameworks(struct schedule *schedule)
+/* Looks after the programs that run. */
+static void check_programs(struct schedule *schedule)
 {
     for (size_t i = 0; i < schedule->programs->count; i++) {
         struct program *program = &schedule->programs->all[i];
         struct child *child = &program->child;
 
-        if (program->state != PROGRAM_RUNNING || !program->framework ||
-            child->ended)
+        if (program->state != PROGRAM_RUNNING || child->ended)
             continue;
         if (schedule->in_turn)
             runners_output_show(&child->output);
-        runners_framework_check(program->framework, schedule->run,
-                                program->folder, child->pid,
-                                child->handover.tests);
+        if (program->framework)
+            runners_framework_check(program->framework, schedule->run,
+                                    program->folder, child->pid,
+                                    child->handover.tests);
     }
 }
 
@@ -605,7 +612,7 @@ static void run_all(struct schedule *schedule)
                          checks || runners_status_shown() || schedule->show_at
                              ? TICK
                              : -1);
-            check_frameworks(schedule);
+            check_programs(schedule);
         }
         show_answers(schedule);
     }

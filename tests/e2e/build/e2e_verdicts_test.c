@@ -117,6 +117,33 @@ Test(e2e_verdicts, our_flags_do_not_reach_criterion_alone)
     e2e_expect_code(run, 2);
 }
 
+/* What a script starts is known only when it has refused the flags. */
+Test(e2e_verdicts, a_script_of_criterion_alone_is_no_success)
+{
+    static const char *const ours[] = {"--retries=2", "--failed",
+                                       "-j1 --log=info", "--nocapture"};
+    const struct e2e *run;
+
+    build_criterion("plain", FAILING);
+    e2e_run("printf '#!/bin/sh\nexec ./plain \"$@\"\n' >script && "
+            "printf '#!/bin/sh\ncat >read; echo done\n' >test && "
+            "chmod +x script test");
+    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++) {
+        run = e2e_run(RUN "./script -- %s", ours[i]);
+        e2e_expect_code(run, 1);
+        e2e_expect_has(run->err,
+                       "script: failed: no test ran: it starts a "
+                       "program without testlog, and Criterion lacks");
+        e2e_expect_code(e2e_run(RUN "./script ./test -- %s", ours[i]), 1);
+        e2e_expect_has(outcomes(), "failed script\npassed test\n");
+    }
+    e2e_expect_code(e2e_run(RUN "./script -- --timeout=9"), 1);
+    run = e2e_run("echo typed | " RUN "./test -- --retries=2");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "done\n");
+    e2e_expect_is(e2e_read("read"), "typed\n");
+}
+
 /* With a main of its own, testlog cannot take the flags. */
 Test(e2e_verdicts, flags_that_no_main_takes_are_no_success)
 {
