@@ -120,7 +120,7 @@ Test(e2e_verdicts, our_flags_do_not_reach_criterion_alone)
 /* What a script starts is known only when it has refused the flags. */
 Test(e2e_verdicts, a_script_of_criterion_alone_is_no_success)
 {
-    static const char *const ours[] = {"--retries=2", "--failed",
+    static const char *const ours[] = {"--retries=2", "--repeat=2",
                                        "-j1 --log=info", "--nocapture"};
     const struct e2e *run;
 
