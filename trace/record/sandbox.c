@@ -15,6 +15,12 @@
 
 enum { SLOTS = TRACE_CHUNK_SLOTS - TRACE_THREAD_SLOTS };
 
+void trace_lose_refused(const struct trace_writer *writer)
+{
+    if (!(writer->busy & TRACE_OURS))
+        trace_lose(writer->sandboxed ? TRACE_LOSS_SANDBOX : TRACE_LOSS_NESTED);
+}
+
 static void prepare(void)
 {
     struct trace_writer *writer = trace_enter();

@@ -164,6 +164,9 @@ enum {
  * writing its record. If not, it makes the writer ready again. */
 bool trace_is_inside(struct trace_writer *, uintptr_t frame);
 
+/* trace_lose_refused counts a record that a busy thread may not write. */
+void trace_lose_refused(const struct trace_writer *);
+
 /* bfd relaxes how a thread-local variable is found, so that an `add` becomes a
  * `lea`, which sets no flags. UBSan makes the compiler compare such an address
  * with null, and it may use these flags. */
@@ -202,9 +205,7 @@ trace_enter(void)
     struct trace_writer *writer = &trace_writer;
 
     if (trace_is_busy(writer)) {
-        if (!(writer->busy & TRACE_OURS))
-            trace_lose(writer->sandboxed ? TRACE_LOSS_SANDBOX
-                                         : TRACE_LOSS_NESTED);
+        trace_lose_refused(writer);
         return NULL;
     }
     writer->busy = trace_frame();
