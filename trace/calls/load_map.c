@@ -1,4 +1,5 @@
 /* load_map.c: records which modules addresses belong to. */
+#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -217,7 +218,7 @@ static int has_address(struct dl_phdr_info *info, size_t size, void *context)
     return *address >= found.low && *address < found.end;
 }
 
-void trace_load_map_unload(void)
+static void forget_unloaded(void)
 {
     struct trace_hold hold;
 
@@ -230,6 +231,23 @@ void trace_load_map_unload(void)
             __atomic_store_n(&modules[i].size, 0, __ATOMIC_RELAXED);
     trace_unlock(&lock);
     trace_release(&hold);
+}
+
+/* Other objects may take the addresses of one that is unloaded. */
+TRACE_API int dlclose(void *handle)
+{
+    static int (*next)(void *); /* atomic */
+    int (*close)(void *) = __atomic_load_n(&next, __ATOMIC_RELAXED);
+    int result;
+
+    if (!close) {
+        *(void **)&close = dlsym(RTLD_NEXT, "dlclose");
+        __atomic_store_n(&next, close, __ATOMIC_RELAXED);
+    }
+    result = close(handle);
+    if (!result)
+        forget_unloaded();
+    return result;
 }
 
 /* ---- Modules of addresses ---- */

@@ -62,7 +62,4 @@ const struct trace_loaded *trace_load_map_find(struct trace_writer *,
  * fork's parent, again. Signals must be held. */
 void trace_load_map_renew(struct trace_writer *);
 
-/* trace_load_map_unload forgets modules that are loaded no more. */
-void trace_load_map_unload(void);
-
 #endif
