@@ -77,6 +77,7 @@ struct trace_activity {
     unsigned level;     /* enum trace_level; 0: TRACE */
     const char *name;   /* for display: a demangled kernel, "Memcpy HtoD" */
     const char *symbol; /* the mangled name; NULL: as `name` */
+    bool kept;          /* both stay valid, and are compared by address */
     const char *const *fields; /* names of the values behind the launch's */
     size_t field_count;
     const struct trace_value *values; /* the launch's, if any, come first */
@@ -149,7 +150,7 @@ struct trace_device_host {
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 8,
+    TRACE_DEVICE_VERSION = 9,
     TRACE_ACTIVITY_FIELDS = 24,
 };
 

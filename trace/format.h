@@ -48,8 +48,8 @@
 
 enum {
     /* Version 1 did not share chunks, version 2 counted all losses in `lost`,
-     * version 3 had no calls. */
-    TRACE_FORMAT_VERSION = 4,
+     * version 3 had no calls, version 4 no TRACE_TYPE_NAME. */
+    TRACE_FORMAT_VERSION = 5,
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
     TRACE_PIECE_SIZE = 4096,

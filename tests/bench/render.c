@@ -169,7 +169,7 @@ double bench_message(size_t count)
     trace_values_store(stored, 3, values);
     from = now_ns();
     for (size_t i = 0; i < count; i++) {
-        struct trace_values next = {stored, stored + size};
+        struct trace_values next = {stored, stored + size, NULL};
 
         trace_text_clear(&text);
         trace_format(&text, "%s took %d of %zu", &next);

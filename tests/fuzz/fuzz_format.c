@@ -41,7 +41,7 @@ static void walk_args(const char *format, ...)
         unsigned char *stored = malloc(size + 1);
         if (!stored)
             break;
-        struct trace_values values = {stored, stored + size};
+        struct trace_values values = {stored, stored + size, NULL};
 
         trace_values_store(stored, (size_t)count, taken);
         trace_format(&text, format, &values);
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned char *bytes = malloc(size - from + 1);
 
     if (format && bytes) {
-        struct trace_values values = {bytes, bytes + (size - from)};
+        struct trace_values values = {bytes, bytes + (size - from), NULL};
 
         if (length)
             memcpy(format, data, length);

@@ -22,6 +22,7 @@
  *   GREEDY=N         asks for N buffers at once and returns the rest empty
  *   CALLS=FILE       writes a line for each call there
  *   HANG_DISABLE=1   disabling a kind never returns
+ *   NAME=N           the kernel's mangled name has about N characters
  *   TOOL=NAME        a tool outside of the process has subscribed
  */
 #include <fcntl.h>
@@ -437,9 +438,27 @@ static void be_greedy(void)
 
 /* ---- Made-up launches ---- */
 
+/* The name of a function without arguments, "_Z8launchedv", of about so many
+ * characters. */
+static const char *name_of_kernel(void)
+{
+    static char name[8192];
+    long letters = number("NAME", 0) - 7;
+    int before;
+
+    if (letters < 1 || letters > (long)sizeof(name) - 16)
+        return "_Z8launchedv";
+    before = snprintf(name, sizeof(name), "_Z%ld", letters);
+    memset(name + before, 'k', (size_t)letters);
+    name[before + letters] = 'v';
+    return name;
+}
+
 static struct out pending;
 static __thread uint64_t stack[IDS];
 static __thread unsigned depth;
+
+static const char *kernel_name;
 
 static void launch(uint32_t id)
 {
@@ -468,7 +487,7 @@ static void launch(uint32_t id)
     for (size_t at = 52; at < 76; at += 4)
         set(record, at, 1, 4);
     set(record, 92, id, 4);
-    set(record, 104, (uintptr_t) "_Z8launchedv", 8);
+    set(record, 104, (uintptr_t)kernel_name, 8);
     give(&pending, record, KERNEL, true);
 }
 
@@ -481,6 +500,7 @@ void trace_playback_launch(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         pthread_mutex_lock(&lock);
+        kernel_name = kernel_name ? kernel_name : name_of_kernel();
         launch(++last_id);
         pthread_mutex_unlock(&lock);
     }

@@ -37,6 +37,13 @@ static inline uint64_t trace_hash(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+/* trace_mix adds a number to a hash. */
+static inline uint64_t trace_mix(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15); /* golden ratio */
+    return hash ^ hash >> 32;
+}
+
 /* trace_hash_string adds a string without its NUL. */
 static inline uint64_t trace_hash_string(uint64_t hash, const char *string)
 {

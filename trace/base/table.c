@@ -22,7 +22,7 @@ static struct trace_slot *slot_of(const struct trace_table *table, uint64_t key)
     size_t i = home_of(table, key);
 
     while (table->slots[i].taken && table->slots[i].key != key)
-        i = (i + 1) % table->size;
+        i = (i + 1) & (table->size - 1);
     return &table->slots[i];
 }
 

@@ -41,6 +41,8 @@ static inline enum layout layout_of(uint32_t type)
         [TRACE_TYPE_LONG_DOUBLE] = BLOB, [TRACE_TYPE_CALLBACK] = UNPRINTED,
     };
 
+    if (type == TRACE_TYPE_NAME)
+        return NOTHING;
     return type < TRACE_TYPE_COUNT ? (enum layout)layouts[type] : ONE_WORD;
 }
 
@@ -151,6 +153,12 @@ bool trace_values_next(struct trace_values *values, struct trace_value *value)
     enum layout layout = layout_of(head.type);
     size_t room = room_of(layout, head.size);
 
+    if (head.type == TRACE_TYPE_NAME) {
+        *value = trace_text_(values->name ? values->name : "?");
+        value->type = TRACE_TYPE_DISPLAY;
+        values->next += sizeof(head);
+        return true;
+    }
     if (head.type >= TRACE_TYPE_CALLBACK || room > left)
         return false;
 

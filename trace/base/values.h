@@ -7,11 +7,22 @@
 
 /* ---- values.c: values in a record ---- */
 
-/* A value is a word with its type and size, and its data in whole words. */
-enum { TRACE_WORD = 8 };
+/* A value is a word with its type and size, and its data in whole words. One of
+ * type TRACE_TYPE_NAME has no data: it is the name of the record's call site.
+ */
+enum { TRACE_WORD = 8, TRACE_TYPE_NAME = 256 };
 
 /* A callback's size is unknown until it has been formatted. */
 #define TRACE_UNPRINTED ((size_t)1 << 40)
+
+/* trace_site_name returns a value of that type. */
+static inline struct trace_value trace_site_name(void)
+{
+    struct trace_value value = trace_empty();
+
+    value.type = TRACE_TYPE_NAME;
+    return value;
+}
 
 /* trace_text_room returns the size of a text in a record, with its NUL and
  * padding. */
@@ -37,6 +48,7 @@ const struct trace_value *trace_values_print(size_t count,
  * damage. */
 struct trace_values {
     const unsigned char *next, *end;
+    const char *name; /* of the record's call site; NULL: unknown */
 };
 bool trace_values_next(struct trace_values *, struct trace_value *);
 

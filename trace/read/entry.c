@@ -148,6 +148,7 @@ bool trace_reader_entry(const struct trace_reader *reader, uint32_t place,
     entry->site = trace_reader_site(reader, record->site);
     if (!entry->site)
         entry->site = &unknown;
+    entry->name = entry->site->name;
     entry->thread = thread;
     values = trace_values_in(record);
     entry->values = values.next;
@@ -167,6 +168,6 @@ bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
 
 struct trace_values trace_values_of(const struct trace_entry *entry)
 {
-    return (struct trace_values){entry->values,
-                                 entry->values + entry->values_size};
+    return (struct trace_values){
+        entry->values, entry->values + entry->values_size, entry->name};
 }

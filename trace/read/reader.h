@@ -57,6 +57,7 @@ struct trace_entry {
     uint32_t span;  /* the enclosing span; SPAN: its parent; 0 = none */
     const struct trace_site *site; /* never NULL */
     const struct trace_thread *thread;
+    const char *name;               /* of its record's call site */
     const unsigned char *values;    /* for trace_values_next */
     size_t values_size;             /* bytes */
     struct trace_activity_place at; /* DEVICE */

@@ -164,7 +164,7 @@ static inline struct trace_values trace_values_in(
     uint32_t slots = record->slots;
 
     return (struct trace_values){
-        from, from + (slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0)};
+        from, from + (slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0), NULL};
 }
 
 static inline uint64_t trace_thread_key(uint32_t pid, uint32_t tid)

@@ -27,6 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct device_site {
     struct trace_site site;
     const char *const *fields; /* as they were given */
+    const char *name, *symbol; /* the same, if they are kept */
     uint16_t kind;
     char text[]; /* name and symbol */
 };
@@ -74,13 +75,24 @@ static const char *symbol_of(const struct trace_activity *activity)
 
 static uint64_t key_of(const struct trace_activity *activity)
 {
-    const uint64_t numbers[] = {activity->at.kind, level_of(activity),
-                                activity->field_count,
-                                (uintptr_t)activity->fields};
-    uint64_t hash = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
+    uint64_t hash = (uintptr_t)activity->fields;
 
+    hash = trace_mix(hash, activity->field_count << 32 |
+                               level_of(activity) << 16 | activity->at.kind);
+    if (activity->kept)
+        return trace_mix(trace_mix(hash, (uintptr_t)activity->name),
+                         (uintptr_t)activity->symbol);
     hash = trace_hash(hash, activity->name, strlen(activity->name) + 1);
     return activity->symbol ? trace_hash_string(hash, activity->symbol) : hash;
+}
+
+static bool has_names_of(const struct device_site *one,
+                         const struct trace_activity *activity)
+{
+    if (activity->kept)
+        return one->name == activity->name && one->symbol == activity->symbol;
+    return !strcmp(one->site.name, activity->name) &&
+           !strcmp(one->site.function, symbol_of(activity));
 }
 
 static bool is_of(const struct device_site *one,
@@ -88,9 +100,7 @@ static bool is_of(const struct device_site *one,
 {
     return one->kind == activity->at.kind && one->fields == activity->fields &&
            one->site.field_count == activity->field_count &&
-           one->site.level == level_of(activity) &&
-           !strcmp(one->site.name, activity->name) &&
-           !strcmp(one->site.function, symbol_of(activity));
+           one->site.level == level_of(activity) && has_names_of(one, activity);
 }
 
 static struct device_site *make_site(const struct trace_activity *activity)
@@ -115,6 +125,8 @@ static struct device_site *make_site(const struct trace_activity *activity)
         .interest = TRACE_UNREGISTERED,
     };
     one->fields = activity->fields;
+    one->name = activity->kept ? activity->name : NULL;
+    one->symbol = activity->kept ? activity->symbol : NULL;
     one->kind = activity->at.kind;
     trace_site_register(&one->site);
     return one;

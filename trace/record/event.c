@@ -54,7 +54,7 @@ static void message_of(const struct trace_site *site, unsigned flags,
         unsigned char *stored = malloc(size + 1);
 
         if (stored) {
-            struct trace_values next = {stored, stored + size};
+            struct trace_values next = {stored, stored + size, NULL};
 
             trace_values_store(stored, count, values);
             trace_format(message, site->name, &next);

@@ -52,10 +52,12 @@ static void set(enum cupti_field field, uint64_t value)
 
 static const char *described(uint32_t kind, size_t stride)
 {
-    struct cupti_record record = {bytes, stride, kind};
+    struct cupti_item item = {.record = {bytes, stride, kind}};
 
     memcpy(bytes, &kind, sizeof(kind));
-    cupti_put_activity(&record);
+    item.times = cupti_times(&item.record);
+    item.call = cupti_call_find(cupti_correlation(&item.record));
+    cupti_put_activity(&item);
     memset(bytes, 0, sizeof(bytes));
     return text;
 }

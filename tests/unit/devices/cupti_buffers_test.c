@@ -13,6 +13,7 @@
 
 #include "tests/support/devices.h"
 #include "tests/support/e2e.h"
+#include "trace/base/values.h"
 
 TestSuite(cupti_buffers, .init = devices_init);
 
@@ -257,6 +258,51 @@ Test(cupti_buffers, records_again_after_a_first_recording)
     cr_expect_str_eq(devices_meta(reader, "kinds"), kinds);
     cr_expect_str_eq(devices_meta(reader, "launches"), "2");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "launched()"), 2);
+    trace_reader_close(reader);
+}
+
+/* Longer than what is kept of calls: finding one must not depend on that. */
+Test(cupti_buffers, keeps_up_with_many_launches, .timeout = 60)
+{
+    enum { MANY = 300000 };
+    struct trace_reader *reader;
+
+    devices_begin();
+    devices_launch(MANY);
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "launched"), "300000");
+    cr_expect_str_eq(devices_meta(reader, "lost"), "0");
+    trace_reader_close(reader);
+}
+
+/* A launch costs as much with a long name of its kernel as with a short one. */
+Test(cupti_buffers, records_the_name_of_a_kernel_once)
+{
+    enum { COUNT = 1000 };
+    struct trace_reader *reader;
+    struct trace_values values;
+    struct trace_entry entry = {0};
+    struct trace_value value;
+    size_t kernels = 0;
+
+    devices_set("NAME", "2012");
+    devices_begin();
+    devices_launch(COUNT);
+    reader = test_read();
+    while (trace_reader_next(reader, &entry)) {
+        if (!entry.launch)
+            continue;
+        kernels++;
+        values = trace_values_of(&entry);
+        values.next = entry.launch;
+        for (int i = 0; i < TRACE_LAUNCH_FIELDS; i++)
+            cr_assert(trace_values_next(&values, &value));
+        cr_assert_eq(value.type, TRACE_TYPE_DISPLAY);
+        cr_assert_gt(value.size, 1000);
+        cr_assert_str_eq(value.as.text, entry.site->name);
+    }
+    cr_expect_eq(kernels, COUNT);
+    cr_expect_lt(trace_reader_summary(reader).size, COUNT * 1024);
     trace_reader_close(reader);
 }
 

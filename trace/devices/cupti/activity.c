@@ -4,6 +4,7 @@
 
 #include "cupti.h"
 #include "trace/base/text.h"
+#include "trace/base/values.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 
@@ -176,35 +177,98 @@ static const char *print(struct building *building, const char *format, ...)
     return text;
 }
 
-static const char *print_three(struct building *building,
-                               enum cupti_field first)
+/* Launches are frequent, and printf is slow: it costs more than the rest. */
+static char *put_number(char *to, uint64_t number)
 {
-    return print(building, "(%u, %u, %u)", cupti_get32(building->record, first),
-                 cupti_get32(building->record, first + 1),
-                 cupti_get32(building->record, first + 2));
+    char digits[20];
+    size_t count = 0;
+
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *to++ = digits[--count];
+    return to;
 }
 
+/* Returns where `room` bytes of text fit; NULL if they don't. */
+static char *text_room(const struct building *building, size_t room)
+{
+    return sizeof(building->text) - building->text_size < room
+               ? NULL
+               : (char *)building->text + building->text_size;
+}
+
+/* Ends a text of text_room, and returns it. */
+static const char *end_text(struct building *building, char *end)
+{
+    const char *begin = building->text + building->text_size;
+
+    *end = '\0';
+    building->text_size = (size_t)(end + 1 - building->text);
+    return begin;
+}
+
+static const char *print_three(struct building *building,
+                               const uint32_t numbers[3])
+{
+    char *to = text_room(building, sizeof("(4294967295, 4294967295, "
+                                          "4294967295)"));
+
+    if (!to)
+        return "?";
+    *to++ = '(';
+    for (int i = 0; i < 3; i++) {
+        to = put_number(to, numbers[i]);
+        *to++ = i < 2 ? ',' : ')';
+        if (i < 2)
+            *to++ = ' ';
+    }
+    return end_text(building, to);
+}
+
+static struct trace_value three_of(struct building *building,
+                                   enum cupti_field first)
+{
+    const uint32_t numbers[] = {cupti_get32(building->record, first),
+                                cupti_get32(building->record, first + 1),
+                                cupti_get32(building->record, first + 2)};
+
+    return display(print_three(building, numbers));
+}
+
+/* "1.3µs": in the largest unit that is not larger, rounded to a tenth. */
 static const char *print_time(struct building *building, uint64_t ns)
 {
-    static const char *const units[] = {"ns", "µs", "ms", "s"};
-    double number = (double)ns;
-    size_t unit = 0;
+    static const struct unit {
+        const char *name;
+        uint64_t tenth; /* ns */
+    } units[] = {{"s", 100000000}, {"ms", 100000}, {"µs", 100}};
+    const struct unit *unit = units;
+    char *to = text_room(building, 32);
+    uint64_t tenths;
 
-    while (number >= 1000 && unit < COUNT(units) - 1) {
-        number /= 1000;
+    if (!to)
+        return "?";
+    if (ns < 1000)
+        return end_text(building, stpcpy(put_number(to, ns), "ns"));
+    while (ns < 10 * unit->tenth)
         unit++;
-    }
-    return print(building, "%.*f%s", unit ? 1 : 0, number, units[unit]);
+    tenths = (ns + unit->tenth / 2) / unit->tenth;
+    to = put_number(to, tenths / 10);
+    *to++ = '.';
+    *to++ = (char)('0' + tenths % 10);
+    return end_text(building, stpcpy(to, unit->name));
 }
 
 /* The fields of a launch come first. */
-static void add_launch(struct building *building, const char *count,
-                       uint32_t stream, const char *kernel)
+static void add_launch(struct building *building, struct trace_value count,
+                       uint32_t stream, struct trace_value kernel)
 {
     building->activity.at.launched = 1;
-    building->values[0] = display(count);
+    building->values[0] = count;
     building->values[1] = trace_u64_(stream);
-    building->values[2] = display(kernel);
+    building->values[2] = kernel;
     building->value_count = TRACE_LAUNCH_FIELDS;
 }
 
@@ -290,23 +354,24 @@ static void add_delay(struct building *building, enum cupti_field start)
 static void kernel(struct building *building)
 {
     const struct cupti_record *record = building->record;
+    struct cupti_kernel_name name =
+        cupti_kernel_name(cupti_string(record, CUPTI_KERNEL_NAME));
 
     building->activity.at.kind = TRACE_ACTIVITY_KERNEL;
-    building->activity.symbol = cupti_string(record, CUPTI_KERNEL_NAME);
-    building->activity.name = cupti_kernel_name(building->activity.symbol);
+    building->activity.name = name.shown;
+    building->activity.symbol = name.mangled;
+    building->activity.kept = name.kept;
     place(building, CUPTI_KERNEL_DEVICE, CUPTI_KERNEL_CONTEXT,
           CUPTI_KERNEL_STREAM);
-    add_launch(building, print_three(building, CUPTI_KERNEL_GRID_X),
-               building->activity.at.stream, building->activity.name);
+    add_launch(building, three_of(building, CUPTI_KERNEL_GRID_X),
+               building->activity.at.stream, trace_site_name());
     add_place(building);
-    add(building, "block",
-        display(print_three(building, CUPTI_KERNEL_BLOCK_X)));
+    add(building, "block", three_of(building, CUPTI_KERNEL_BLOCK_X));
     add_field(building, "registers", CUPTI_KERNEL_REGISTERS);
     add_shared(building);
     add_field(building, "local", CUPTI_KERNEL_LOCAL);
     if (cupti_get(record, CUPTI_KERNEL_CLUSTER_X))
-        add(building, "cluster",
-            display(print_three(building, CUPTI_KERNEL_CLUSTER_X)));
+        add(building, "cluster", three_of(building, CUPTI_KERNEL_CLUSTER_X));
     add_occupancy(building);
     add_delay(building, CUPTI_KERNEL_START);
     add_number(building, "correlation", building->activity.at.correlation);
@@ -325,13 +390,14 @@ static void add_bytes(struct building *building, enum cupti_field field)
             display(print(building, "%.1f GB/s", (double)bytes / (double)ns)));
 }
 
-static const char *copy_name(struct building *building, uint64_t kind)
+static const char *copy_name(uint64_t kind)
 {
-    static const char *const kinds[] = {"?",    "HtoD", "DtoH", "HtoA",
-                                        "AtoH", "AtoA", "AtoD", "DtoA",
-                                        "DtoD", "HtoH", "PtoP"};
+    static const char *const names[] = {
+        "Memcpy ?",    "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
+        "Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA",
+        "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP"};
 
-    return print(building, "Memcpy %s", kinds[kind < COUNT(kinds) ? kind : 0]);
+    return names[kind < COUNT(names) ? kind : 0];
 }
 
 static void add_stream(struct building *building)
@@ -344,7 +410,7 @@ static void copy(struct building *building)
 {
     building->activity.at.kind = TRACE_ACTIVITY_MEMCPY;
     building->activity.name =
-        copy_name(building, cupti_get(building->record, CUPTI_MEMCPY_KIND));
+        copy_name(cupti_get(building->record, CUPTI_MEMCPY_KIND));
     place(building, CUPTI_MEMCPY_DEVICE, CUPTI_MEMCPY_CONTEXT,
           CUPTI_MEMCPY_STREAM);
     add_bytes(building, CUPTI_MEMCPY_BYTES);
@@ -359,7 +425,7 @@ static void peer_copy(struct building *building)
 {
     building->activity.at.kind = TRACE_ACTIVITY_MEMCPY;
     building->activity.name =
-        copy_name(building, cupti_get(building->record, CUPTI_PEER_KIND));
+        copy_name(cupti_get(building->record, CUPTI_PEER_KIND));
     place(building, CUPTI_PEER_DEVICE, CUPTI_PEER_CONTEXT, CUPTI_PEER_STREAM);
     add_bytes(building, CUPTI_PEER_BYTES);
     add(building, "async",
@@ -431,6 +497,7 @@ static void graph(struct building *building)
 
     building->activity.at.kind = TRACE_ACTIVITY_GRAPH;
     building->activity.name = print(building, "CudaGraphExec:%u", id);
+    building->activity.kept = false;
     place(building, CUPTI_GRAPH_DEVICE, CUPTI_GRAPH_CONTEXT,
           CUPTI_GRAPH_STREAM);
     add_stream(building);
@@ -672,39 +739,39 @@ static bool is_own(const struct trace_activity *activity)
            activity->end <= cupti_ticks(cupti.own.end);
 }
 
-static void fill(struct building *building)
+static void fill(struct building *building, const struct cupti_item *item)
 {
-    const struct cupti_record *record = building->record;
+    const struct cupti_record *record = &item->record;
+    const struct cupti_call *call = item->call;
     struct trace_activity *activity = &building->activity;
-    struct cupti_times times = cupti_times(record);
-    const struct cupti_call *call = cupti_call_find(cupti_correlation(record));
 
+    building->record = record;
     building->call = call;
-    activity->at.begin = times.begin;
-    activity->end = times.end;
+    activity->at.begin = item->times.begin;
+    activity->end = item->times.end;
     activity->at.correlation = cupti_correlation(record);
     activity->at.on_device = cupti_on_device(record);
     activity->at.thread = call ? call->thread : 0;
     activity->span = call ? call->span : 0;
     if (call && call->described && cupti_is_compile(record))
-        add_launch(building,
-                   print(building, "(%u, %u, %u)", call->count[0],
-                         call->count[1], call->count[2]),
-                   call->stream, call->kernel);
+        add_launch(building, display(print_three(building, call->count)),
+                   call->stream, display(call->kernel));
     builds[record->kind](building);
-    if (times.estimated) {
+    if (item->times.estimated) {
         cupti_counts.bad_times++;
         add(building, "ts_estimated", trace_bool(true));
     }
 }
 
-void cupti_put_activity(const struct cupti_record *record)
+void cupti_put_activity(const struct cupti_item *item)
 {
-    struct building building = {.record = record};
+    struct building building; /* its arrays are large, and filled as needed */
 
-    fill(&building);
+    building.activity = (struct trace_activity){.kept = true};
+    building.value_count = building.text_size = 0;
+    fill(&building, item);
     if (is_own(&building.activity) ||
-        cupti_leaves_out(record, &building.activity))
+        cupti_leaves_out(&item->record, &building.activity))
         return;
     building.activity.values = building.values;
     building.activity.fields = keep_names(&building);

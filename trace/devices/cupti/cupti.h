@@ -545,8 +545,13 @@ struct cupti_times {
 };
 struct cupti_times cupti_times(const struct cupti_record *);
 
-/* cupti_put_activity records an activity. */
-void cupti_put_activity(const struct cupti_record *);
+/* A record that is to become an activity. cupti_put_activity records it. */
+struct cupti_item {
+    struct cupti_record record;
+    struct cupti_times times;      /* of cupti_times */
+    const struct cupti_call *call; /* of cupti_call_find */
+};
+void cupti_put_activity(const struct cupti_item *);
 
 /* ---- occupancy.c ---- */
 
@@ -695,10 +700,17 @@ bool cupti_is_noise(const struct cupti_record *);
 /* ---- cupti_names.c ---- */
 
 /* cupti_call_name returns the displayed name of a call, and CUPTI's own in
- * `raw`. cupti_kernel_name returns the demangled name of a kernel. Both results
- * stay valid. */
+ * `raw`. Both stay valid. */
 const char *cupti_call_name(enum cupti_domain, uint32_t id, const char **raw);
-const char *cupti_kernel_name(const char *mangled);
+
+/* cupti_kernel_name returns the demangled name of a kernel, and a copy of the
+ * other one. Both are `kept`: they stay valid. Without memory, they are
+ * `mangled`. */
+struct cupti_kernel_name {
+    const char *shown, *mangled;
+    bool kept;
+};
+struct cupti_kernel_name cupti_kernel_name(const char *mangled);
 
 /* cupti_string returns the text that a record points to, "?" if it is NULL or
  * no memory is there. */

@@ -19,11 +19,20 @@ uint64_t cupti_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static double ticks_per_ns = 1; /* exactly 1 if the clocks are equal */
+
 void cupti_clock_compare(void)
 {
-    cupti.clock.last = cupti.host->anchor();
-    if (!cupti.clock.first.monotonic)
-        cupti.clock.first = cupti.clock.last;
+    struct trace_anchor *first = &cupti.clock.first, *last = &cupti.clock.last;
+
+    *last = cupti.host->anchor();
+    if (!first->monotonic)
+        *first = *last;
+    ticks_per_ns =
+        last->monotonic > first->monotonic && last->ticks > first->ticks
+            ? (double)(last->ticks - first->ticks) /
+                  (double)(last->monotonic - first->monotonic)
+            : 1;
 }
 
 bool cupti_is_time(uint64_t ns)
@@ -32,26 +41,15 @@ bool cupti_is_time(uint64_t ns)
            ns <= cupti.clock.last.monotonic + SLACK_NS;
 }
 
-/* Equal clocks have a rate of exactly 1. */
-static double ticks_per_ns(void)
-{
-    const struct trace_anchor *a = &cupti.clock.first, *b = &cupti.clock.last;
-
-    return b->monotonic > a->monotonic && b->ticks > a->ticks
-               ? (double)(b->ticks - a->ticks) /
-                     (double)(b->monotonic - a->monotonic)
-               : 1;
-}
-
 uint64_t cupti_ticks(uint64_t ns)
 {
     const struct trace_anchor *first = &cupti.clock.first;
     double since = (double)(int64_t)(ns - first->monotonic);
 
-    return first->ticks + (uint64_t)(int64_t)(since * ticks_per_ns());
+    return first->ticks + (uint64_t)(int64_t)(since * ticks_per_ns);
 }
 
 uint64_t cupti_ns(uint64_t ticks)
 {
-    return (uint64_t)((double)ticks / ticks_per_ns() + 0.5);
+    return (uint64_t)((double)ticks / ticks_per_ns + 0.5);
 }

@@ -95,6 +95,19 @@ struct kernel_name {
     char mangled[];
 };
 
+/* The last kernels, by the address of their name. A module that is loaded later
+ * may have another name there. */
+enum { RECENT = 256 };
+static struct recent {
+    const char *at;
+    const struct kernel_name *name;
+} recent[RECENT];
+
+static struct recent *recent_of(const char *mangled)
+{
+    return &recent[trace_mix(0, (uintptr_t)mangled) % RECENT];
+}
+
 enum { LONGEST = 8192 };
 static struct trace_table kernel_names; /* by hash of the mangled name */
 
@@ -141,7 +154,7 @@ static struct kernel_name *add_kernel_name(const char *mangled, uint64_t key)
     return name;
 }
 
-const char *cupti_kernel_name(const char *mangled)
+static const struct kernel_name *find_kernel_name(const char *mangled)
 {
     uint64_t key = trace_hash_string(TRACE_HASH, mangled);
     struct kernel_name *name = NULL;
@@ -151,9 +164,23 @@ const char *cupti_kernel_name(const char *mangled)
         name = (struct kernel_name *)found;
     if (!name || strcmp(name->mangled, mangled) != 0)
         name = add_kernel_name(mangled, key);
-    if (!name)
-        return mangled;
-    return name->shown ? name->shown : name->mangled;
+    return name;
+}
+
+struct cupti_kernel_name cupti_kernel_name(const char *mangled)
+{
+    struct recent *last = recent_of(mangled);
+
+    if (last->at != mangled || strcmp(last->name->mangled, mangled) != 0) {
+        const struct kernel_name *name = find_kernel_name(mangled);
+
+        if (!name)
+            return (struct cupti_kernel_name){mangled, mangled, false};
+        *last = (struct recent){mangled, name};
+    }
+    return (struct cupti_kernel_name){last->name->shown ? last->name->shown
+                                                        : last->name->mangled,
+                                      last->name->mangled, true};
 }
 
 /* ---- Errors ---- */
@@ -196,6 +223,8 @@ const char *cupti_string(const struct cupti_record *record,
     uintptr_t text = (uintptr_t)cupti_get(record, field);
     uintptr_t readable = 0;
 
+    if (text && recent_of((const char *)text)->at == (const char *)text)
+        return (const char *)text;
     if (text && !trace_table_find(&checked, text, &readable)) {
         readable = cupti_is_readable((const void *)text);
         trace_table_set(&checked, text, readable);

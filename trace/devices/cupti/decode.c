@@ -38,29 +38,31 @@ enum { WAITING = 1 << 16 };
 static struct waiting *waiting;
 static size_t waiting_count;
 
-/* A record and its beginning. */
-struct item {
-    struct cupti_record record;
-    uint64_t begin;
-};
-
 struct round {
     const struct cupti_buffer *buffers;
     struct waiting *waited;
-    struct item *items; /* NULL: no memory; activities are recorded unsorted */
+    struct cupti_item
+        *items; /* NULL: no memory; activities are recorded unsorted */
     size_t count, room;
     bool last;
+    bool unsorted; /* an item began before the one in front of it */
 };
 
 typedef void on_record(struct round *, const struct cupti_record *);
 
-static void each_of(struct round *round, const struct cupti_buffer *buffer,
+/* Returns whether there is a record of unknown length, which hides the rest of
+ * its buffer. */
+static bool each_of(struct round *round, const struct cupti_buffer *buffer,
                     on_record *step)
 {
     struct cupti_record record = {0};
 
-    while (cupti_next(buffer->bytes, buffer->valid, &record) && record.at)
+    while (cupti_next(buffer->bytes, buffer->valid, &record)) {
+        if (!record.at)
+            return true;
         step(round, &record);
+    }
+    return false;
 }
 
 static void each(struct round *round, on_record *step)
@@ -71,18 +73,6 @@ static void each(struct round *round, on_record *step)
          buffer = buffer->next)
         if (!buffer->spare)
             each_of(round, buffer, step);
-}
-
-/* A record of unknown length hides the rest of its buffer. */
-static void count_undecoded(const struct cupti_buffer *buffer)
-{
-    struct cupti_record record = {0};
-
-    while (cupti_next(buffer->bytes, buffer->valid, &record))
-        if (!record.at) {
-            cupti_counts.undecoded++;
-            return;
-        }
 }
 
 void cupti_count_spare(const struct cupti_buffer *buffer)
@@ -154,14 +144,6 @@ static void note_call(struct round *round, const struct cupti_record *record)
     cupti_call_note(record);
 }
 
-/* Returns the call of a record once the call's own record has arrived. */
-static struct cupti_call *call_of(const struct cupti_record *record)
-{
-    struct cupti_call *call = cupti_call_find(cupti_correlation(record));
-
-    return call && call->seen ? call : NULL;
-}
-
 static void describe_launch(struct cupti_call *call,
                             const struct cupti_record *kernel)
 {
@@ -169,7 +151,8 @@ static void describe_launch(struct cupti_call *call,
     call->stream = cupti_get32(kernel, CUPTI_KERNEL_STREAM);
     for (unsigned i = 0; i < 3; i++)
         call->count[i] = cupti_get32(kernel, CUPTI_KERNEL_GRID_X + i);
-    call->kernel = cupti_kernel_name(cupti_string(kernel, CUPTI_KERNEL_NAME));
+    call->kernel =
+        cupti_kernel_name(cupti_string(kernel, CUPTI_KERNEL_NAME)).shown;
 }
 
 static void note_device(struct round *round, const struct cupti_record *record)
@@ -178,8 +161,8 @@ static void note_device(struct round *round, const struct cupti_record *record)
 
     if (!cupti_on_device(record))
         return;
-    call = call_of(record);
-    if (!call) {
+    call = cupti_call_find(cupti_correlation(record));
+    if (!call || !call->seen) {
         cupti_counts.orphans += round->last;
         return;
     }
@@ -190,14 +173,12 @@ static void note_device(struct round *round, const struct cupti_record *record)
 
 /* A compilation before a launch waits for the kernel's record, which describes
  * the launch. */
-static bool must_wait(const struct cupti_record *record)
+static bool must_wait(const struct cupti_record *record,
+                      const struct cupti_call *call)
 {
-    const struct cupti_call *call;
-
     if (!cupti_correlation(record) || waiting_count >= WAITING)
         return false;
-    call = call_of(record);
-    if (!call)
+    if (!call || !call->seen)
         return true;
     return cupti_is_compile(record) && call->launches && !call->described;
 }
@@ -218,7 +199,7 @@ static bool keep(const struct cupti_record *record)
 
 static void collect(struct round *round, const struct cupti_record *record)
 {
-    struct item *item;
+    struct cupti_item item = {.record = *record};
 
     if (!cupti_is_activity(record)) {
         cupti_note_resource(record);
@@ -226,32 +207,37 @@ static void collect(struct round *round, const struct cupti_record *record)
     }
     if (cupti_is_noise(record))
         return;
-    if (!round->last && must_wait(record) && keep(record))
+    item.call = cupti_call_find(cupti_correlation(record));
+    if (!round->last && must_wait(record, item.call) && keep(record))
         return;
+    item.times = cupti_times(record);
     if (!round->items || round->count == round->room) {
-        cupti_put_activity(record);
+        cupti_put_activity(&item);
         return;
     }
-    item = &round->items[round->count++];
-    item->record = *record;
-    item->begin = cupti_times(record).begin;
+    round->unsorted |=
+        round->count &&
+        item.times.begin < round->items[round->count - 1].times.begin;
+    round->items[round->count++] = item;
 }
 
 static int compare(const void *a, const void *b)
 {
-    const struct item *left = a, *right = b;
+    const struct cupti_item *left = a, *right = b;
 
-    return (left->begin > right->begin) - (left->begin < right->begin);
+    return (left->times.begin > right->times.begin) -
+           (left->times.begin < right->times.begin);
 }
 
 static void put(struct round *round)
 {
-    round->items = malloc((round->room + !round->room) * sizeof(struct item));
+    round->items =
+        malloc((round->room + !round->room) * sizeof(struct cupti_item));
     each(round, collect);
-    if (round->items)
-        qsort(round->items, round->count, sizeof(struct item), compare);
+    if (round->unsorted)
+        qsort(round->items, round->count, sizeof(struct cupti_item), compare);
     for (size_t i = 0; i < round->count; i++)
-        cupti_put_activity(&round->items[i].record);
+        cupti_put_activity(&round->items[i]);
     free(round->items);
 }
 
@@ -259,17 +245,16 @@ static void decode(struct round *round)
 {
     for (const struct waiting *one = round->waited; one; one = one->next)
         round->room++;
-    each(round, check);
+    if (!cupti_counts.plausible)
+        each(round, check);
     if (!cupti_is_on())
         return;
     for (const struct cupti_buffer *buffer = round->buffers; buffer;
          buffer = buffer->next) {
-        if (buffer->spare) {
+        if (buffer->spare)
             cupti_count_spare(buffer);
-        } else {
-            each_of(round, buffer, note_call);
-            count_undecoded(buffer);
-        }
+        else
+            cupti_counts.undecoded += each_of(round, buffer, note_call);
     }
     each(round, note_device);
     put(round);

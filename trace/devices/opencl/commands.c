@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "opencl.h"
+#include "trace/base/values.h"
 
 enum { NAP_NS = 100000 };
 #define PATIENCE_NS   UINT64_C(2000000000)
@@ -86,7 +87,7 @@ static void add_kernel(struct opencl_fields *fields, struct texts *texts,
     fields->values[0] =
         opencl_display(print_three(texts->count, command->count));
     fields->values[1] = trace_u64_(command->place.queue);
-    fields->values[2] = opencl_display(command->name);
+    fields->values[2] = trace_site_name();
     fields->value_count = TRACE_LAUNCH_FIELDS;
 }
 

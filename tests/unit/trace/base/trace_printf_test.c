@@ -466,7 +466,8 @@ Test(trace_printf, survives_values_that_do_not_match_the_format)
         trace_values_store(bytes, 5, given);
 
         const unsigned char *from = (const unsigned char *)bytes;
-        struct trace_values values = {from, from + trace_values_size(5, given)};
+        struct trace_values values = {from, from + trace_values_size(5, given),
+                                      NULL};
 
         trace_format(&text, formats[round % 6], &values);
         trace_text_free(&text);

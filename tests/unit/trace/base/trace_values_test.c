@@ -73,7 +73,7 @@ Test(trace_values, reads_values_back_as_stored)
         size); /* of exactly this size, so that a sanitizer sees overruns */
     trace_values_store(bytes, COUNT + 1, values);
 
-    struct trace_values at = {bytes, bytes + size};
+    struct trace_values at = {bytes, bytes + size, NULL};
 
     for (size_t i = 0; i <= COUNT; i++) {
         cr_assert(trace_values_next(&at, &value), "value %zu", i);
@@ -89,7 +89,7 @@ Test(trace_values, terminates_texts_and_stops_at_damage)
     struct trace_value value = trace_text_("text");
     uint64_t bytes[2];
     unsigned char *from = (unsigned char *)bytes;
-    struct trace_values at = {from, from + sizeof(bytes)};
+    struct trace_values at = {from, from + sizeof(bytes), NULL};
 
     cr_assert_eq(trace_values_size(1, &value), sizeof(bytes));
     trace_values_store(bytes, 1, &value);
@@ -120,7 +120,7 @@ Test(trace_values, survives_any_length_and_any_bytes)
         if (round > size)
             copy[test_below((uint32_t)length)] = (unsigned char)test_random();
 
-        struct trace_values at = {copy, copy + length};
+        struct trace_values at = {copy, copy + length, NULL};
         size_t count = 0;
 
         while (trace_values_next(&at, &value))
