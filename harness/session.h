@@ -11,6 +11,7 @@
 #include <testlog/log.h>
 
 #include "harness/results/model/usage.h"
+#include "trace/device.h"
 #include "trace/recording.h"
 
 /* ---- session.c: from a process to those that it starts ---- */
@@ -207,10 +208,11 @@ struct test_log_note {
     uint32_t crashing_thread; /* 0: unknown */
     uint32_t crashed;         /* enum test_log_crash_step */
     uint32_t devices;         /* all activities of devices are recorded */
+    struct trace_demand demand; /* for those that are held back */
     struct test_log_crash crash;
     struct test_log_usage before, after; /* the test */
     char name[1284];                     /* as test_log_name returns it */
-    char reason[296];
+    char reason[288];
     uint32_t is_known; /* 1: the test is writing why it may fail, 2: it has */
     char known[164];
     uint32_t used;   /* enum test_log_usage_step */

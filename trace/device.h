@@ -147,6 +147,28 @@ struct trace_device_host {
                       uint32_t device);
     void (*forget_ring)(uint32_t number);
     const struct trace_profiler *profiler; /* the options */
+    /* For a back end that holds back activities, so that recording them takes
+     * no time while the program works. live returns whether it must not,
+     * because lines are printed at once; hold tells whether it does from now
+     * on. asked counts how often somebody has asked for what is held back, as
+     * ask does; wait returns when that has changed, after so many ns, or when
+     * another thread calls wake. met tells that all is recorded that was held
+     * back when asked returned that number. */
+    bool (*live)(void);
+    void (*hold)(bool);
+    uint32_t (*asked)(void);
+    void (*ask)(void);
+    void (*wait)(uint32_t asked, uint64_t ns);
+    void (*wake)(void);
+    void (*met)(uint32_t asked);
+};
+
+/* A demand for activities that are held back, perhaps by another process. All
+ * zero: nobody holds back any. */
+enum { TRACE_DEMAND_TIME = 500000000 }; /* ns: for a process that dies */
+struct trace_demand {
+    uint32_t asked, met; /* atomic: how often; futexes */
+    uint32_t held;       /* atomic: whether a back end holds back any */
 };
 
 enum {
@@ -191,6 +213,15 @@ void trace_device_configure(const struct trace_profiler *);
 /* trace_device_offer publishes the interface if a driver or loader may load our
  * library, after trace_device_configure: setenv is unsafe beside threads. */
 void trace_device_offer(void);
+
+/* trace_demand asks for what is held back, and waits up to `ns` until it is
+ * recorded. Signal handlers may call it.
+ * trace_device_demand does so in this process. With trace_device_demand_at,
+ * which comes before trace_device_publish, the process's demand lies where
+ * others can reach it. */
+void trace_demand(struct trace_demand *, uint64_t ns);
+void trace_device_demand(uint64_t ns);
+void trace_device_demand_at(struct trace_demand *);
 
 /* trace_device_put, trace_device_say and trace_device_note implement the
  * functions of the table. */

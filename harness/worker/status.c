@@ -107,6 +107,7 @@ void test_log_status_begin(void)
     if (of != (void *)-1 && take_note(of)) {
         mine->pid = (uint32_t)worker;
         mine->output = test_log_pending_at();
+        trace_device_demand_at(&mine->demand);
         snprintf(mine->name, sizeof(mine->name), "%s/%s", test->category,
                  test->name);
         mark_process();

@@ -115,6 +115,7 @@ static struct {
     void (*done)(void *, uint32_t, uint8_t *, size_t, size_t);
     uint64_t (*clock)(void);
     uint64_t base; /* where the fixture's time zero is */
+    bool zeroed;   /* it promises zeroed buffers */
     bool enabled[KINDS];
     bool silent[CALLS]; /* calls of the driver */
 } client = {.clock = wall_clock};
@@ -289,14 +290,21 @@ struct out {
     size_t size, valid;
 };
 
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+    return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
 static bool ask(struct out *out)
 {
     size_t most = 0;
 
     *out = (struct out){0};
     client.wanted(&out->bytes, &out->size, &most);
-    if (out->bytes)
+    if (out->bytes && !client.zeroed)
         memset(out->bytes, 0, out->size);
+    if (out->bytes && !is_zero(out->bytes, out->size))
+        abort();
     return out->bytes != NULL;
 }
 
@@ -620,6 +628,16 @@ CALL(cuptiGetCallbackName, int domain, uint32_t id, const char **name)
 CALL(cuptiSetThreadIdType, int type)
 {
     return called("SetThreadIdType", type);
+}
+
+CALL(cuptiActivitySetAttribute, int attribute, size_t *size, void *value)
+{
+    enum { ZEROED = 5 };
+
+    if (attribute != ZEROED || *size != 1 || *(uint8_t *)value != 1)
+        return INVALID_PARAMETER;
+    client.zeroed = true;
+    return 0;
 }
 
 CALL(cuptiActivityRegisterCallbacks,

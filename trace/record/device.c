@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "profiler.h"
 #include "stack.h"
+#include "trace/base/clock.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/device.h"
@@ -295,6 +298,91 @@ void trace_device_note_again(void)
         trace_device_note(notes[i].name, notes[i].value);
 }
 
+/* ---- Demands for what is held back ---- */
+
+static struct trace_demand own_demand, *demand = &own_demand;
+
+void trace_device_demand_at(struct trace_demand *at)
+{
+    demand = at;
+}
+
+/* Waits until a futex has another value; the memory may be shared. */
+static void wait_for(const uint32_t *futex, uint32_t value, uint64_t ns)
+{
+    struct timespec most = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    syscall(SYS_futex, futex, FUTEX_WAIT, value, &most, NULL, 0);
+}
+
+static void wake_all(uint32_t *futex)
+{
+    syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void trace_demand(struct trace_demand *of, uint64_t ns)
+{
+    uint64_t now = trace_clock_ns(CLOCK_MONOTONIC), until = now + ns;
+    uint32_t number, met;
+
+    if (!__atomic_load_n(&of->held, __ATOMIC_ACQUIRE))
+        return;
+    number = __atomic_add_fetch(&of->asked, 1, __ATOMIC_ACQ_REL);
+    wake_all(&of->asked);
+    while ((int32_t)(number -
+                     (met = __atomic_load_n(&of->met, __ATOMIC_ACQUIRE))) > 0 &&
+           now < until) {
+        wait_for(&of->met, met, until - now);
+        now = trace_clock_ns(CLOCK_MONOTONIC);
+    }
+}
+
+void trace_device_demand(uint64_t ns)
+{
+    int error = errno;
+
+    if (trace_device_attached())
+        trace_demand(demand, ns);
+    errno = error;
+}
+
+static void hold(bool holds)
+{
+    __atomic_store_n(&demand->held, holds, __ATOMIC_RELEASE);
+}
+
+static uint32_t asked(void)
+{
+    return __atomic_load_n(&demand->asked, __ATOMIC_ACQUIRE);
+}
+
+static void ask(void)
+{
+    __atomic_add_fetch(&demand->asked, 1, __ATOMIC_ACQ_REL);
+    wake_all(&demand->asked);
+}
+
+static void wait_for_demand(uint32_t before, uint64_t ns)
+{
+    wait_for(&demand->asked, before, ns);
+}
+
+static void wake(void)
+{
+    wake_all(&demand->asked);
+}
+
+static void met(uint32_t number)
+{
+    __atomic_store_n(&demand->met, number, __ATOMIC_RELEASE);
+    wake_all(&demand->met);
+}
+
+static bool is_live(void)
+{
+    return __atomic_load_n(&trace_recording.reported, __ATOMIC_RELAXED);
+}
+
 /* ---- Back ends ---- */
 
 /* Each slot is NULL or a back end; a taken slot is not given back. */
@@ -434,6 +522,13 @@ const struct trace_device_host *trace_device_host(void)
         .next_ring = trace_zones_next,
         .take_ring = trace_zones_take,
         .forget_ring = trace_zones_forget,
+        .live = is_live,
+        .hold = hold,
+        .asked = asked,
+        .ask = ask,
+        .wait = wait_for_demand,
+        .wake = wake,
+        .met = met,
     };
 
     __atomic_store_n(&host.profiler,

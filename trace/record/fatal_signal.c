@@ -20,6 +20,7 @@
 
 #include "fatal_signal.h"
 #include "stack.h"
+#include "trace/device.h"
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
@@ -318,6 +319,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (hooks.begins)
         hooks.begins(number, own_thread);
     crash = crash_of(info, context);
+    trace_device_demand(TRACE_DEMAND_TIME);
     if (!hooks.crashed || !hooks.crashed(&crash, context))
         leave(&crash);
     /* A fault with its signal blocked ends the process. */

@@ -113,6 +113,8 @@ static bool signal_overdue(const struct test_log_runner *runner,
 {
     pid_t pid = (pid_t)job->pid;
     bool sent;
+
+    test_log_status_take_devices(job);
     kill(pid, SIGSTOP);
     job->abandoned = test_log_status_abandoned(job);
     test_log_status_look_at_usage(job);
@@ -188,6 +190,8 @@ static void print_slow(const struct test_log_runner *runner,
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
+    if (job->pid && !job->starting)
+        test_log_status_take_devices(job);
     if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP)) {
         test_log_status_take_output(runner->run, job,
                                     runner->options->output.live);

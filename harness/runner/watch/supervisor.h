@@ -51,6 +51,10 @@ struct test_log_worker_status {
 void test_log_status_look_at_usage(struct test_log_job *);
 struct test_log_usage test_log_status_usage(const struct test_log_job *);
 
+/* test_log_status_take_devices, before a job's process is stopped, lets it
+ * record activities of devices that it holds back. */
+void test_log_status_take_devices(const struct test_log_job *);
+
 /* test_log_status_take_output, before a job's process is killed, adds the line
  * that it has not finished to the test's output, or `live` prints it. */
 void test_log_status_take_output(const struct test_log_run *,

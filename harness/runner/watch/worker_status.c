@@ -215,6 +215,14 @@ void test_log_status_look_at_usage(struct test_log_job *job)
     test_log_usage_of((pid_t)job->pid, &job->used);
 }
 
+void test_log_status_take_devices(const struct test_log_job *job)
+{
+    struct test_log_note *note = note_of(job);
+
+    if (note)
+        trace_demand(&note->demand, TRACE_DEMAND_TIME);
+}
+
 void test_log_status_take_output(const struct test_log_run *run_of,
                                  const struct test_log_job *job, bool live)
 {

@@ -431,3 +431,23 @@ Test(e2e_gpu, finds_the_library_beside_testlog)
         0);
     e2e_expect_is(state_of("gpu/uses_it"), "on");
 }
+
+/* ---- Held back ---- */
+
+/* Activities are decoded seldom while a test runs, but before it dies. */
+Test(e2e_gpu, records_what_was_held_back_when_a_test_dies)
+{
+    static const char *const tests[] = {"crashes", "hangs", "is_interrupted"};
+
+    for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+        e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+                "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+                "/tests/playback.so env --default-signal=INT %s "
+                "--filter 'held/%s'",
+                e2e_program("gpu_held", E2E_TRACED), tests[i]);
+        e2e_expect_is(e2e_run(TESTLOG " log --filter=trace | "
+                                      "grep -c 'Executing kernel'")
+                          ->out,
+                      "100\n");
+    }
+}

@@ -2,7 +2,9 @@
  *
  * CUPTI requests and returns buffers on any thread, maybe within one of the
  * program's calls, so the callbacks only push them on a list. A thread of ours,
- * which starts with the first buffer, flushes CUPTI and decodes.
+ * which starts with the first buffer, flushes CUPTI and decodes: seldom,
+ * because it takes processor time and locks from the program, but at once if
+ * somebody wants what is held back.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,15 +15,16 @@
 #include "cupti.h"
 
 enum {
-    LARGE = 1 << 20,   /* on an H100, a launch cost 250 ns more with 256 KiB */
+    LARGE = 4 << 20,   /* each one that is asked for takes 340 µs on an H100 */
     SMALL = 256 << 10, /* since CUDA 13, each thread of the program has one */
     SPARE = 64 << 10,  /* for a buffer whose records are dropped */
     PLENTY = 32 << 20, /* from here on, buffers are small */
     MOST = 160 << 20,
     ROUND = 8 << 20,  /* is decoded at a time */
-    HURRY = 16 << 20, /* wakes the thread */
-    PERIOD_MS = 250,
-    PATIENCE_S = 5, /* for joining the thread */
+    HURRY = 32 << 20, /* wakes the thread */
+    LOOK_MS = 250,    /* between two looks whether the driver has started */
+    PERIOD_MS = 2000, /* between two flushes */
+    PATIENCE_S = 5,   /* for joining the thread */
 };
 
 static struct cupti_buffer *full; /* atomic; a stack */
@@ -33,13 +36,10 @@ static pthread_mutex_t decoding = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- The thread ---- */
 
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    pthread_t thread;
-    bool running, ending;
-} flusher = {.lock = PTHREAD_MUTEX_INITIALIZER,
-             .wake = PTHREAD_COND_INITIALIZER};
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER; /* or ending */
+static pthread_t thread;
+static bool running;
+static bool ending; /* atomic */
 static bool
     begun; /* atomic: the thread was started, or must not start any more */
 static bool requested; /* atomic: a buffer, since the last flush */
@@ -47,23 +47,9 @@ static bool asking;    /* atomic: the thread waits for CUPTI's answer */
 
 static void decode(bool last);
 
-/* Returns whether to continue. */
-static bool wait(void)
+static bool must_end(void)
 {
-    struct timespec until;
-    bool ending;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += PERIOD_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&flusher.lock);
-    if (!flusher.ending)
-        pthread_cond_clockwait(&flusher.wake, &flusher.lock, CLOCK_MONOTONIC,
-                               &until);
-    ending = flusher.ending;
-    pthread_mutex_unlock(&flusher.lock);
-    return !ending;
+    return __atomic_load_n(&ending, __ATOMIC_ACQUIRE);
 }
 
 /* Calls of CUPTI may never return. */
@@ -79,24 +65,48 @@ static void flush(void)
     cupti.flush_all(0);
 }
 
-static void *run(void *unused)
+/* Waits until it is time to decode, and meanwhile prepares what the program
+ * would have to wait for. Returns how often somebody has asked. */
+static uint32_t wait(uint32_t before)
 {
-    while (cupti_is_on()) {
+    const uint64_t look = UINT64_C(1000000) * LOOK_MS;
+    uint64_t until = cupti_clock() + UINT64_C(1000000) * PERIOD_MS;
+    uint32_t asked;
+
+    do {
         ask(cupti_enable_late); /* until the driver has started */
-        if (!wait())
-            return unused;
+        if (cupti_buffers_used() < PLENTY)
+            cupti_buffer_prepare(LARGE);
+        if (!must_end())
+            cupti.host->wait(before, look);
+        asked = cupti.host->asked();
+    } while (!must_end() && asked == before && !cupti.host->live() &&
+             cupti_clock() < until);
+    return asked;
+}
+
+static void *run(void *at_start)
+{
+    uint32_t asked = (uint32_t)(uintptr_t)at_start;
+
+    while (cupti_is_on()) {
+        asked = wait(asked);
+        if (must_end())
+            return NULL;
         decode(false); /* the complete ones first: flushing may take long */
         ask(flush);
         decode(false);
+        cupti.host->met(asked);
     }
     ask(cupti_disable_all); /* decoding has stopped */
-    return unused;
+    return NULL;
 }
 
 /* The thread blocks all signals: they are the program's. */
 void cupti_begin_flusher(void)
 {
     sigset_t all, before;
+    uint32_t asked;
 
     if (__atomic_exchange_n(&begun, true, __ATOMIC_ACQ_REL))
         return;
@@ -104,12 +114,16 @@ void cupti_begin_flusher(void)
     cupti_flush_at_exit();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_mutex_lock(&flusher.lock);
-    flusher.ending = false;
-    flusher.running = !pthread_create(&flusher.thread, NULL, run, NULL);
-    if (flusher.running)
-        pthread_setname_np(flusher.thread, "testlog-gpu");
-    pthread_mutex_unlock(&flusher.lock);
+    pthread_mutex_lock(&starting);
+    __atomic_store_n(&ending, false, __ATOMIC_RELEASE);
+    asked = cupti.host->asked(); /* before anybody can mean us */
+    cupti.host->hold(true);
+    running = !pthread_create(&thread, NULL, run, (void *)(uintptr_t)asked);
+    if (running)
+        pthread_setname_np(thread, "testlog-gpu");
+    else
+        cupti.host->hold(false);
+    pthread_mutex_unlock(&starting);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -120,23 +134,23 @@ static bool join_flusher(void)
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
-    return !pthread_clockjoin_np(flusher.thread, NULL, CLOCK_MONOTONIC, &until);
+    return !pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
 /* Returns false if the thread is stuck in CUPTI. Decoding a long backlog may
  * take any time. */
 static bool end_flusher(void)
 {
-    bool running;
+    bool was_running;
 
-    pthread_mutex_lock(&flusher.lock);
-    running = flusher.running;
-    flusher.ending = true;
-    flusher.running = false;
-    pthread_cond_signal(&flusher.wake);
-    pthread_mutex_unlock(&flusher.lock);
-    if (!running)
+    pthread_mutex_lock(&starting);
+    was_running = running;
+    running = false;
+    __atomic_store_n(&ending, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&starting);
+    if (!was_running)
         return true;
+    cupti.host->ask();
     while (!join_flusher())
         if (__atomic_load_n(&asking, __ATOMIC_ACQUIRE))
             return false;
@@ -152,14 +166,16 @@ void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
     bool enough = used >= MOST;
     bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
     size_t room = enough ? SPARE : used >= PLENTY ? SMALL : LARGE;
-    struct cupti_buffer *buffer = none ? NULL : cupti_buffer_make(room, enough);
+    struct cupti_buffer *buffer = none ? NULL : cupti_buffer_take(room, enough);
 
     *most = 0; /* as many as fit */
     *bytes = buffer ? buffer->bytes : NULL;
-    *size = buffer ? room : 0;
+    *size = buffer ? buffer->size : 0;
     __atomic_store_n(&requested, true, __ATOMIC_RELEASE);
     if (cupti_is_on())
         cupti_begin_flusher();
+    if (room == LARGE)
+        cupti.host->wake(); /* to prepare another one */
     errno = error;
 }
 
@@ -187,18 +203,19 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
     if (!is_ours(buffer))
         return;
+    buffer->valid = valid < size ? valid : size;
     __atomic_add_fetch(&received, valid > 0, __ATOMIC_RELEASE);
     if (!cupti_is_on()) { /* nobody would decode it */
-        cupti_buffer_free(buffer);
+        cupti_buffer_give_back(buffer);
         return;
     }
-    buffer->valid = valid < size ? valid : size;
     buffer->next = __atomic_load_n(&full, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    if (__atomic_add_fetch(&undecoded, buffer->size, __ATOMIC_RELAXED) >= HURRY)
-        pthread_cond_signal(&flusher.wake);
+    if (__atomic_add_fetch(&undecoded, buffer->valid, __ATOMIC_RELAXED) >=
+        HURRY)
+        cupti.host->ask();
 }
 
 /* ---- Decoding ---- */
@@ -227,7 +244,7 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest, size_t *size)
     struct cupti_buffer *first = *rest, *behind, **end = rest;
 
     for (*size = 0; *end && *size < ROUND; end = &(*end)->next)
-        *size += (*end)->size;
+        *size += (*end)->valid;
     behind = *end;
     *end = NULL; /* this is `rest` if there are none */
     *rest = behind;
@@ -345,6 +362,7 @@ static void flush_last(void)
     count_dropped();
     check_owner(waited, before);
     decode(true);
+    cupti.host->hold(false);
     if (!cupti_is_on())
         return; /* it was stopped */
     cupti_refuse_late();

@@ -115,7 +115,20 @@ static bool look_up(void *handle)
     return !missing;
 }
 
-/* Callbacks cannot be unregistered; after a failure they drop their buffers. */
+/* Otherwise CUPTI would zero each buffer in a thread of the program. */
+static void promise_zeroed_buffers(void)
+{
+    enum { ZEROED = 5 }; /* CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER */
+    uint8_t yes = 1;
+    size_t size = sizeof(yes);
+
+    cupti.zeroed =
+        cupti.set_attribute && !cupti.set_attribute(ZEROED, &size, &yes);
+}
+
+/* Callbacks cannot be unregistered; after a failure they drop their buffers.
+ * The clock is registered once: after another time, CUPTI returns a kernel with
+ * the time of another clock. */
 static bool start(void *handle)
 {
     int result;
@@ -129,6 +142,7 @@ static bool start(void *handle)
     if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
         cupti_note_refusal("threads", result);
     cupti.system_threads = !result;
+    promise_zeroed_buffers();
     if (need("cuptiActivityRegisterCallbacks",
              cupti.register_callbacks(cupti_buffer_requested,
                                       cupti_buffer_completed)) &&

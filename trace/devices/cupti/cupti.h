@@ -300,6 +300,7 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
       (struct cupti_unified *, uint32_t))                                      \
     X(enable_runtime_api, "cuptiActivityEnableRuntimeApi",                     \
       (uint32_t, uint8_t))                                                     \
+    X(set_attribute, "cuptiActivitySetAttribute", (int, size_t *, void *))     \
     X(enable_and_dump, "cuptiActivityEnableAndDump", (int))                    \
     X(subscribe_by_name, "cuptiSubscribe_v2",                                  \
       (void **, cupti_callback *, void *, struct cupti_subscriber *))
@@ -318,6 +319,7 @@ struct cupti {
     bool on;             /* atomic */
     bool system_threads; /* thread ids are the kernel's */
     bool after_init;     /* CUDA was initialized before */
+    bool zeroed;         /* CUPTI relies on it that buffers are */
     bool enabled[CUPTI_KIND_LIMIT];
     uint16_t stride[CUPTI_KIND_LIMIT]; /* bytes of a record; 0: unknown */
     struct {
@@ -421,12 +423,14 @@ struct cupti_buffer {
     _Alignas(64) uint8_t bytes[];
 };
 
-/* cupti_buffer_make allocates a buffer of so many bytes; NULL without memory.
- * cupti_buffers_used returns the bytes of all, without spare ones.
- * cupti_buffer_free frees one that CUPTI has completed. */
-struct cupti_buffer *cupti_buffer_make(size_t size, bool spare);
+/* cupti_buffer_take returns a zeroed buffer that takes so many bytes with its
+ * head; NULL without memory. cupti_buffer_give_back takes it again.
+ * cupti_buffers_used returns the bytes of those that were taken, without spare
+ * ones. cupti_buffer_prepare has one ready, unless there is one. */
+struct cupti_buffer *cupti_buffer_take(size_t size, bool spare);
+void cupti_buffer_give_back(struct cupti_buffer *);
 size_t cupti_buffers_used(void);
-void cupti_buffer_free(struct cupti_buffer *);
+void cupti_buffer_prepare(size_t size);
 
 /* ---- buffers.c ---- */
 

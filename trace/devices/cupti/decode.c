@@ -277,7 +277,7 @@ void cupti_decode(struct cupti_buffer *buffers, bool last)
     while (buffers) {
         struct cupti_buffer *next = buffers->next;
 
-        cupti_buffer_free(buffers);
+        cupti_buffer_give_back(buffers);
         buffers = next;
     }
     if (last)
