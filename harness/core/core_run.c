@@ -23,6 +23,7 @@
 #include "harness/session.h"
 #include "trace/base/file.h"
 #include "trace/base/text.h"
+#include "trace/device.h"
 #include "trace/record/fatal_signal.h"
 
 static const char *const names[TEST_LOG_CORE_FILES] = {
@@ -395,6 +396,12 @@ static bool rescue(const struct trace_crash *crash, const void *context)
 #pragma weak __sanitizer_set_death_callback
 void __sanitizer_set_death_callback(void (*)(void));
 
+static void die(void)
+{
+    trace_device_demand(TRACE_DEMAND_TIME);
+    test_log_output_rescue();
+}
+
 static void watch_death(void)
 {
     static const struct trace_crash_hooks hooks = {.crashed = rescue};
@@ -402,7 +409,7 @@ static void watch_death(void)
     trace_crash_prepare();
     trace_crash_watch(&hooks);
     if (__sanitizer_set_death_callback)
-        __sanitizer_set_death_callback(test_log_output_rescue);
+        __sanitizer_set_death_callback(die);
 }
 
 int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))

@@ -15,6 +15,7 @@
 
 #include "harness/pending_output.h"
 #include "harness/worker/worker.h"
+#include "trace/device.h"
 #include "trace/record/fatal_signal.h"
 
 /* Functions of the sanitizers and of gcov; NULL without them. */
@@ -166,8 +167,10 @@ static void keep_coverage(void)
 /* A sanitizer calls this before it ends the process. */
 static void on_death(void)
 {
-    if (!test_log_forked())
-        test_log_write_pending();
+    if (test_log_forked())
+        return;
+    test_log_write_pending();
+    trace_device_demand(TRACE_DEMAND_TIME);
 }
 
 void test_log_sanitizers_begin(void)
