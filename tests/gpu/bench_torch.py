@@ -1,9 +1,11 @@
 """Measures the launches of bench.c with torch.profiler instead of testlog.
 
-    bench_torch.py off|cuda|cpu+cuda WORK COUNT
+    bench_torch.py WORK[=COUNT],... COUNT REPETITIONS
 
-Appends a line with a JSON object to BENCH_OUT, or to stdout. The warm-up is
-profiled, too, so that counts can be compared.
+Appends lines with JSON objects to BENCH_OUT, or to stdout: in each repetition, one
+for each work without the profiler, and one with it. All are of one process, which
+takes seconds to start. The first repetition exports and counts what was profiled;
+its warm-up is profiled, too, so that counts can be compared.
 """
 import collections
 import ctypes
@@ -11,6 +13,8 @@ import json
 import os
 import sys
 import time
+
+WARM = 1000
 
 
 class Launches(ctypes.Structure):  # struct launches
@@ -48,55 +52,71 @@ def read_trace(path):
     }
 
 
-def run(library, work, count):
-    warm, result = Launches(), Launches()
-    library.launches_run(b"empty", 1000, ctypes.byref(warm))
-    library.launches_run(work.encode(), count, ctypes.byref(result))
-    return warm, result
+def exported(profiler):
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"),
+                        "torch.%d.json" % os.getpid())
+    profiler.export_chrome_trace(path)
+    row = dict(read_trace(path), file_bytes=os.path.getsize(path))
+    os.remove(path)
+    return row
+
+
+class Bench:
+    def __init__(self):
+        import torch
+        torch.zeros(1, device="cuda")
+        self.version = torch.__version__
+        self.library = ctypes.CDLL(os.environ["BENCH_LAUNCHES"])
+        self.library.launches_run.argtypes = [
+            ctypes.c_char_p, ctypes.c_long, ctypes.POINTER(Launches)]
+        self.library.launches_init()
+        self.out = open(os.environ.get("BENCH_OUT", "/dev/stdout"), "a")
+
+    def run(self, work, count):
+        warm, result = Launches(), Launches()
+        self.library.launches_run(b"empty", WARM, ctypes.byref(warm))
+        self.library.launches_run(work.encode(), count, ctypes.byref(result))
+        return warm, result
+
+    def profiled(self, work, count, counts):
+        from torch.profiler import ProfilerActivity, profile
+        begin = time.time()
+        with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+            entered = time.time()
+            warm, result = self.run(work, count)
+            left = time.time()
+        row = {"start_ms": (entered - begin) * 1e3,
+               "flush_ms": (time.time() - left) * 1e3}
+        if counts:
+            row.update(exported(profiler))
+        return warm, result, row
+
+    def put(self, mode, work, count, repetition, warm, result, more):
+        if mode == "torch:cuda":
+            mode = os.environ.get("BENCH_LABEL", mode)
+        row = {"kind": "bench", "mode": mode,
+               "work": work, "count": count, "torch": self.version,
+               "repetition": repetition,
+               "kernels": warm.kernels + result.kernels,
+               "error": result.error,
+               "launch_mean_ns": result.mean, "launch_p50_ns": result.p50,
+               "launch_p99_ns": result.p99,
+               "wall_ns_per_launch": result.wall / max(result.calls, 1)}
+        self.out.write(json.dumps(dict(row, **more)) + "\n")
+        self.out.flush()
 
 
 def main():
-    mode, work, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    import torch
-    from torch.profiler import ProfilerActivity, profile
-
-    torch.zeros(1, device="cuda")
-    library = ctypes.CDLL(os.environ["BENCH_LAUNCHES"])
-    library.launches_run.argtypes = [
-        ctypes.c_char_p, ctypes.c_long, ctypes.POINTER(Launches)]
-    library.launches_init()
-    row = {"kind": "bench",
-           "mode": os.environ.get("BENCH_LABEL", "torch:" + mode),
-           "work": work,
-           "count": count, "torch": torch.__version__,
-           "repetition": int(os.environ.get("BENCH_REPETITION", "0"))}
-    if mode == "off":
-        warm, result = run(library, work, count)
-    else:
-        activities = [ProfilerActivity.CUDA]
-        if mode == "cpu+cuda":
-            activities.append(ProfilerActivity.CPU)
-        begin = time.time()
-        with profile(activities=activities) as profiler:
-            entered = time.time()
-            warm, result = run(library, work, count)
-            left = time.time()
-        stopped = time.time()
-        path = os.path.join(os.environ.get("TMPDIR", "/tmp"),
-                            "torch.%d.json" % os.getpid())
-        profiler.export_chrome_trace(path)
-        row.update(start_ms=(entered - begin) * 1e3,
-                   flush_ms=(stopped - left) * 1e3,
-                   export_ms=(time.time() - stopped) * 1e3,
-                   file_bytes=os.path.getsize(path), **read_trace(path))
-        os.remove(path)
-    calls = max(result.calls, 1)
-    row.update(kernels=warm.kernels + result.kernels, error=result.error,
-               launch_mean_ns=result.mean, launch_p50_ns=result.p50,
-               launch_p99_ns=result.p99,
-               wall_ns_per_launch=result.wall / calls)
-    with open(os.environ.get("BENCH_OUT", "/dev/stdout"), "a") as out:
-        out.write(json.dumps(row) + "\n")
+    works = [work.partition("=") for work in sys.argv[1].split(",")]
+    bench = Bench()
+    for repetition in range(1, int(sys.argv[3]) + 1):
+        for work, _, own_count in works:
+            count = int(own_count or sys.argv[2])
+            warm, result = bench.run(work, count)
+            bench.put("torch:off", work, count, repetition, warm, result, {})
+            warm, result, more = bench.profiled(work, count, repetition == 1)
+            bench.put("torch:cuda", work, count, repetition, warm, result,
+                      more)
 
 
 main()

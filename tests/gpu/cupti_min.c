@@ -41,8 +41,10 @@ uint64_t cupti_min_now(void)
 
 static void request(uint8_t **buffer, size_t *size, size_t *records)
 {
-    *buffer = aligned_alloc(64, BUFFER);
-    *size = *buffer ? BUFFER : 0;
+    *size = BUFFER;
+    *buffer = cupti_min.make ? cupti_min.make(size) : aligned_alloc(64, BUFFER);
+    if (!*buffer)
+        *size = 0;
     *records = 0;
     __atomic_fetch_add(&cupti_min.buffers, 1, __ATOMIC_RELAXED);
 }
@@ -65,7 +67,10 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer,
     if (cupti_min.see)
         cupti_min.see(buffer, valid, stream);
     pthread_mutex_unlock(&lock);
-    free(buffer);
+    if (cupti_min.take)
+        cupti_min.take(buffer, valid);
+    else
+        free(buffer);
 }
 
 /* ---- Loading ---- */
@@ -127,6 +132,11 @@ static void silence(void *library)
         return;
     enable_call(626, 0); /* cuGetProcAddress */
     enable_call(677, 0); /* cuGetProcAddress_v2 */
+}
+
+int cupti_min_load(void)
+{
+    return load() ? 0 : -1;
 }
 
 int cupti_min_start(const char *kinds)

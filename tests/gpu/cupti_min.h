@@ -16,6 +16,9 @@ extern struct cupti_min {
     char refused[512]; /* what CUPTI refused */
     /* If set, it is called with each buffer, one at a time. */
     void (*see)(const uint8_t *buffer, size_t size, uint32_t stream);
+    /* If set, they replace malloc and free. */
+    uint8_t *(*make)(size_t *size);
+    void (*take)(uint8_t *buffer, size_t valid);
 } cupti_min;
 
 /* cupti_min_start enables the kinds of a list such as ":10,5", with TRACE_CUPTI
@@ -26,6 +29,9 @@ int cupti_min_start(const char *kinds);
 /* cupti_min_flush and cupti_min_dropped do nothing before cupti_min_start. */
 void cupti_min_flush(uint32_t forced);
 size_t cupti_min_dropped(void);
+
+/* cupti_min_load only loads the library, for cupti_min_next. */
+int cupti_min_load(void);
 
 /* cupti_min_next steps to the next record, like cuptiActivityGetNextRecord. */
 int cupti_min_next(const uint8_t *buffer, size_t size, void **record);

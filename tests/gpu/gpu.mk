@@ -1,9 +1,9 @@
 # gpu.mk: the programs that tests/gpu/run.sh runs on a machine with a GPU.
 
-GPU_TOOLS := $(addprefix $(B)/tests/gpu/,bench count probe record_fixture standin.so \
+GPU_TOOLS := $(addprefix $(B)/tests/gpu/,ab bench count gate probe record_fixture standin.so \
     $(if $(NVCC),launches.so))
 
-$(B)/tests/gpu/bench $(B)/tests/gpu/record_fixture: $(B)/tests/gpu/cupti_min.o
+$(B)/tests/gpu/bench $(B)/tests/gpu/gate $(B)/tests/gpu/record_fixture: $(B)/tests/gpu/cupti_min.o
 
 $(B)/tests/gpu/count: $(LIB)
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # run.sh [--out DIR] [--debs DIR] [--dry-run] [--limit SECONDS] [--launches N]
-# [--repetitions N] [--built DIR]: tests everything that needs a GPU, in one command.
+# [--repetitions N] [--built DIR] [--only PART,...]: tests everything that needs a GPU,
+# in one command and six minutes.
 # run.sh --download DIR: downloads the packages for --debs, on another machine.
+#
+# The parts are suite, counts, timing, ab, gate, questions and fixtures; without --only,
+# all run except fixtures, which are in tests/playback/h100.
 #
 # It needs gcc, python3, a CUDA toolkit and a driver, but no network, and installs
 # nothing: make, Criterion and other libraries are unpacked from the .deb files in
@@ -11,7 +15,9 @@
 # env.txt; and results.tar.gz, the output of each step, fixtures and a trace. With
 # --dry-run, one library replaces CUPTI by playback and another replaces the GPU;
 # that only shows that the script works. --built names a folder of build/ in which
-# everything is already built.
+# everything is already built, also on another machine:
+#
+#     make TRACING=1 NVCCFLAGS='-O2 -arch=sm_90' gpu-tools all
 #
 # Ends with "N passed, N failed, N skipped"; exits with 1 if any failed.
 set -u
@@ -20,12 +26,12 @@ unset -v "${!TESTLOG_@}" "${!PLAYBACK_@}" "${!BENCH_@}" LOG LOG_FORMAT TRACE_FIL
     TRACE_DIR TRACE_SCRATCH TRACE_LIMIT TRACE_OPTIONS NOCAPTURE CUDA_INJECTION64_PATH MAKEFLAGS MAKELEVEL
 export TRACE_OPTIONS=compress=0 # what counts records reads them as written
 
-out='' debs='' dry=0 limit=540 launches='' repetitions='' built=''
+out='' debs='' dry=0 limit=360 launches='' repetitions='' built='' only=''
 download=''
 while [ $# -gt 0 ]; do
     case $1 in
     --dry-run) dry=1 ;;
-    --out | --debs | --download | --limit | --launches | --repetitions | --built)
+    --out | --debs | --download | --limit | --launches | --repetitions | --built | --only)
         [ $# -ge 2 ] || { echo "run.sh: $1 wants a value" >&2; exit 2; }
         declare "${1#--}=$2"
         shift
@@ -37,11 +43,16 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+parts=suite,counts,timing,ab,gate,questions
 if [ $dry = 1 ]; then
-    launches=${launches:-100} repetitions=${repetitions:-2}
+    launches=${launches:-100} repetitions=${repetitions:-2} only=${only:-$parts,fixtures}
 else
-    launches=${launches:-100000} repetitions=${repetitions:-3}
+    launches=${launches:-20000} repetitions=${repetitions:-7} only=${only:-$parts}
 fi
+for part in ${only//,/ }; do
+    [[ ,$parts,fixtures, == *,"$part",* ]] ||
+        { echo "run.sh: --only: no part \"$part\"; there are $parts and fixtures" >&2; exit 2; }
+done
 
 for path in out debs download built; do
     [ -z "${!path}" ] || declare "$path=$(realpath -m "${!path}")"
@@ -95,10 +106,13 @@ quoted() {
         sed 's/[\\"]/\\&/g; s/^/"/; s/$/"/' | grep . || printf '""'
 }
 
-# verdict WHAT NAME pass|fail|skip NOTE
+# wants PART: whether it is to run
+wants() { [[ ,$only, == *,"$1",* ]]; }
+
+# verdict WHAT NAME pass|fail|skip NOTE [SECONDS]
 verdict() {
     printf '{"kind":"%s","name":%s,"verdict":"%s","seconds":%d,"note":%s}\n' \
-        "$1" "$(quoted "$2")" "$3" "$SECONDS" "$(quoted "$4")" >>"$results"
+        "$1" "$(quoted "$2")" "$3" "${5:-0}" "$(quoted "$4")" >>"$results"
     case $3 in
     pass) printf 'ok       %s%s\n' "$2" "${4:+: $4}" ;;
     fail) printf 'FAILED   %s: %s\n' "$2" "$4" ;;
@@ -111,10 +125,10 @@ verdict() {
 # summary.
 kept=20
 step() {
-    local name=$1 seconds=$2 log code left=$((limit - kept - SECONDS))
+    local name=$1 seconds=$2 log code began=$SECONDS left=$((limit - kept - SECONDS))
     log=$out/log/$(tr -c 'a-zA-Z0-9\n' _ <<<"$1").txt
     shift 2
-    [ $limit -le 540 ] || seconds=$((seconds * limit / 540))
+    [ $limit -le 360 ] || seconds=$((seconds * limit / 360))
     if [ $left -lt 5 ]; then
         verdict step "$name" skip "no time is left of $limit s"
         return 125
@@ -123,9 +137,9 @@ step() {
     timeout -k 5 "$seconds" "$@" >"$log" 2>&1 </dev/null
     code=$?
     case $code in
-    0) verdict step "$name" pass '' ;;
-    124 | 137) verdict step "$name" fail "no end after $seconds s" ;;
-    *) verdict step "$name" fail "exit $code: $(grep . "$log" | tail -n 1)" ;;
+    0) verdict step "$name" pass '' $((SECONDS - began)) ;;
+    124 | 137) verdict step "$name" fail "no end after $seconds s" "$seconds" ;;
+    *) verdict step "$name" fail "exit $code: $(grep . "$log" | tail -n 1)" $((SECONDS - began)) ;;
     esac
     return $code
 }
@@ -208,6 +222,7 @@ environment() {
         uname -srm
         sed -n 's/^PRETTY_NAME=//p' /etc/os-release
         echo "$(nproc) processors"
+        lscpu -e=CPU,CORE,SOCKET
         "$CC" --version | head -n 1
         make CUDA="${CUDA:-auto}" toolkit
         python3 --version
@@ -227,28 +242,44 @@ environment() {
 
 # ---- Measuring ----
 
-# CUPTI's thread gets a separate processor.
-pin=()
+# Threads of CUPTI and testlog get a processor of another core than the launching one.
+# Two processors of one core slow each other down.
+core_of() { cat "/sys/devices/system/cpu/cpu$1/topology/core_id" 2>/dev/null; }
+launch_cpu=2 other_cpu='' sibling_cpu='' pin=()
 if [ "$(nproc)" -ge 4 ] && command -v taskset >/dev/null; then
-    pin=(taskset -c "2,3")
+    for ((cpu = 3; cpu < $(nproc); cpu++)); do
+        if [ "$(core_of $cpu)" = "$(core_of $launch_cpu)" ]; then
+            sibling_cpu=${sibling_cpu:-$cpu}
+        else
+            other_cpu=${other_cpu:-$cpu}
+        fi
+    done
+    pin=(taskset -c "$launch_cpu,${other_cpu:-3}")
 fi
 
 # bench MODE WORK COUNT
 bench() {
-    step "$1, $2${BENCH_REPETITION:+, $BENCH_REPETITION}" 60 \
+    step "${BENCH_LABEL:-$1}, $2${BENCH_REPETITION:+, $BENCH_REPETITION}" 60 \
         "${pin[@]}" "$tools/bench" "$@"
 }
 
-# ours LABEL WORK COUNT: measures under testlog record, and counts the recording
+# ours WORK COUNT: measures with testlog's library alone, so nothing is exported
 ours() {
-    local label=$1 runs=$out/runs/$1 recording name
+    rm -rf "$out/runs/timed"
+    mkdir -p "$out/runs/timed"
+    BENCH_LABEL=${BENCH_LABEL:-ours} CUDA_INJECTION64_PATH=$injected \
+        TESTLOG_RECORD=$out/runs/timed bench off "$@"
+}
+
+# counted LABEL WORK COUNT: runs it under testlog record, and counts the recording
+counted() {
+    local label=$1 runs=$out/runs/$1 recording name="counted, $1"
     shift
-    name="ours, $1${BENCH_REPETITION:+, $BENCH_REPETITION} ($label)"
-    BENCH_LABEL=${BENCH_LABEL:-ours} step "$name" 90 "${pin[@]}" "$testlog" record \
+    BENCH_LABEL=${BENCH_LABEL:-counted} step "$name" 60 "${pin[@]}" "$testlog" record \
         --output "$runs" -- "$tools/bench" off "$@"
     for recording in "$runs"/latest/tests/*/process.*/recording; do
         [ -e "$recording" ] || continue
-        step "$name: counted" 60 "$tools/count" "$label" "$recording"
+        step "$name: read" 30 "$tools/count" "$label" "$recording"
         printf '{"kind":"files","label":%s,"recording":%d,"trace":%d}\n' \
             "$(quoted "$label")" "$(stat -c %s "$recording")" \
             "$(stat -c %s "${recording%/*}/trace.json" 2>/dev/null || echo 0)" \
@@ -259,12 +290,6 @@ ours() {
 }
 
 has_torch=0
-torch() { # MODE WORK COUNT
-    [ $has_torch = 1 ] || return
-    step "torch:$1, $2${BENCH_REPETITION:+, $BENCH_REPETITION}" 90 \
-        "${pin[@]}" python3 tests/gpu/bench_torch.py "$@"
-}
-
 find_torch() {
     if [ $dry = 1 ]; then
         skip "torch.profiler" "a dry run has no GPU"
@@ -274,6 +299,14 @@ find_torch() {
     else
         skip "torch.profiler" "python3 here has no torch that sees a GPU"
     fi
+}
+
+# torch NAME WORKS COUNT REPETITIONS
+torch() {
+    local name=$1
+    shift
+    [ $has_torch = 0 ] ||
+        step "$name" 90 "${pin[@]}" python3 tests/gpu/bench_torch.py "$@"
 }
 
 # play FIXTURE KERNELS COPIES SETS CAPTURED: what generate.py put into a fixture.
@@ -303,57 +336,27 @@ has_gpu() {
     BENCH_OUT=/dev/null step "a GPU" 60 "$tools/bench" off none 1
 }
 
-# The worst case: the threads of CUPTI and of the program take turns.
-one_processor() {
-    local pin=(taskset -c 0)
-    if ! command -v taskset >/dev/null; then
-        skip "one processor" "no taskset"
-        return
-    fi
-    BENCH_LABEL="off, one processor" bench off empty "$launches"
-    BENCH_LABEL="ours, one processor" ours one-processor empty "$launches"
-}
+captured=2000 # graphs
 
-# More than two repetitions only narrow the ranges.
-overhead() {
+# What was recorded, against what was launched and what torch sees.
+counts() {
     local r
-    for ((r = 1; r <= repetitions; r++)); do
-        if [ $r -gt 2 ] && [ $((limit - SECONDS)) -lt $((limit / 2)) ]; then
-            skip "repetition $r" "other steps need the time"
-            break
-        fi
-        export BENCH_REPETITION=$r
-        bench off empty "$launches"
-        bench min:10 empty "$launches"
-        bench min:10,5 empty "$launches"
-        bench min:10,5,4 empty "$launches"
-        bench min:10,5,4,39 empty "$launches"
-        ours "empty.$r" empty "$launches"
-        torch off empty "$launches"
-        torch cuda empty "$launches"
+    for r in 1 2; do
+        BENCH_REPETITION=$r counted empty.$r empty "$launches"
     done
-    one_processor
-    unset BENCH_REPETITION
-}
-
-# compare WORK COUNT
-compare() {
-    bench off "$@"
-    ours "$1" "$@"
-    torch cuda "$@"
-}
-
-graphs() {
-    compare graph "$launches"
-    compare capture 2000
-}
-
-other_work() {
-    compare streams:16 "$launches"
-    compare threads:8 "$launches"
-    compare mixed "$launches"
-    ours spin spin 100
+    [ $dry = 0 ] || play capture 5 0 0 4
+    counted graph graph "$launches"
+    counted capture capture $captured
+    [ $dry = 0 ] || play plain 9 2 1 0
+    counted streams:16 streams:16 "$launches"
+    counted threads:8 threads:8 "$launches"
+    counted mixed mixed "$launches"
+    counted spin spin 100
+    counted unsynced unsynced 1000
     busy
+    [ $dry = 0 ] || play jit 1 0 0 0
+    compiling
+    [ $dry = 0 ] || play plain 9 2 1 0
 }
 
 # Another client of CUPTI comes first.
@@ -367,12 +370,65 @@ busy() {
 compiling() {
     CUDA_CACHE_PATH=$(mktemp -d)
     export CUDA_CACHE_PATH
-    ours jit.cold jit 1000
-    ours jit.warm jit 1000
+    counted jit.cold jit 1000
+    counted jit.warm jit 1000
     rm -rf "$CUDA_CACHE_PATH"
     unset CUDA_CACHE_PATH
-    CUDA_CACHE_DISABLE=1 ours jit.disabled jit 1000
-    CUDA_MODULE_LOADING=EAGER ours jit.eager jit 1000
+}
+
+# What a launch costs: short runs in turns, so that all see the same machine. torch
+# takes seconds to start, so it repeats the works in one process.
+timing() {
+    local r work
+    torch "torch.profiler" \
+        "empty,streams:16,threads:8,graph,mixed,capture=$captured" "$launches" 3
+    for ((r = 1; r <= repetitions; r++)); do
+        if [ $((limit - SECONDS)) -lt $((limit / 3)) ] && [ $r -gt 2 ]; then
+            skip "repetition $r" "other steps need the time"
+            break
+        fi
+        for work in empty streams:16 threads:8 graph mixed; do
+            BENCH_REPETITION=$r bench off $work "$launches"
+            BENCH_REPETITION=$r ours $work "$launches"
+        done
+    done
+    torch "torch.profiler, again" "empty,streams:16,threads:8,graph,mixed" \
+        "$launches" 3
+    # Longer than 2 s, so it is decoded while it launches.
+    BENCH_LABEL="off, long" bench off empty $((50 * launches))
+    BENCH_LABEL="ours, long" ours empty $((50 * launches))
+    if command -v taskset >/dev/null; then # threads of CUPTI take turns with it
+        local pin=(taskset -c 0)
+        BENCH_LABEL="off, one processor" bench off empty "$launches"
+        BENCH_LABEL="ours, one processor" ours empty "$launches"
+    fi
+}
+
+# Which part of tracing costs how much.
+ab() {
+    local few=(off "torch's" "all kinds" "all, pool+zeroed+prefault" "all, decode 3us other")
+    export AB_LAUNCH_CPU=$launch_cpu AB_SIBLING_CPU=$sibling_cpu AB_OTHER_CPU=$other_cpu
+    [ ${#pin[@]} -gt 0 ] || unset AB_LAUNCH_CPU
+    [ $dry = 0 ] || local -x STANDIN_WORK=launch
+    step "ab, empty" 50 "$tools/ab" empty $((launches / 5)) $((repetitions + 5))
+    step "ab, threads:8" 25 "$tools/ab" threads:8 $((launches / 2)) 6 "${few[@]}"
+    step "ab, graph" 25 "$tools/ab" graph $((launches / 2)) 6 "${few[@]}"
+}
+
+# Whether CUPTI can write into a file that outlives the process.
+gate() {
+    local work file=$out/runs/gate
+    [ $dry = 0 ] || local -x STANDIN_WORK=launch
+    mkdir -p "$out/runs"
+    for work in empty threads:8; do
+        rm -f "$file"
+        BENCH_LABEL="private memory" bench min:10,5 $work "$launches"
+        # shellcheck disable=SC2016
+        step "gate, $work" 30 sh -c '"$@"; test $? = 137' 'it kills itself' \
+            "${pin[@]}" "$tools/gate" run "$file" $work "$launches"
+        step "gate, $work: read" 20 "$tools/gate" read "$file" $work
+    done
+    rm -f "$file"
 }
 
 # zones TRACE: parts of a kernel that it timed itself
@@ -422,24 +478,17 @@ suite() {
 questions() {
     local threads
     [ $dry = 1 ] || ask 1 "$("$tools/probe" setenv "$injected" 2>/dev/null)"
-    CUDA_INJECTION64_PATH='' bench min:10 none 1
-    ours unsynced unsynced 1000
-    ours none none 1
     bench off none 1
+    ours none 1
     for threads in 8 16 64; do
-        BENCH_LABEL="off, memory" bench off threads:$threads 64000
-        BENCH_LABEL="ours, memory" ours memory.$threads threads:$threads 64000
+        BENCH_LABEL="ours, memory" ours threads:$threads 64000
     done
-    bench min:10,5 empty "$launches"
-    bench min+flush:10,5 empty "$launches"
     [ $dry = 0 ] || return
     ask 7 "$(env CUDA_INJECTION64_PATH="$injected" TESTLOG_RECORD="$out/runs/probe" \
         "$tools/probe" subscriber 2>/dev/null)"
-    if [ $has_torch = 1 ]; then
-        mkdir -p "$out/runs/injected"
-        BENCH_LABEL=torch:injected CUDA_INJECTION64_PATH=$injected \
-            TESTLOG_RECORD=$out/runs/injected torch cuda mixed 1000
-    fi
+    mkdir -p "$out/runs/injected"
+    BENCH_LABEL=torch:injected CUDA_INJECTION64_PATH=$injected \
+        TESTLOG_RECORD=$out/runs/injected torch "torch in a traced process" mixed 1000 1
     ask 10 "{\"sampling\":$("$tools/probe" sampling 2>/dev/null || echo null),\"icds\":$(
         quoted "$(ls /etc/OpenCL/vendors 2>/dev/null; ldconfig -p | grep -o 'libnvidia-opencl[^ ]*')")}"
 }
@@ -511,20 +560,14 @@ prepare
 [ -n "$built" ] || build
 find_cupti
 environment
-suite
+! wants suite || suite
 find_torch
 if [ ! -x "$tools/bench" ]; then
     verdict step "measuring" fail "what it needs was not built"
 elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
-    fixtures
-    overhead
-    [ $dry = 0 ] || play capture 5 0 0 4
-    graphs
-    [ $dry = 0 ] || play jit 1 0 0 0
-    compiling
-    [ $dry = 0 ] || play plain 9 2 1 0
-    other_work
-    questions
+    for part in fixtures timing gate counts ab questions; do
+        ! wants $part || $part
+    done
 elif [ $dry = 0 ]; then
     verdict step "measuring" fail "no GPU here: --dry-run needs none"
 fi

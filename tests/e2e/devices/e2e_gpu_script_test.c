@@ -126,11 +126,25 @@ Test(e2e_gpu_script, refuses_an_unknown_flag)
     e2e_expect_has(run->err, "run.sh [--out DIR]");
 }
 
+Test(e2e_gpu_script, refuses_an_unknown_part)
+{
+    const struct e2e *run =
+        e2e_run("'%s/gpu/run.sh' --only timing,timings", TESTS_DIR);
+
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "run.sh: --only: no part \"timings\"; there are "
+                             "suite,counts,timing,ab,gate,questions and ");
+}
+
 /* ---- The summary ---- */
 
-#define BENCH(mode, work, repetition, numbers)                                 \
+/* What a launch took, of all kinds. */
+#define BENCH(mode, work, repetition, ns, more)                                \
     "{\"kind\":\"bench\",\"mode\":\"" mode "\",\"work\":\"" work               \
-    "\",\"repetition\":" #repetition ",\"launch_p50_ns\":" numbers "}\n"
+    "\",\"repetition\":" #repetition ",\"launch_p50_ns\":" ns                  \
+    ",\"launch_mean_ns\":" ns ",\"wall_ns_per_launch\":" ns more "}\n"
+#define COUNTED(work, repetition, more)                                        \
+    BENCH("counted", work, repetition, "2300", more)
 #define COUNT(label, ids, kinds) COUNT_NOTED(label, ids, kinds, "")
 #define COUNT_NOTED(label, ids, kinds, notes)                                  \
     "{\"kind\":\"count\",\"label\":\"" label                                   \
@@ -143,46 +157,59 @@ Test(e2e_gpu_script, refuses_an_unknown_flag)
     "\"0\",\"gpu.undecoded\":\"0\"" notes "},"                                 \
     "\"compiles\":[{\"stage\":\"cache_store "                                  \
     "cache_load JIT compile\"}]}\n"
-#define MADE "2300,\"kernels\":40,\"calls\":40,\"copies\":20,\"sets\":10"
-#define TORCH(work, repetition)                                                \
-    BENCH("torch:cuda", work, repetition, "4000,\"names\":{\"empty\":40}")
+#define MADE ",\"kernels\":40,\"calls\":40,\"copies\":20,\"sets\":10"
+#define TIMED(work)                                                            \
+    BENCH("off", work, 1, "2000", "")                                          \
+    BENCH("ours", work, 1, "2300", "")                                         \
+    BENCH("torch:off", work, 1, "2100", "")
+#define TORCH(work)                                                            \
+    BENCH("torch:cuda", work, 1, "4000", ",\"names\":{\"empty\":40}")
 #define COPIES "\"MEMCPY\":20,\"MEMSET\":10"
-#define GRAPH  "2300,\"kernels\":40,\"calls\":2,\"captured\":20"
+#define GRAPH  ",\"kernels\":40,\"calls\":2,\"captured\":20"
 #define CAPTURED                                                               \
     ",\"gpu.captured\":\"20\",\"gpu.lost\":\"0\",\"gpu.orphans\":\"0\""
 #define FIXTURE                                                                \
     "{\"kind\":\"fixture\",\"name\":\"copies.fixture\",\"kernels\":40,"        \
     "\"copies\":20,\"sets\":10,\"kernel\":\"empty\"}\n"
 
+#define GATE                                                                   \
+    "{\"kind\":\"gate\",\"work\":\"empty\",\"launched\":40,\"completed\":{"    \
+    "\"kernels\":30,\"open\":0,\"torn\":0},\"unfinished\":{\"kernels\":9,"     \
+    "\"open\":1,\"torn\":0}}\n"
+
 static const char *const rows[] = {
-    BENCH("off", "empty", 1, "2000"),
-    BENCH("torch:off", "empty", 1, "2000"),
-    BENCH("ours", "empty", 1, MADE),
+    TIMED("empty"),
+    COUNTED("empty", 1, MADE),
     COUNT("empty.1", 40, ""),
-    BENCH("ours", "empty", 2, MADE),
+    COUNTED("empty", 2, MADE),
     COUNT("empty.2", 40, ""),
-    TORCH("empty", 1),
-    BENCH("ours", "streams:16", 0, MADE),
+    TORCH("empty"),
+    TIMED("streams:16"),
+    COUNTED("streams:16", 0, MADE),
     COUNT("streams:16", 40, ""),
-    TORCH("streams:16", 0),
-    BENCH("ours", "threads:8", 0, MADE),
+    TORCH("streams:16"),
+    TIMED("threads:8"),
+    COUNTED("threads:8", 0, MADE),
     COUNT("threads:8", 40, ""),
-    TORCH("threads:8", 0),
-    BENCH("ours", "graph", 0, GRAPH),
+    TORCH("threads:8"),
+    TIMED("graph"),
+    COUNTED("graph", 0, GRAPH),
     COUNT_NOTED("graph", 2, "", CAPTURED),
-    TORCH("graph", 0),
-    BENCH("ours", "capture", 0, GRAPH),
+    TORCH("graph"),
+    COUNTED("capture", 0, GRAPH),
     COUNT_NOTED("capture", 2, "", CAPTURED),
-    TORCH("capture", 0),
-    BENCH("ours", "mixed", 0, MADE),
+    TORCH("capture"),
+    TIMED("mixed"),
+    COUNTED("mixed", 0, MADE),
     COUNT("mixed", 40, COPIES),
-    TORCH("mixed", 0),
+    TORCH("mixed"),
     COUNT("jit.cold", 40, ""),
     COUNT("jit.warm", 40, ""),
     COUNT("spin", 40, ""),
     FIXTURE,
     COUNT("fixture.copies", 40, COPIES),
     COUNT_NOTED("busy", 40, "", ",\"gpu.state\":\"busy\""),
+    GATE,
 };
 
 /* A change to the row that contains `where`, and the criterion that fails. */
@@ -208,7 +235,10 @@ ParameterizedTestParameters(e2e_gpu_script,
         {"9 ", "\"label\":\"empty.2", "launched_by\":{}",
          "launched_by\":{\"a\":1}"},
         {"10 ", "\"torch:cuda\",\"work\":\"mixed", "empty", "other"},
-        {"11 ", "\"mode\":\"torch:cuda\",\"work\":\"empty", "4000", "2100"},
+        {"11 ", "\"torch:cuda\",\"work\":\"empty", "p50_ns\":4000",
+         "p50_ns\":2400"},
+        {"11 ", "\"torch:cuda\",\"work\":\"graph", "launch\":4000",
+         "launch\":2399"},
         {"12 ", "\"label\":\"spin", "1003000", "1020100"},
         {"12 ", "\"label\":\"spin", "1003000", "979900"},
         {"12 ", "\"label\":\"spin", "launches_spin", "launches_empty"},
@@ -221,6 +251,7 @@ ParameterizedTestParameters(e2e_gpu_script,
         {"14 ", "\"label\":\"fixture", "outside\":{}", "outside\":{\"K\":1}"},
         {"14 ", "\"label\":\"fixture", "\"empty\":40", "\"other\":40"},
         {"15 ", "\"label\":\"busy", "\"busy\"}", "\"on\"}"},
+        {"16 ", "\"kind\":\"gate", "\"torn\":0", "\"torn\":1"},
     };
 
     return cr_make_param_array(struct wrong, wrongs,
@@ -262,7 +293,7 @@ ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
         e2e_run("python3 '%s/gpu/summary.py' results.jsonl page.md", TESTS_DIR),
         0);
     criteria = rows_of("results.jsonl", "criterion");
-    cr_assert_eq(cJSON_GetArraySize(criteria), 15);
+    cr_assert_eq(cJSON_GetArraySize(criteria), 16);
     cJSON_ArrayForEach(row, criteria)
     {
         bool fails = *wrong->criterion &&
