@@ -283,8 +283,11 @@ class Oracle:
             if kind == 10:
                 self.kernel(record)
             elif kind == 1:
+                host = {1: record[5], 3: record[5], 2: record[6],
+                        4: record[6]}.get(record[4], 0)
                 self.transfer("MEMCPY", "Memcpy " + COPIES[record[4]], record,
-                              [("async", "true" if record[7] & 1 else "false")])
+                              [("async", "true" if record[7] & 1 else "false")]
+                              + ([("memory", MEMORIES[host])] if host else []))
             elif kind == 2:
                 self.transfer("MEMSET", "Memset", record,
                               [("value", at(record, "I", 4))])

@@ -406,6 +406,27 @@ static void add_stream(struct building *building)
     add_number(building, "stream", building->activity.at.stream);
 }
 
+/* CUpti_ActivityMemoryKind */
+enum { MEMORIES = 8, HOST_MEMORIES = 3, UNKNOWN_MEMORY = 0 };
+static const char *const memories[MEMORIES] = {
+    "unknown", "pageable", "pinned",        "device",
+    "array",   "managed",  "device_static", "managed_static"};
+
+/* Copies between pageable memory and a device block the thread. */
+static void add_host_memory(struct building *building)
+{
+    enum { HTOD = 1, DTOH, HTOA, ATOH };
+    uint64_t way = cupti_get(building->record, CUPTI_MEMCPY_KIND);
+    uint64_t memory = UNKNOWN_MEMORY;
+
+    if (way == HTOD || way == HTOA)
+        memory = cupti_get(building->record, CUPTI_MEMCPY_SRC);
+    else if (way == DTOH || way == ATOH)
+        memory = cupti_get(building->record, CUPTI_MEMCPY_DST);
+    if (memory != UNKNOWN_MEMORY && memory < MEMORIES)
+        add(building, "memory", display(memories[memory]));
+}
+
 static void copy(struct building *building)
 {
     building->activity.at.kind = TRACE_ACTIVITY_MEMCPY;
@@ -416,6 +437,7 @@ static void copy(struct building *building)
     add_bytes(building, CUPTI_MEMCPY_BYTES);
     add(building, "async",
         trace_bool(cupti_get(building->record, CUPTI_MEMCPY_FLAGS) & 1));
+    add_host_memory(building);
     add_stream(building);
     add_number(building, "correlation", building->activity.at.correlation);
     add_graph(building, CUPTI_MEMCPY_GRAPH, CUPTI_MEMCPY_NODE);
@@ -648,7 +670,7 @@ static void synchronization(struct building *building)
 
 /* ---- Memory ---- */
 
-enum { DEVICES = 64, KINDS = 8, HOST_KINDS = 3, ALLOCATED = 1 };
+enum { DEVICES = 64, ALLOCATED = 1 };
 
 /* Returns the device's bytes in use. The program may release what it allocated
  * before we started, so the sum never goes below 0. */
@@ -668,11 +690,8 @@ static uint64_t in_use(const struct cupti_record *record)
 
 static void memory(struct building *building)
 {
-    static const char *const kinds[KINDS] = {
-        "unknown", "pageable", "pinned",        "device",
-        "array",   "managed",  "device_static", "managed_static"};
     const struct cupti_record *record = building->record;
-    uint32_t kind = cupti_get32(record, CUPTI_MEMORY_KIND) % KINDS;
+    uint32_t kind = cupti_get32(record, CUPTI_MEMORY_KIND) % MEMORIES;
     bool allocated = cupti_get(record, CUPTI_MEMORY_OPERATION) == ALLOCATED;
 
     building->activity.at.kind =
@@ -684,8 +703,8 @@ static void memory(struct building *building)
     add(building, "address",
         trace_pointer_(
             (void *)(uintptr_t)cupti_get(record, CUPTI_MEMORY_ADDRESS)));
-    add(building, "memory", display(kinds[kind]));
-    if (kind >= HOST_KINDS)
+    add(building, "memory", display(memories[kind]));
+    if (kind >= HOST_MEMORIES)
         add_number(building, "in_use", in_use(record));
     add_number(building, "device", building->activity.at.device);
     if (building->activity.at.stream)

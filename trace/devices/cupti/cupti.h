@@ -94,6 +94,8 @@ enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
     X(KERNEL_CLUSTER_Y, CONCURRENT_KERNEL, clusterY, 180, 4)                   \
     X(KERNEL_CLUSTER_Z, CONCURRENT_KERNEL, clusterZ, 184, 4)                   \
     X(MEMCPY_KIND, MEMCPY, copyKind, 4, 1)                                     \
+    X(MEMCPY_SRC, MEMCPY, srcKind, 5, 1)                                       \
+    X(MEMCPY_DST, MEMCPY, dstKind, 6, 1)                                       \
     X(MEMCPY_FLAGS, MEMCPY, flags, 7, 1)                                       \
     X(MEMCPY_BYTES, MEMCPY, bytes, 8, 8)                                       \
     X(MEMCPY_START, MEMCPY, start, 16, 8)                                      \
