@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "critical_table.h"
+#include "finding_table.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
 #include "line_table.h"
@@ -19,6 +20,7 @@ struct settings {
     bool by, tree, critical;
     bool functions, sampled_lines; /* samples are summed up */
     bool lines, line_order;        /* recorded lines are shown */
+    bool findings;                 /* what made the host wait is shown */
     struct stat_range range;
     enum runners_form form;
 };
@@ -28,7 +30,7 @@ static const char *const words[] = {
     STAT_BY(STAT_X)
 #undef STAT_X
         "function",
-    "line", NULL};
+    "line", "finding", NULL};
 
 /* The last ones. */
 enum {
@@ -36,7 +38,8 @@ enum {
     STAT_BY(STAT_X)
 #undef STAT_X
         WORD_FUNCTION,
-    WORD_LINE
+    WORD_LINE,
+    WORD_FINDING
 };
 
 static void usage(void)
@@ -48,10 +51,12 @@ static void usage(void)
         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
         "or a recording, or a name in\ntestlog list; the default is the "
         "latest run.\n\n"
-        "      --by=span|kernel|target|test|function|line\n"
+        "      --by=span|kernel|target|test|function|line|finding\n"
         "                what to sum up: spans, GPU kernels, lines by target, "
-        "tests, or\n"
-        "                samples by function or by line of the source\n"
+        "tests,\n"
+        "                samples by function or by line of the source, or what "
+        "made the\n"
+        "                host wait for a GPU\n"
         "      --tree    print spans below those that enclose them\n"
         "      --lines[=order]\n"
         "                print how often recorded lines ran, beside their "
@@ -272,6 +277,33 @@ static int show_samples(const char *where, char **patterns,
                                           : TEST_LOG_EXIT_PASSED);
 }
 
+/* ---- Findings ---- */
+
+static int add_findings(void *table, const struct recording *recording,
+                        struct trace_reader *reader)
+{
+    return runners_findings_add(table, recording, reader);
+}
+
+static int show_findings(const char *where, char **patterns,
+                         const struct settings *settings)
+{
+    struct finding_table table = {.form = settings->form};
+    struct recordings found = {0};
+    int status;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    status = take_all(&found, add_findings, &table);
+    if (!status && !table.some && settings->form == RUNNERS_AS_TEXT)
+        test_log_notice("stat: nothing in %s made the host wait for a GPU",
+                        runners_name_of(where));
+    runners_findings_end(&table, runners_name_of(where));
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
+                                          : TEST_LOG_EXIT_PASSED);
+}
+
 /* ---- Lines ---- */
 
 /* The lines of a range of each test. */
@@ -357,6 +389,7 @@ static int take(struct settings *settings, int flag, const char *value)
             return -1;
         settings->functions = choice == WORD_FUNCTION;
         settings->sampled_lines = choice == WORD_LINE;
+        settings->findings = choice == WORD_FINDING;
         settings->table =
             choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
         settings->by = true;
@@ -404,6 +437,9 @@ static bool refuse_together(const struct settings *settings)
     else if (settings->critical && (range->starts || range->ends))
         test_log_notice("stat: --critical follows the whole test; leave out "
                         "--from and --to");
+    else if (settings->findings && (range->starts || range->ends))
+        test_log_notice("stat: --by=finding looks at the whole test; leave out "
+                        "--from and --to");
     else if (range->starts && range->ends && range->to <= range->from)
         test_log_notice("stat: --to must be later than --from");
     else
@@ -449,6 +485,8 @@ int runners_stat(int argc, char **argv)
         return TEST_LOG_EXIT_USAGE;
     if (settings.lines)
         return show_lines(where, argv, &settings);
+    if (settings.findings)
+        return show_findings(where, argv, &settings);
     if (settings.functions || settings.sampled_lines)
         return show_samples(where, argv, &settings);
     return settings.critical ? show_paths(where, argv, &settings)

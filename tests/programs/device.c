@@ -7,6 +7,8 @@
 
 #include "../../trace/device.h"
 
+static uint64_t duration = 1000; /* ticks */
+
 static void put(unsigned kind, uint64_t begin, uint32_t span, unsigned level,
                 const char *name)
 {
@@ -22,7 +24,7 @@ static void put(unsigned kind, uint64_t begin, uint32_t span, unsigned level,
                .kind = (uint16_t)kind,
                .on_device = kind == TRACE_ACTIVITY_KERNEL,
                .launched = kind != TRACE_ACTIVITY_RUNTIME},
-        .end = begin + 1000,
+        .end = begin + duration,
         .span = span,
         .level = level,
         .name = name,
@@ -104,4 +106,16 @@ TEST_LOG(device, is_slow_at_exit, .timeout = 3)
 {
     trace_device_host()->attach(&slow);
     exit(0);
+}
+
+TEST_LOG(device, waits)
+{
+    trace_span(INFO, "step");
+    uint64_t begin = trace_device_host()->now();
+
+    trace_device_host()->attach(&backend);
+    duration = 10000000;
+    for (uint64_t i = 0; i < 20; i++)
+        put(TRACE_ACTIVITY_RUNTIME, begin + i * duration,
+            trace_device_host()->current(), 0, "cudaMalloc");
 }

@@ -46,6 +46,7 @@ const MEMORY = {
     time: 'd', slice: 'n', span: 'n', release: 'n', bytes: 'n', address: 'n',
     device: 's', stream: 'n', memory: 's', in_use: 'n', async: 'n',
 };
+const BLOCKING = { text: 's', start: 'd', duration: 'n' };
 const COUNTERS = {
     time: 'd', name: 's', value: 'f', track: 'n', device: 'n',
 };
@@ -109,6 +110,7 @@ function testBlock(number, members, data) {
         counters: columns(data.counters || [], COUNTERS),
         critical: columns(data.critical || [], CRITICAL),
         memory: columns(data.memory || [], MEMORY),
+        blocking: columns(data.blocking || [], BLOCKING),
     });
 }
 

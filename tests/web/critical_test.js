@@ -234,12 +234,16 @@ module.exports = {
                 '24.0 % of the time in read',
                 'The test waited 2.40 ms for thread loader',
                 'Compilations took 12.0 % of the test body',
+                '1 copy of pageable memory, 110µs in all',
                 'GPU 0: NVIDIA H200 was idle 190 µs before each copy ' +
                     '(median of 2; 380 µs in all)',
             ]);
         await page.locator('.findings button', { hasText: 'Compilations' })
             .click();
         assert.strictEqual((await view(page)).selected, 2);
+        await page.locator('.findings button', { hasText: 'pageable' })
+            .click();
+        assert.strictEqual((await view(page)).selected, 5);
     },
 
     async finds_long_phases(open) {
@@ -278,6 +282,6 @@ module.exports = {
 
         assert.deepStrictEqual(ends, [500000, ...Array(8).fill(0)]);
         assert.strictEqual(await page.evaluate(() =>
-            findings.of(timeline.control.recording).length), 5);
+            findings.of(timeline.control.recording).length), 6);
     },
 };

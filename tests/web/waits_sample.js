@@ -27,6 +27,8 @@ function waits() {
             function: 'load', level: 3, kind: 'span' }], slices,
         critical: [{ begin: 0.5e6, track: 1 }, { begin: 1.5e6, track: 2 },
             { begin: 3.9e6, track: 1 }, { begin: 11.5e6 }],
+        blocking: [{ text: '1 copy of pageable memory, 110µs in all',
+            start: 6.69e6, duration: 0.11e6 }],
     };
     const tests = [{ program: 'gpu_test', name: 'gpu/waits', outcome: 'passed',
         duration: 1e7, start: 1, tries: 1 }];

@@ -232,6 +232,7 @@ int test_log_recorded_put(struct trace_text *out, const char *members,
 
     test_log_recorded_begin(&recorded, reader, filter);
     test_log_path_find(&recorded, zero);
+    test_log_blocking_put(&recorded);
     status = read_all(&recorded);
     trace_table_free(&recorded.spans); /* it is large */
     if (!status)

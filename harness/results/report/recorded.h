@@ -76,6 +76,7 @@ bool test_log_cut_line(struct test_log_cut *);
     X(COUNTERS, test_log_counter_kind)                                         \
     X(CRITICAL, test_log_critical_kind)                                        \
     X(MEMORY, test_log_memory_kind)                                            \
+    X(BLOCKING, test_log_blocking_kind)                                        \
     X(STACKS, test_log_stack_kind)                                             \
     X(SAMPLES, test_log_sample_kind)
 
@@ -246,6 +247,12 @@ void test_log_path_free(struct test_log_path *);
  * slice has the row + 1; 0: it has none. */
 void test_log_memory_add(struct test_log_recorded *, const struct trace_entry *,
                          uint32_t slice);
+
+/* ---- blocking_rows.c ---- */
+
+/* test_log_blocking_put fills the table of what made the host wait; it reads
+ * the recording from the start. */
+void test_log_blocking_put(struct test_log_recorded *);
 
 /* ---- sample_rows.c ---- */
 

@@ -137,3 +137,26 @@ Test(e2e_device, does_not_call_gpu_directives_unmatched)
     e2e_expect_has(result->out, "gpux matches none of these call sites");
     e2e_expect_lacks(result->out, "gpu::launch=trace is about none");
 }
+
+Test(e2e_device, stat_finds_what_made_the_host_wait)
+{
+    static const char finding[] = "cudaMalloc was called 20 times in step, ";
+    const struct e2e *run;
+
+    e2e_run("'%s' --filter device/waits", program());
+    run = e2e_run(TESTLOG "stat --by=finding");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, finding);
+    e2e_expect_has(run->out, "device/waits");
+    run = e2e_run(TESTLOG "stat --by=finding --json > f.json");
+    e2e_expect_code(run, 0);
+    e2e_expect_is(e2e_text(e2e_json("f.json"), "by"), "finding");
+    e2e_expect_has(e2e_read("f.json"), finding);
+    run = e2e_run(TESTLOG "stat --by=finding --from=1ms");
+    e2e_expect_code(run, 2);
+    e2e_expect_has(run->err, "--by=finding looks at the whole test; leave out");
+    e2e_run("'%s' --filter device/launches", program());
+    run = e2e_run(TESTLOG "stat --by=finding");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->err, "made the host wait for a GPU\n");
+}

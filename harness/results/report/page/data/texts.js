@@ -15,6 +15,7 @@ const texts = (() => {
         line_fields: ['name', 'value'],
         counters: ['name'],
         memory: ['device', 'memory'],
+        blocking: ['text'],
         stacks: ['name', 'file'],
     };
 

@@ -30,6 +30,7 @@ const unpack = (() => {
         buckets: 'name from to old new',
         paths: 'parent name old_count new_count old_total new_total ' +
             'old_self new_self',
+        blocking: 'text start duration',
         memory: 'time slice span release bytes address device stream memory ' +
             'in_use async',
         stacks: 'caller name file line self',

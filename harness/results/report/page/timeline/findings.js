@@ -161,6 +161,26 @@ const findings = (() => {
         }];
     }
 
+    // A slice that was left out has no row.
+    function rowOf({ slices }, from, duration) {
+        for (let row = 0; row < slices.rows; row++) {
+            if (slices.start[row] === from &&
+                slices.duration[row] === duration)
+                return row;
+        }
+        return -1;
+    }
+
+    function blocking(recording) {
+        const { rows, text, start, duration } = recording.table('blocking');
+
+        return Array.from({ length: rows }, (unused, row) => ({
+            text: format.line(recording.string(text[row])),
+            place: { from: start[row], to: start[row] + duration[row],
+                row: rowOf(recording, start[row], duration[row]) },
+        }));
+    }
+
     function devices(recording) {
         return gaps.devicesOf(recording).flatMap((device) => [
             ...idle(recording, device),
@@ -196,7 +216,8 @@ const findings = (() => {
             .filter((one) => addsTo(named, one));
 
         return [...named, ...waits(recording), ...compiled,
-            ...devices(recording), ...nothing(recording), ...phases(recording)];
+            ...blocking(recording), ...devices(recording),
+            ...nothing(recording), ...phases(recording)];
     }
 
     function fill(control) {

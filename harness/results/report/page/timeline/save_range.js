@@ -145,6 +145,13 @@ const saveRange = (() => {
             { slice: kept(slice), span: kept(span) });
     }
 
+    function addBlocking(copy, [begin, end]) {
+        const { rows, start } = copy.block.table('blocking');
+
+        copy.add('blocking', indexes(rows).filter((row) =>
+            start[row] >= begin && start[row] <= end));
+    }
+
     // All stacks are kept, because rows name those of callers.
     function addSamples(copy, [from, to]) {
         const { rows, time, stack, weight } = copy.block.table('samples');
@@ -166,6 +173,7 @@ const saveRange = (() => {
         addLines(copy, place, range);
         addPath(copy, range);
         addMemory(copy, place);
+        addBlocking(copy, range);
         addSamples(copy, range);
         copy.add('counters', countersIn(block.table('counters'), range));
         copy.add('tracks', indexes(block.table('tracks').rows));

@@ -1,0 +1,275 @@
+/* blocking.c: finds what made the host wait for devices. The rules are those of
+ * the expert systems of Nsight Systems (docs.nvidia.com/nsight-systems).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocking.h"
+#include "log/filter/filter.h"
+#include "log/replay/replay.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+#include "trace/base/text.h"
+
+/* X(NAME, whether only a span that repeats it counts, what to do) */
+#define GROUPS(X)                                                              \
+    X(PAGEABLE, false,                                                         \
+      "pinned memory (cudaMallocHost) need not block the host")                \
+    X(COPY, false, "the host waits for each; cudaMemcpyAsync need not")        \
+    X(SET, false, "the host waits for each; cudaMemsetAsync need not")         \
+    X(ALLOCATION, true, "allocate before the loop, or with cudaMallocAsync")   \
+    X(RELEASE, true, "release after the loop, or with cudaFreeAsync")          \
+    X(WAIT, true, "wait once, after the loop")
+
+enum group {
+#define X(name, repeats, advice) name,
+    GROUPS(X)
+#undef X
+        NOTHING
+};
+
+static const struct {
+    bool repeats;
+    const char *advice;
+} groups[] = {
+#define X(name, repeats, advice) {repeats, advice},
+    GROUPS(X)
+#undef X
+};
+
+enum { REPEATED = 10 /* times in a span */, LEAST = 100 /* of the time */ };
+
+struct sum {
+    enum group group;
+    const struct trace_site *site;
+    uint32_t span;
+    uint64_t count, time;
+    struct trace_entry longest;
+};
+
+struct summing {
+    struct sum *all;
+    size_t count, capacity;
+    struct trace_table by_key;  /* indexes of sums */
+    struct trace_table threads; /* when a thread's last call ended */
+    bool failed;
+};
+
+/* ---- Groups ---- */
+
+static bool begins(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static enum group group_of_call(const char *name)
+{
+    static const struct {
+        const char *runtime, *driver;
+        enum group group;
+    } calls[] = {{"cudaMemcpy", "cuMemcpy", COPY},
+                 {"cudaMemset", "cuMemset", SET},
+                 {"cudaMalloc", "cuMemAlloc", ALLOCATION},
+                 {"cudaFree", "cuMemFree", RELEASE}};
+
+    if (strstr(name, "Async"))
+        return NOTHING;
+    if (strstr(name, "Synchronize"))
+        return WAIT;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (begins(name, calls[i].runtime) || begins(name, calls[i].driver))
+            return calls[i].group;
+    return NOTHING;
+}
+
+static bool is_pageable(const struct trace_entry *entry)
+{
+    static const char word[] = "pageable";
+    struct trace_values values = trace_values_of(entry);
+    struct trace_value value;
+
+    for (size_t i = 0;
+         i < entry->site->field_count && trace_values_next(&values, &value);
+         i++)
+        if (!strcmp(entry->site->fields[i], "memory"))
+            return (value.type == TRACE_TYPE_DISPLAY ||
+                    value.type == TRACE_TYPE_STRING) &&
+                   value.size == strlen(word) &&
+                   !memcmp(value.as.text, word, value.size);
+    return false;
+}
+
+static enum group group_of(const struct trace_entry *entry)
+{
+    switch (entry->at.kind) {
+    case TRACE_ACTIVITY_MEMCPY:
+        return is_pageable(entry) ? PAGEABLE : NOTHING;
+    case TRACE_ACTIVITY_RUNTIME:
+    case TRACE_ACTIVITY_DRIVER:
+        return group_of_call(entry->site->name);
+    default:
+        return NOTHING;
+    }
+}
+
+/* ---- Sums ---- */
+
+static uint64_t duration_of(const struct trace_entry *entry)
+{
+    return entry->end == UINT64_MAX ? 0
+                                    : trace_between(entry->time, entry->end);
+}
+
+/* A call of the runtime calls the driver: only the outer one counts. */
+static bool is_nested(struct summing *summing, const struct trace_entry *entry)
+{
+    uint64_t *end = log_tracked_find(&summing->threads, entry->at.thread);
+
+    if (end && entry->time < *end)
+        return true;
+    if (!end)
+        end =
+            log_tracked_put(&summing->threads, entry->at.thread, sizeof(*end));
+    if (end)
+        *end = entry->time + duration_of(entry);
+    summing->failed |= !end;
+    return false;
+}
+
+/* Returns NULL without memory. */
+static struct sum *sum_of(struct summing *summing, enum group group,
+                          const struct trace_entry *entry)
+{
+    bool apart = groups[group].repeats;
+    uint64_t key = trace_mix(TRACE_HASH, group);
+    uintptr_t at;
+
+    if (apart)
+        key = trace_mix(trace_mix(key, entry->span),
+                        (uintptr_t)entry->site->name);
+    if (trace_table_find(&summing->by_key, key, &at))
+        return &summing->all[at];
+    if (!TRACE_ARRAY_RESERVE(summing->all, summing->capacity,
+                             summing->count + 1) ||
+        !trace_table_set(&summing->by_key, key, summing->count))
+        return NULL;
+    summing->all[summing->count] =
+        (struct sum){.group = group, .site = entry->site, .span = entry->span};
+    return &summing->all[summing->count++];
+}
+
+static void add(struct summing *summing, const struct trace_entry *entry)
+{
+    enum group group = group_of(entry);
+    struct sum *sum;
+
+    if (group == NOTHING || (!entry->at.on_device && is_nested(summing, entry)))
+        return;
+    sum = sum_of(summing, group, entry);
+    if (!sum) {
+        summing->failed = true;
+        return;
+    }
+    if (!sum->count++ || duration_of(entry) > duration_of(&sum->longest))
+        sum->longest = *entry;
+    sum->time += duration_of(entry);
+}
+
+/* ---- Sentences ---- */
+
+static void write(struct trace_text *text, const struct sum *sum,
+                  const struct trace_reader *reader)
+{
+    unsigned long long count = (unsigned long long)sum->count;
+
+    if (sum->group == PAGEABLE) {
+        trace_text_printf(text, "%llu cop%s of pageable memory", count,
+                          count == 1 ? "y" : "ies");
+    } else {
+        trace_text_string(text, sum->longest.site->name);
+        trace_text_printf(text, " was called %llu time%s", count,
+                          count == 1 ? "" : "s");
+    }
+    if (groups[sum->group].repeats) {
+        trace_text_literal(text, " in ");
+        log_span_text(NULL, reader, sum->span, UINT64_MAX, text);
+    }
+    trace_text_literal(text, ", ");
+    log_duration(text, sum->time);
+    trace_text_literal(text, " in all: ");
+    trace_text_string(text, groups[sum->group].advice);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct log_blocking *left = a, *right = b;
+
+    if (left->time != right->time)
+        return left->time < right->time ? 1 : -1;
+    return (left->from > right->from) - (left->from < right->from);
+}
+
+static bool counts(const struct sum *sum, uint64_t whole)
+{
+    if (groups[sum->group].repeats && (!sum->span || sum->count < REPEATED))
+        return false;
+    return sum->time && sum->time >= whole / LEAST;
+}
+
+static void put_all(struct log_blockings *found, struct summing *summing,
+                    const struct trace_reader *reader)
+{
+    struct trace_summary summary = trace_reader_summary(reader);
+    uint64_t whole = trace_between(summary.begin, summary.end);
+
+    for (size_t i = 0; i < summing->count; i++) {
+        const struct sum *sum = &summing->all[i];
+        struct log_blocking *one;
+
+        if (!counts(sum, whole))
+            continue;
+        if (!TRACE_ARRAY_RESERVE(found->all, found->capacity,
+                                 found->count + 1)) {
+            summing->failed = true;
+            return;
+        }
+        one = &found->all[found->count++];
+        *one = (struct log_blocking){.time = sum->time,
+                                     .place = sum->longest.place,
+                                     .from = sum->longest.time,
+                                     .to = sum->longest.time +
+                                           duration_of(&sum->longest)};
+        write(&one->text, sum, reader);
+        summing->failed |= one->text.failed;
+    }
+    if (found->count)
+        qsort(found->all, found->count, sizeof(*found->all), compare);
+}
+
+int log_blocking_find(struct log_blockings *found, struct trace_reader *reader)
+{
+    struct summing summing = {.count = 0};
+    struct trace_entry entry;
+
+    *found = (struct log_blockings){.count = 0};
+    if (!trace_reader_has_devices(reader))
+        return 0;
+    if (trace_reader_rewind(reader))
+        return -1;
+    while (trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_DEVICE)
+            add(&summing, &entry);
+    put_all(found, &summing, reader);
+    free(summing.all);
+    trace_table_free(&summing.by_key);
+    log_tracked_free(&summing.threads);
+    return summing.failed ? -1 : 0;
+}
+
+void log_blockings_free(struct log_blockings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        trace_text_free(&found->all[i].text);
+    free(found->all);
+    *found = (struct log_blockings){.count = 0};
+}

@@ -1,0 +1,28 @@
+/* blocking.h: what made the host wait for devices. Private to the project. */
+#ifndef LOG_BLOCKING_H
+#define LOG_BLOCKING_H
+
+#include "trace/read/reader.h"
+
+/* Something that made the host wait, and how it would not. */
+struct log_blocking {
+    struct trace_text text; /* a sentence */
+    uint64_t time;          /* ns, in all */
+    uint32_t place;         /* of the record of the longest */
+    uint64_t from, to;      /* ns: the longest */
+};
+
+struct log_blockings {
+    struct log_blocking *all; /* those that took longest first */
+    size_t count, capacity;
+};
+
+/* log_blocking_find finds what made the host wait in a recording, whose entries
+ * it reads from the start: copies of pageable memory, calls that wait for their
+ * copy, and allocations, releases and waits that a span repeats. What took less
+ * than 1 % of the time is left out. Returns -1 without memory. The caller frees
+ * them in either case. */
+int log_blocking_find(struct log_blockings *, struct trace_reader *);
+void log_blockings_free(struct log_blockings *);
+
+#endif
