@@ -43,6 +43,7 @@ struct summing {
     struct trace_table in_use;  /* struct allocation, by address */
     uint64_t first, last;       /* of devices */
     bool some;                  /* `first` is set */
+    struct log_faults faults;
     const struct trace_site *longest, *gap_before;
 };
 
@@ -269,6 +270,7 @@ static void add_leaks(struct summing *summing,
 
 static void add_entry(struct summing *summing, const struct trace_entry *entry)
 {
+    log_faults_add(&summing->faults, entry);
     switch (entry->at.kind) {
     case TRACE_ACTIVITY_KERNEL:
         add_kernel(summing, entry);
@@ -315,6 +317,7 @@ static void add_entries(struct summing *summing, struct trace_reader *reader)
     if (summing->gap_before)
         summing->all->gap_before = strdup(summing->gap_before->name);
     add_leaks(summing, reader);
+    summing->all->fault = log_faults_take(&summing->faults, reader);
 }
 
 struct log_device_summary *log_device_summary_read(struct trace_reader *reader)
@@ -346,6 +349,7 @@ void log_device_summary_free(struct log_device_summary *summary)
     free(summary->longest_name);
     free(summary->gap_before);
     log_device_leaks_clear(&summary->leaks);
+    log_device_fault_free(&summary->fault);
     free(summary);
 }
 
@@ -387,6 +391,17 @@ static void merge_leaks(struct log_device_leaks *all,
     replace(&all->spans, one->spans);
 }
 
+static void merge_fault(struct log_device_fault *all,
+                        const struct log_device_fault *one)
+{
+    if (all->error || !one->error)
+        return;
+    all->launches = one->launches;
+    replace(&all->error, one->error);
+    replace(&all->call, one->call);
+    replace(&all->spans, one->spans);
+}
+
 void log_device_summary_add(struct log_device_summary *all,
                             const struct log_device_summary *one)
 {
@@ -400,11 +415,12 @@ void log_device_summary_add(struct log_device_summary *all,
     all->busy += one->busy;
     all->span += one->span;
     merge_leaks(&all->leaks, &one->leaks);
+    merge_fault(&all->fault, &one->fault);
 }
 
 bool log_device_summary_some(const struct log_device_summary *summary)
 {
-    bool some = summary->leaks.count;
+    bool some = summary->leaks.count || summary->fault.error;
 
     for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
         some |= summary->works[i].count;

@@ -55,6 +55,15 @@ struct log_device_leaks {
     char *spans;  /* around it, or NULL */
 };
 
+/* An error of a kernel, which the device reports to a later call. All zero:
+ * there was none. */
+struct log_device_fault {
+    char *error;       /* such as "cudaErrorIllegalAddress" */
+    char *call;        /* that returned it */
+    uint64_t launches; /* before it, whose work has no record */
+    char *spans;       /* around the first of them, or NULL */
+};
+
 /* At any moment between the first and the last activity of a device, a device
  * is busy or all are idle. Strings may be NULL. */
 struct log_device_summary {
@@ -66,6 +75,7 @@ struct log_device_summary {
     uint64_t gap;        /* the longest time in which all were idle */
     char *gap_before;    /* the activity that ended it */
     struct log_device_leaks leaks;
+    struct log_device_fault fault; /* the first */
 };
 
 extern const char *const log_device_work_keys[LOG_DEVICE_WORK_COUNT];
@@ -93,6 +103,23 @@ double log_device_busy(const struct log_device_summary *);
 
 /* log_device_rate returns bytes in a second. */
 double log_device_rate(const struct log_device_work *);
+
+/* ---- device_fault.c ---- */
+
+/* log_faults_add adds an activity; they come in order of their begin.
+ * log_faults_take returns the fault, and frees the rest. */
+struct log_faults {
+    struct trace_table launches; /* their spans, by correlation */
+    struct trace_entry failed;   /* the call; its `place` is 0: none */
+};
+void log_faults_add(struct log_faults *, const struct trace_entry *);
+struct log_device_fault log_faults_take(struct log_faults *,
+                                        const struct trace_reader *);
+void log_device_fault_free(struct log_device_fault *);
+
+/* log_device_fault_text adds "cudaErrorIllegalAddress, returned by ...". */
+void log_device_fault_text(struct trace_text *out,
+                           const struct log_device_fault *);
 
 /* ---- device_summary_text.c ---- */
 

@@ -158,6 +158,11 @@ void log_device_table(struct trace_text *out,
         log_device_leaks_text(out, &summary->leaks);
         trace_text_char(out, '\n');
     }
+    if (summary->fault.error) {
+        put_title(out, "error");
+        log_device_fault_text(out, &summary->fault);
+        trace_text_char(out, '\n');
+    }
 }
 
 /* ---- One line ---- */

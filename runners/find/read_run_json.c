@@ -174,6 +174,16 @@ static struct log_device_leaks leaks_of(const cJSON *leaks)
     };
 }
 
+static struct log_device_fault fault_of(const cJSON *fault)
+{
+    return (struct log_device_fault){
+        .launches = runners_json_number(fault, "launches"),
+        .error = runners_json_string(fault, "error"),
+        .call = runners_json_string(fault, "call"),
+        .spans = runners_json_string(fault, "spans"),
+    };
+}
+
 /* Returns NULL if there is none, or without memory. */
 static struct log_device_summary *gpu_summary_of(const cJSON *json)
 {
@@ -197,6 +207,7 @@ static struct log_device_summary *gpu_summary_of(const cJSON *json)
     summary->gap = runners_json_number(gap, "time_ns");
     summary->gap_before = runners_json_string(gap, "before");
     summary->leaks = leaks_of(cJSON_GetObjectItemCaseSensitive(json, "leaks"));
+    summary->fault = fault_of(cJSON_GetObjectItemCaseSensitive(json, "fault"));
     return summary;
 }
 

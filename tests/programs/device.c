@@ -119,3 +119,26 @@ TEST_LOG(device, waits)
         put(TRACE_ACTIVITY_RUNTIME, begin + i * duration,
             trace_device_host()->current(), 0, "cudaMalloc");
 }
+
+/* The error of a kernel comes back from a later call. */
+TEST_LOG(device, faults)
+{
+    static const char *const names[] = {"result", "error"};
+    struct trace_value values[] = {trace_i64_(700),
+                                   trace_text_("cudaErrorIllegalAddress")};
+    struct trace_activity failed = {
+        .at = {.thread = (uint32_t)getpid(), .kind = TRACE_ACTIVITY_RUNTIME},
+        .level = TRACE_LEVEL_WARN,
+        .name = "cudaDeviceSynchronize",
+        .fields = names,
+        .field_count = 2,
+        .values = values,
+    };
+
+    launch();
+    step_span = 0; /* the kernel has no record */
+    values[1].type = TRACE_TYPE_DISPLAY;
+    failed.at.begin = failed.end = call + 50000;
+    trace_device_put(&failed);
+    cr_assert(0, "wrong sum");
+}

@@ -136,6 +136,19 @@ static void put_leaks(struct trace_text *text,
     trace_text_char(text, '}');
 }
 
+static void put_fault(struct trace_text *text,
+                      const struct log_device_fault *fault)
+{
+    if (!fault->error)
+        return;
+    trace_text_printf(text, ",\"fault\":{\"launches\":%" PRIu64,
+                      fault->launches);
+    trace_json_member(text, "error", fault->error);
+    trace_json_member(text, "call", fault->call);
+    trace_json_member(text, "spans", fault->spans);
+    trace_text_char(text, '}');
+}
+
 void test_log_gpu_summary_members(struct trace_text *text,
                                   const struct log_device_summary *summary)
 {
@@ -154,4 +167,5 @@ void test_log_gpu_summary_members(struct trace_text *text,
     trace_json_member(text, "before", summary->gap_before);
     trace_text_char(text, '}');
     put_leaks(text, &summary->leaks);
+    put_fault(text, &summary->fault);
 }

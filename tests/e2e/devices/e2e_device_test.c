@@ -160,3 +160,23 @@ Test(e2e_device, stat_finds_what_made_the_host_wait)
     e2e_expect_code(run, 0);
     e2e_expect_has(run->err, "made the host wait for a GPU\n");
 }
+
+Test(e2e_device, names_the_launch_before_an_asynchronous_error)
+{
+    const struct e2e *run = e2e_run("'%s' --filter device/faults", program());
+    const cJSON *summary = cJSON_GetObjectItemCaseSensitive(
+        e2e_result(e2e_json("testlog-runs/latest/run.json"), "device/faults"),
+        "gpu_summary");
+    const cJSON *fault = cJSON_GetObjectItemCaseSensitive(summary, "fault");
+
+    e2e_expect_code(run, 1);
+    e2e_expect_has(
+        run->err,
+        "\n  error     cudaErrorIllegalAddress, returned by "
+        "cudaDeviceSynchronize; 1 launch before it has no record, the first "
+        "one in step{i=3}; compute-sanitizer finds the place, and so does "
+        "CUDA_LAUNCH_BLOCKING=1\n");
+    cr_expect_eq(e2e_number(fault, "launches"), 1);
+    e2e_expect_is(e2e_text(fault, "call"), "cudaDeviceSynchronize");
+    e2e_expect_is(e2e_text(fault, "spans"), "step{i=3}");
+}

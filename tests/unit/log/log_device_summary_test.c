@@ -294,3 +294,93 @@ Test(log_device_summary, keeps_no_memory_of_many_allocations)
     }
     log_device_summary_free(expect_table(""));
 }
+
+/* ---- Errors of kernels ---- */
+
+static void put_call(const char *name, uint64_t begins, uint32_t correlation,
+                     int64_t result)
+{
+    static const char *const fields[] = {"result", "error"};
+    struct trace_value values[] = {trace_i64_(result),
+                                   trace_text_("cudaErrorIllegalAddress")};
+    const struct trace_activity activity = {
+        .at = {.begin = zero + begins,
+               .thread = 5,
+               .correlation = correlation,
+               .kind = TRACE_ACTIVITY_RUNTIME},
+        .end = zero + begins + 10,
+        .span = trace_device_host()->current(),
+        .level = result ? TRACE_LEVEL_WARN : 0,
+        .name = name,
+        .fields = fields,
+        .field_count = result ? 2 : 0,
+        .values = values,
+    };
+
+    values[1].type = TRACE_TYPE_DISPLAY;
+    trace_device_put(&activity);
+}
+
+static struct trace_activity kernel_of(uint32_t correlation)
+{
+    struct trace_activity kernel =
+        test_kernel(zero + 1000 * correlation, zero + 1000 * correlation + 10);
+
+    kernel.at.correlation = correlation;
+    return kernel;
+}
+
+static void launch_in(const char *name, uint32_t correlation)
+{
+    struct trace_site *site = calloc(1, sizeof(*site));
+    struct trace_span_ref span;
+
+    *site = (struct trace_site)TEST_SITE(SPAN, INFO, name, "m", NULL, 0);
+    span = trace_span_begin_(site, 0, NULL);
+    put_call("cudaLaunchKernel", 1000 * correlation - 500, correlation, 0);
+    trace_span_end(span);
+}
+
+static const char *fault_text(struct log_device_summary **summary)
+{
+    static struct trace_text text;
+
+    *summary = summed();
+    cr_assert_not_null(*summary);
+    trace_text_clear(&text);
+    if ((*summary)->fault.error)
+        log_device_fault_text(&text, &(*summary)->fault);
+    return text.size ? text.data : "";
+}
+
+/* The kernel that failed has no record, and a later call has the error. */
+Test(log_device_summary, names_launches_before_an_asynchronous_error)
+{
+    struct log_device_summary *summary;
+    struct trace_activity good;
+
+    launch_in("good", 1);
+    good = kernel_of(1);
+    trace_device_put(&good);
+    launch_in("bad", 2);
+    launch_in("also", 3);
+    put_call("cudaDeviceSynchronize", 9000, 4, 700);
+    launch_in("later", 11);
+    cr_expect_str_eq(
+        fault_text(&summary),
+        "cudaErrorIllegalAddress, returned by cudaDeviceSynchronize; 2 "
+        "launches before it have no record, the first one in bad; "
+        "compute-sanitizer finds the place, and so does "
+        "CUDA_LAUNCH_BLOCKING=1");
+    log_device_summary_free(summary);
+}
+
+Test(log_device_summary, has_no_fault_for_errors_of_the_call_itself)
+{
+    struct log_device_summary *summary;
+
+    launch_in("bad", 2);
+    put_call("cudaMalloc", 9000, 4, 2);
+    cr_expect_str_eq(fault_text(&summary), "");
+    log_device_summary_free(summary);
+}
