@@ -4,7 +4,7 @@
  *
  * MODE "off" traces nothing, or is traced from outside. "min:KINDS" enables
  * CUPTI's kinds with those numbers, such as min:10,5, and does only what CUPTI
- * requires. "min+flush:KINDS" adds a thread that flushes four times a second.
+ * requires.
  *
  * It appends a line with a JSON object to the file BENCH_OUT, or to stdout.
  * BENCH_LABEL replaces the mode in it, BENCH_REPETITION is added.
@@ -12,14 +12,12 @@
  * libcupti.
  */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -55,19 +53,6 @@ static void load_launcher(void)
     launcher.run = (__typeof__(launcher.run))dlsym(library, "launches_run");
     if (!launcher.init || !launcher.run)
         stop(dlerror());
-}
-
-/* ---- A thread that flushes ---- */
-
-static volatile bool ended;
-
-static void *flush_now_and_then(void *unused)
-{
-    while (!ended) {
-        usleep(250 * 1000);
-        cupti_min_flush(0);
-    }
-    return unused;
 }
 
 /* ---- What is written ---- */
@@ -178,7 +163,6 @@ static int run(cJSON *row, const char *work, long count)
     if (!error)
         error = launcher.run(work, count, &result);
     cJSON_AddNumberToObject(row, "run_ms", since(&from));
-    ended = true;
     cupti_min_flush(1);
     cJSON_AddNumberToObject(row, "flush_ms", since(&from));
     add_result(row, &warm, &result);
@@ -188,20 +172,16 @@ static int run(cJSON *row, const char *work, long count)
 int main(int argc, char **argv)
 {
     double from = now_ms();
-    pthread_t flusher;
     cJSON *row;
     int error;
 
     if (argc != 4)
-        stop("usage: bench off|min:KINDS|min+flush:KINDS WORK COUNT");
+        stop("usage: bench off|min:KINDS WORK COUNT");
     load_launcher();
     row = begin_row(argv);
     if (!strncmp(argv[1], "min", 3) && cupti_min_start(strchr(argv[1], ':')))
         stop(cupti_min.refused);
     cJSON_AddNumberToObject(row, "start_ms", since(&from));
-    if (!strncmp(argv[1], "min+flush", 9) &&
-        pthread_create(&flusher, NULL, flush_now_and_then, NULL))
-        stop("no thread");
     error = run(row, argv[2], atol(argv[3]));
     add_counts(row);
     add_process(row);
