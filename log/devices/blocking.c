@@ -37,7 +37,11 @@ static const struct {
 #undef X
 };
 
-enum { REPEATED = 10 /* times in a span */, LEAST = 100 /* of the time */ };
+enum {
+    REPEATED = 10, /* times in a span */
+    LEAST = 100,   /* 1/100 of the time */
+    MOST = 16,     /* findings: a loop may repeat its spans, too */
+};
 
 struct sum {
     enum group group;
@@ -85,18 +89,13 @@ static enum group group_of_call(const char *name)
 static bool is_pageable(const struct trace_entry *entry)
 {
     static const char word[] = "pageable";
-    struct trace_values values = trace_values_of(entry);
-    struct trace_value value;
+    struct trace_value memory;
 
-    for (size_t i = 0;
-         i < entry->site->field_count && trace_values_next(&values, &value);
-         i++)
-        if (!strcmp(entry->site->fields[i], "memory"))
-            return (value.type == TRACE_TYPE_DISPLAY ||
-                    value.type == TRACE_TYPE_STRING) &&
-                   value.size == strlen(word) &&
-                   !memcmp(value.as.text, word, value.size);
-    return false;
+    return trace_entry_field(entry, "memory", &memory) &&
+           (memory.type == TRACE_TYPE_DISPLAY ||
+            memory.type == TRACE_TYPE_STRING) &&
+           memory.size == strlen(word) &&
+           !memcmp(memory.as.text, word, memory.size);
 }
 
 static enum group group_of(const struct trace_entry *entry)
@@ -114,12 +113,6 @@ static enum group group_of(const struct trace_entry *entry)
 
 /* ---- Sums ---- */
 
-static uint64_t duration_of(const struct trace_entry *entry)
-{
-    return entry->end == UINT64_MAX ? 0
-                                    : trace_between(entry->time, entry->end);
-}
-
 /* A call of the runtime calls the driver: only the outer one counts. */
 static bool is_nested(struct summing *summing, const struct trace_entry *entry)
 {
@@ -131,7 +124,7 @@ static bool is_nested(struct summing *summing, const struct trace_entry *entry)
         end =
             log_tracked_put(&summing->threads, entry->at.thread, sizeof(*end));
     if (end)
-        *end = entry->time + duration_of(entry);
+        *end = entry->time + trace_entry_duration(entry);
     summing->failed |= !end;
     return false;
 }
@@ -170,9 +163,10 @@ static void add(struct summing *summing, const struct trace_entry *entry)
         summing->failed = true;
         return;
     }
-    if (!sum->count++ || duration_of(entry) > duration_of(&sum->longest))
+    if (!sum->count++ ||
+        trace_entry_duration(entry) > trace_entry_duration(&sum->longest))
         sum->longest = *entry;
-    sum->time += duration_of(entry);
+    sum->time += trace_entry_duration(entry);
 }
 
 /* ---- Sentences ---- */
@@ -238,12 +232,14 @@ static void put_all(struct log_blockings *found, struct summing *summing,
                                      .place = sum->longest.place,
                                      .from = sum->longest.time,
                                      .to = sum->longest.time +
-                                           duration_of(&sum->longest)};
+                                           trace_entry_duration(&sum->longest)};
         write(&one->text, sum, reader);
         summing->failed |= one->text.failed;
     }
     if (found->count)
         qsort(found->all, found->count, sizeof(*found->all), compare);
+    while (found->count > MOST)
+        trace_text_free(&found->all[--found->count].text);
 }
 
 int log_blocking_find(struct log_blockings *found, struct trace_reader *reader)

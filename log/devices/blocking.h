@@ -4,7 +4,7 @@
 
 #include "trace/read/reader.h"
 
-/* Something that made the host wait, and how it would not. */
+/* A reason why the host waited, and how to avoid it. */
 struct log_blocking {
     struct trace_text text; /* a sentence */
     uint64_t time;          /* ns, in all */
@@ -19,9 +19,9 @@ struct log_blockings {
 
 /* log_blocking_find finds what made the host wait in a recording, whose entries
  * it reads from the start: copies of pageable memory, calls that wait for their
- * copy, and allocations, releases and waits that a span repeats. What took less
- * than 1 % of the time is left out. Returns -1 without memory. The caller frees
- * them in either case. */
+ * copy, and allocations, releases and waits that a span repeats. They are
+ * the 16 that took longest; less than 1 % of the time is left out. Returns -1
+ * without memory. The caller frees them in either case. */
 int log_blocking_find(struct log_blockings *, struct trace_reader *);
 void log_blockings_free(struct log_blockings *);
 

@@ -24,24 +24,12 @@ static bool is_of_kernel(uint64_t result)
            (result >= HARDWARE_STACK && result <= LAUNCH_FAILED);
 }
 
-static bool field_of(const struct trace_entry *entry, const char *name,
-                     struct trace_value *value)
-{
-    struct trace_values values = trace_values_of(entry);
-
-    for (size_t i = 0;
-         i < entry->site->field_count && trace_values_next(&values, value); i++)
-        if (!strcmp(entry->site->fields[i], name))
-            return true;
-    return false;
-}
-
 static bool has_failed(const struct trace_entry *entry)
 {
     struct trace_value result;
 
     return entry->site->level <= TRACE_LEVEL_WARN &&
-           field_of(entry, "result", &result) &&
+           trace_entry_field(entry, "result", &result) &&
            result.type == TRACE_TYPE_I64 && is_of_kernel(result.as.u);
 }
 
@@ -89,7 +77,7 @@ struct log_device_fault log_faults_take(struct log_faults *faults,
 
     if (faults->failed.place) {
         fault.call = strdup(faults->failed.site->name);
-        fault.error = field_of(&faults->failed, "error", &error) &&
+        fault.error = trace_entry_field(&faults->failed, "error", &error) &&
                               error.type == TRACE_TYPE_DISPLAY
                           ? strndup(error.as.text, error.size)
                           : strdup("a kernel's error");

@@ -49,20 +49,6 @@ struct summing {
 
 /* ---- Values ---- */
 
-static bool find(const struct trace_entry *entry, const char *name,
-                 struct trace_value *value)
-{
-    struct trace_values values = trace_values_of(entry);
-
-    for (size_t i = 0; i < entry->site->field_count; i++) {
-        if (!trace_values_next(&values, value))
-            return false;
-        if (!strcmp(entry->site->fields[i], name))
-            return true;
-    }
-    return false;
-}
-
 /* A recording may be damaged, so a field may have any type. */
 static bool is_text(const struct trace_value *value)
 {
@@ -74,13 +60,9 @@ static uint64_t number_of(const struct trace_entry *entry, const char *name)
 {
     struct trace_value value;
 
-    return find(entry, name, &value) && !is_text(&value) ? value.as.u : 0;
-}
-
-static uint64_t duration_of(const struct trace_entry *entry)
-{
-    return entry->end == UINT64_MAX ? 0
-                                    : trace_between(entry->time, entry->end);
+    return trace_entry_field(entry, name, &value) && !is_text(&value)
+               ? value.as.u
+               : 0;
 }
 
 /* ---- Time ---- */
@@ -88,16 +70,17 @@ static uint64_t duration_of(const struct trace_entry *entry)
 static void add(struct log_device_work *work, const struct trace_entry *entry)
 {
     work->count++;
-    work->time += duration_of(entry);
+    work->time += trace_entry_duration(entry);
     work->bytes += number_of(entry, "bytes");
 }
 
 static void add_kernel(struct summing *summing, const struct trace_entry *entry)
 {
     add(&summing->all->works[LOG_DEVICE_KERNEL], entry);
-    if (summing->longest && duration_of(entry) <= summing->all->longest)
+    if (summing->longest &&
+        trace_entry_duration(entry) <= summing->all->longest)
         return;
-    summing->all->longest = duration_of(entry);
+    summing->all->longest = trace_entry_duration(entry);
     summing->longest = entry->site;
 }
 
@@ -124,7 +107,7 @@ static void add_outermost(struct summing *summing,
     struct log_device_work *work = &summing->all->works[kind];
     struct thread_ends *thread =
         log_tracked_find(&summing->threads, entry->at.thread);
-    uint64_t end = entry->time + duration_of(entry), *last;
+    uint64_t end = entry->time + trace_entry_duration(entry), *last;
 
     if (!thread)
         thread = log_tracked_put(&summing->threads, entry->at.thread,
@@ -143,7 +126,7 @@ static void add_outermost(struct summing *summing,
 static void add_busy(struct summing *summing, const struct trace_entry *entry)
 {
     struct log_device_summary *all = summing->all;
-    uint64_t end = entry->time + duration_of(entry);
+    uint64_t end = entry->time + trace_entry_duration(entry);
 
     if (!summing->some)
         summing->first = summing->last = entry->time;
@@ -172,7 +155,7 @@ static const char *memory_of(const struct trace_entry *entry)
     static const char *const kinds[] = {"device", "managed", "array", "pinned"};
     struct trace_value value;
 
-    if (!find(entry, "memory", &value) || !is_text(&value))
+    if (!trace_entry_field(entry, "memory", &value) || !is_text(&value))
         return NULL;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
         if (value.size == strlen(kinds[i]) &&
@@ -226,7 +209,7 @@ static void release(struct summing *summing, const struct trace_entry *entry)
 
     if (entry->site->level <= TRACE_LEVEL_WARN)
         return; /* it failed */
-    if (find(entry, "address", &address))
+    if (trace_entry_field(entry, "address", &address))
         forget(summing, number_of(entry, "address"));
     else
         forget_all(summing);

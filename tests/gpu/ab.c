@@ -304,7 +304,7 @@ static void *run_other(void *unused)
 
 /* ---- Blocks ---- */
 
-/* What a launch took, in ns; and asking for a buffer, in us. */
+/* The time of a launch, in ns, and of asking for a buffer, in us. */
 enum number { P50, MEAN, WALL, REQUEST_US, NUMBERS };
 static const char *const names[NUMBERS] = {"p50", "mean", "wall", "request_us"};
 

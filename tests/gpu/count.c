@@ -64,15 +64,10 @@ static void add(cJSON *counts, const char *name)
 
 static bool is_estimated(const struct trace_entry *entry)
 {
-    struct trace_values values = trace_values_of(entry);
     struct trace_value value;
 
-    for (size_t i = 0;
-         i < entry->site->field_count && trace_values_next(&values, &value);
-         i++)
-        if (!strcmp(entry->site->fields[i], "ts_estimated"))
-            return value.type != TRACE_TYPE_EMPTY;
-    return false;
+    return trace_entry_field(entry, "ts_estimated", &value) &&
+           value.type != TRACE_TYPE_EMPTY;
 }
 
 static void read_activity(struct activities *activities,

@@ -338,7 +338,7 @@ has_gpu() {
 
 captured=2000 # graphs
 
-# What was recorded, against what was launched and what torch sees.
+# Compares the records with the launches, and with those that torch sees.
 counts() {
     local r
     for r in 1 2; do
@@ -376,7 +376,7 @@ compiling() {
     unset CUDA_CACHE_PATH
 }
 
-# What a launch costs: short runs in turns, so that all see the same machine. torch
+# Times launches: short runs in turns, so that all see the same machine. torch
 # takes seconds to start, so it repeats the works in one process.
 timing() {
     local r work
@@ -404,7 +404,7 @@ timing() {
     fi
 }
 
-# Which part of tracing costs how much.
+# Measures which part of tracing costs how much.
 ab() {
     local few=(off "torch's" "all kinds" "all, pool+zeroed+prefault" "all, decode 3us other")
     export AB_LAUNCH_CPU=$launch_cpu AB_SIBLING_CPU=$sibling_cpu AB_OTHER_CPU=$other_cpu
@@ -415,7 +415,7 @@ ab() {
     step "ab, graph" 25 "$tools/ab" graph $((launches / 2)) 6 "${few[@]}"
 }
 
-# Whether CUPTI can write into a file that outlives the process.
+# Tells whether CUPTI can write into a file that outlives the process.
 gate() {
     local work file=$out/runs/gate
     [ $dry = 0 ] || local -x STANDIN_WORK=launch

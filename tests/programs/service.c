@@ -169,28 +169,13 @@ static void fork_later(void)
     serve_all();
 }
 
-/* Playback, once it is loaded, launches what CUDA would. */
-static void launch(void)
-{
-    const char *path = getenv("TRACE_CUPTI");
-    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    void *found = library ? dlsym(library, "trace_playback_launch") : NULL;
-    void (*launch_some)(unsigned);
-
-    memcpy(&launch_some, &found, sizeof(found));
-    if (found)
-        launch_some(1);
-    if (library)
-        dlclose(library);
-}
-
 static void use_gpu(void)
 {
     gpu_init();
     for (;;) {
         trace_span(INFO, "request");
 
-        launch();
+        gpu_launch(1);
         usleep(PAUSE_US);
     }
 }

@@ -446,15 +446,7 @@ static void put_args(struct trace_text *text, const struct trace_entry *entry,
 bool trace_chrome_memory(const struct trace_entry *entry,
                          struct trace_value *value)
 {
-    struct trace_values values = trace_values_of(entry);
-    const struct trace_site *site = entry->site;
-    bool found = false;
-
-    for (size_t i = 0;
-         !found && i < site->field_count && trace_values_next(&values, value);
-         i++)
-        found = !strcmp(site->fields[i], "in_use");
-    return found &&
+    return trace_entry_field(entry, "in_use", value) &&
            (value->type == TRACE_TYPE_U64 || value->type == TRACE_TYPE_I64);
 }
 

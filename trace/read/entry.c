@@ -171,3 +171,21 @@ struct trace_values trace_values_of(const struct trace_entry *entry)
     return (struct trace_values){
         entry->values, entry->values + entry->values_size, entry->name};
 }
+
+bool trace_entry_field(const struct trace_entry *entry, const char *name,
+                       struct trace_value *value)
+{
+    struct trace_values values = trace_values_of(entry);
+
+    for (size_t i = 0;
+         i < entry->site->field_count && trace_values_next(&values, value); i++)
+        if (!strcmp(entry->site->fields[i], name))
+            return true;
+    return false;
+}
+
+uint64_t trace_entry_duration(const struct trace_entry *entry)
+{
+    return entry->end == UINT64_MAX ? 0
+                                    : trace_between(entry->time, entry->end);
+}

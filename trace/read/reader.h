@@ -238,6 +238,12 @@ const struct trace_site *trace_reader_site(const struct trace_reader *,
 /* trace_values_of returns the values of an entry, for trace_values_next. */
 struct trace_values trace_values_of(const struct trace_entry *);
 
+/* trace_entry_field finds a field's value, not among those of a launch; false
+ * without it. trace_entry_duration returns ns, 0 if the entry has not ended. */
+bool trace_entry_field(const struct trace_entry *, const char *name,
+                       struct trace_value *);
+uint64_t trace_entry_duration(const struct trace_entry *);
+
 /* trace_between returns the time between two moments, 0 if the second is
  * earlier. That can happen between threads, or with a clock that stepped back.
  */

@@ -190,9 +190,11 @@ static void print_slow(const struct test_log_runner *runner,
 static void end_interrupted(const struct test_log_runner *runner,
                             struct test_log_job *job)
 {
-    if (job->pid && !job->starting)
+    bool runs = job->pid && !job->starting;
+
+    if (runs)
         test_log_status_take_devices(job);
-    if (job->pid && !job->starting && !kill((pid_t)job->pid, SIGSTOP)) {
+    if (runs && !kill((pid_t)job->pid, SIGSTOP)) {
         test_log_status_take_output(runner->run, job,
                                     runner->options->output.live);
         test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);

@@ -117,7 +117,7 @@ Test(e2e_verdicts, our_flags_do_not_reach_criterion_alone)
     e2e_expect_code(run, 2);
 }
 
-/* What a script starts is known only when it has refused the flags. */
+/* The program of a script is known only once it has refused the flags. */
 Test(e2e_verdicts, a_script_of_criterion_alone_is_no_success)
 {
     static const char *const ours[] = {"--retries=2", "--repeat=2",

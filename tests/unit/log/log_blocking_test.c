@@ -151,6 +151,31 @@ Test(log_blocking, leaves_out_what_takes_no_time)
     expect("");
 }
 
+/* A loop may repeat a span that repeats its calls. */
+Test(log_blocking, finds_few_things_among_many)
+{
+    static struct trace_site sites[50];
+    struct trace_reader *reader;
+    struct log_blockings found;
+
+    for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
+        struct trace_span_ref span;
+
+        sites[i] =
+            (struct trace_site)TEST_SITE(SPAN, INFO, "step", "m", NULL, 0);
+        span = trace_span_begin_(&sites[i], 0, NULL);
+        for (int k = 0; k < 10; k++)
+            call("cudaMalloc", (i + 1) * MS);
+        trace_span_end(span);
+    }
+    reader = test_read();
+    cr_assert_eq(log_blocking_find(&found, reader), 0);
+    cr_expect_eq(found.count, 16);
+    cr_expect_eq(found.all[0].time / MS, 500);
+    log_blockings_free(&found);
+    trace_reader_close(reader);
+}
+
 Test(log_blocking, finds_nothing_without_devices)
 {
     expect("");
