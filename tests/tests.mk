@@ -53,16 +53,20 @@ $(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) $(HT
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
 PLAYBACK     := $(L)/tests/playback.so
+OLD_PLAYBACK := $(L)/tests/playback-old.so
 DRIVER       := $(L)/tests/driver/libcuda.so.1
 
 $(B)/tests/devices_test: $(DEVICE_SRC:%.c=$(L)/%.o) \
     $(addprefix $(L)/tests/support/,devices.o compilers.o) \
-    | $(PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
+    | $(PLAYBACK) $(OLD_PLAYBACK) $(DRIVER) $(GPU) $(AUDIT)
 
-$(PLAYBACK): tests/playback/playback.c $(L)/flags
+# The old one cannot sample counters.
+$(PLAYBACK): tests/playback/pm.c
+$(PLAYBACK) $(OLD_PLAYBACK): tests/playback/playback.c $(wildcard tests/playback/*.h) \
+    trace/devices/cupti/pm.h $(L)/flags | $(STAGED)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF $(L)/tests/playback.d -o $@ $< -lpthread
+	$(Q)$(CC_C) -fPIC $(LDFLAGS) -shared -MF /dev/null -o $@ $(filter %.c,$^) -lpthread
 
 $(DRIVER): tests/playback/driver.c $(L)/flags
 	$(call say,LD,$@)

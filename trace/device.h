@@ -23,7 +23,8 @@ extern "C" {
  * message if it failed). The numbers are part of the recording's format.
  * Activities without a message have no line. A failed activity has level WARN
  * or ERROR. ALLOCATE and RELEASE have fields `bytes`, `address` and `memory`;
- * a RELEASE without an address releases all memory. */
+ * a RELEASE without an address releases all memory. COUNTERS has a field for
+ * each counter of a device, with its value in that time. */
 #define TRACE_ACTIVITIES(X)                                                    \
     X(KERNEL, 1, "kernel", "gpu::launch", "Executing kernel", "Launch failed") \
     X(MEMCPY, 2, "gpu_memcpy", "gpu::memcpy", "Copying memory", "Copy failed") \
@@ -40,7 +41,8 @@ extern "C" {
     X(EVENT, 11, "gpu_event", "gpu::event", "Reaching event", "")              \
     X(GRAPH, 12, "cuda_graph", "gpu::launch", "Executing graph",               \
       "Launch failed")                                                         \
-    X(ZONE, 13, "zone", "gpu::zone", "Executing zone", "")
+    X(ZONE, 13, "zone", "gpu::zone", "Executing zone", "")                     \
+    X(COUNTERS, 14, "gpu_counters", "gpu::counters", "", "")
 
 enum trace_activity_kind {
 #define TRACE_X(name, number, category, target, message, failed)               \
@@ -172,7 +174,7 @@ struct trace_demand {
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 9,
+    TRACE_DEVICE_VERSION = 10,
     TRACE_ACTIVITY_FIELDS = 24,
 };
 

@@ -7,17 +7,7 @@
 #include "trace/base/text.h"
 #include "trace/read/reader.h"
 
-/* ---- suggest.c ---- */
-
-/* log_distance returns the Levenshtein distance of words of m and n bytes,
- * ignoring case; SIZE_MAX if n is over 63. */
-size_t log_distance(const char *a, size_t m, const char *b, size_t n);
-
 /* ---- level.c ---- */
-
-/* log_same_bytes compares `size` bytes without regard to ASCII case; a word may
- * end before. */
-bool log_same_bytes(const char *a, const char *b, size_t size);
 
 /* log_level_of parses a level as LevelFilter::from_str does: a number or a word
  * in any case. Returns false if it is neither. */

@@ -4,26 +4,9 @@
 
 #include "filter.h"
 
-/* ASCII only, in every locale: a Turkish one pairs other letters. */
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Returns whether the first `size` bytes of two words are the same. */
-bool log_same_bytes(const char *a, const char *b, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        if (lower(a[i]) != lower(b[i]))
-            return false;
-        else if (!a[i])
-            return true;
-    return true;
-}
-
 bool log_same_word(const char *a, const char *b)
 {
-    return log_same_bytes(a, b, strlen(a) + 1);
+    return trace_same_bytes(a, b, strlen(a) + 1);
 }
 
 bool log_level_of(const char *text, unsigned *level)

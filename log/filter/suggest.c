@@ -7,29 +7,6 @@ enum { BRIEF_MAX = 200 }; /* columns of a filter or directive in a line */
 
 /* ---- Words ---- */
 
-size_t log_distance(const char *a, size_t m, const char *b, size_t n)
-{
-    size_t row[64];
-
-    if (n >= sizeof(row) / sizeof(*row))
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= m; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t changed = corner + !log_same_bytes(a + i - 1, b + j - 1, 1);
-            size_t least = row[j] < row[j - 1] ? row[j] : row[j - 1];
-
-            corner = row[j];
-            row[j] = changed < least + 1 ? changed : least + 1;
-        }
-    }
-    return row[n];
-}
-
 /* Returns the nearest word at a distance below `least`, NULL if there is none.
  * A prefix counts as one edit: "warning", "err". */
 static const char *nearest_within(const char *word, const char *const *words,
@@ -40,10 +17,10 @@ static const char *nearest_within(const char *word, const char *const *words,
 
     for (; *words; words++) {
         size_t length = strlen(*words);
-        size_t d = log_distance(word, size, *words, length);
+        size_t d = trace_distance(word, size, *words, length);
 
         if (d > 1 &&
-            log_same_bytes(word, *words, size < length ? size : length))
+            trace_same_bytes(word, *words, size < length ? size : length))
             d = 1;
         if (d < least) {
             least = d;
@@ -221,7 +198,7 @@ static void suggest_near(struct log_suggestion *suggestion,
     size = name.of_span ? strlen(other) : modules(other, &name);
     if (size > name.size + most || name.size > size + most)
         return; /* most names differ: no need to compare their letters */
-    distance = log_distance(name.at, name.size, other, size);
+    distance = trace_distance(name.at, name.size, other, size);
     if (!distance || distance > most ||
         (suggestion->text.size && distance >= suggestion->distance))
         return;

@@ -516,8 +516,9 @@ bool log_replay_step(struct log_replay *replay,
     case TRACE_ENTRY_EVENT:
         return step_event(replay, entry, thread);
     case TRACE_ENTRY_SUM: /* its spans are not known */
-    case TRACE_ENTRY_DEVICE:
-        break; /* above */
+    case TRACE_ENTRY_COUNTERS:
+    case TRACE_ENTRY_DEVICE: /* above */
+        break;
     }
     return !is_hidden(replay, entry->span);
 }

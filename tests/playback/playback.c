@@ -24,6 +24,7 @@
  *   HANG_DISABLE=1   disabling a kind never returns
  *   NAME=N           the kernel's mangled name has about N characters
  *   TOOL=NAME        a tool outside of the process has subscribed
+ *   PM_...           see pm.c
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,9 +38,8 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "playback.h"
 #include "records.h"
-
-#define API __attribute__((visibility("default")))
 
 enum {
     KINDS = RECORD_KINDS,
@@ -58,7 +58,7 @@ enum {
 
 /* ---- Settings ---- */
 
-static const char *setting(const char *name)
+const char *playback_setting(const char *name)
 {
     char variable[64];
     const char *value;
@@ -68,9 +68,9 @@ static const char *setting(const char *name)
     return value && *value ? value : NULL;
 }
 
-static long number(const char *name, long otherwise)
+long playback_number(const char *name, long otherwise)
 {
-    const char *value = setting(name);
+    const char *value = playback_setting(name);
 
     return value ? strtol(value, NULL, 10) : otherwise;
 }
@@ -78,7 +78,7 @@ static long number(const char *name, long otherwise)
 /* Returns CODE of "N:CODE" if N is `first`, otherwise 0. */
 static int second_of(const char *name, long first)
 {
-    const char *at = setting(name);
+    const char *at = playback_setting(name);
     char *end;
 
     for (; at && *at; at = *end == ',' ? end + 1 : "") {
@@ -119,6 +119,11 @@ static struct {
     bool enabled[KINDS];
     bool silent[CALLS]; /* calls of the driver */
 } client = {.clock = wall_clock};
+
+uint64_t playback_clock(void)
+{
+    return client.clock();
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -195,7 +200,7 @@ static const uint8_t *load(const char *path)
 
 static void open_fixture(void)
 {
-    const char *path = setting("FIXTURE");
+    const char *path = playback_setting("FIXTURE");
     const uint8_t *at = path ? load(path) : NULL;
 
     fixture.loaded = true;
@@ -277,9 +282,10 @@ static void adapt(uint8_t *record, uint32_t kind, size_t length)
         id = get(record, 8, 8);
         set(record, 8, id && id <= pushed_count ? pushed[id - 1] : 0, 8);
     }
-    if (kind == KERNEL && number("ZERO", 0))
+    if (kind == KERNEL && playback_number("ZERO", 0))
         set(record, 16, 0, 8);
-    if (kind == KERNEL && (number("ZERO", 0) || number("INCOMPLETE", 0)))
+    if (kind == KERNEL &&
+        (playback_number("ZERO", 0) || playback_number("INCOMPLETE", 0)))
         set(record, 24, 0, 8);
 }
 
@@ -322,7 +328,7 @@ static void complete(struct out *out)
 
     if (!out->bytes)
         return;
-    if (number("THREAD", 0) &&
+    if (playback_number("THREAD", 0) &&
         !pthread_create(&thread, NULL, complete_there, out))
         pthread_join(thread, NULL);
     else
@@ -351,13 +357,13 @@ static void give(struct out *out, const uint8_t *record, uint32_t kind,
 
 static void spoil(struct out *out, unsigned index)
 {
-    size_t unknown = (size_t)number("UNKNOWN", 0);
+    size_t unknown = (size_t)playback_number("UNKNOWN", 0);
     uint8_t *at = out->bytes;
 
     if (!at)
         return;
-    if (index + 1 == fixture.header.buffers && number("TRUNCATE", 0))
-        out->valid -= (size_t)number("TRUNCATE", 0);
+    if (index + 1 == fixture.header.buffers && playback_number("TRUNCATE", 0))
+        out->valid -= (size_t)playback_number("TRUNCATE", 0);
     while (!index && unknown-- > 0)
         if (unknown)
             at += length_of(kind_at(at));
@@ -415,13 +421,13 @@ static void play_some(bool forced)
 {
     unsigned count = fixture.header.buffers;
 
-    if (!forced && number("INCOMPLETE", 0))
+    if (!forced && playback_number("INCOMPLETE", 0))
         return;
     while (fixture.played < count) {
         unsigned next = fixture.played++;
 
-        play(number("REVERSE", 0) ? count - 1 - next : next);
-        if (number("LATE", 0) && !forced)
+        play(playback_number("REVERSE", 0) ? count - 1 - next : next);
+        if (playback_number("LATE", 0) && !forced)
             return;
     }
 }
@@ -430,7 +436,7 @@ static void play_some(bool forced)
 static void be_greedy(void)
 {
     static bool was;
-    long count = was ? 0 : number("GREEDY", 0);
+    long count = was ? 0 : playback_number("GREEDY", 0);
     struct out *outs = calloc((size_t)count + 1, sizeof(*outs));
     long given = 0;
 
@@ -451,7 +457,7 @@ static void be_greedy(void)
 static const char *name_of_kernel(void)
 {
     static char name[8192];
-    long letters = number("NAME", 0) - 7;
+    long letters = playback_number("NAME", 0) - 7;
     int before;
 
     if (letters < 1 || letters > (long)sizeof(name) - 16)
@@ -549,18 +555,15 @@ API const char *trace_playback_id(void);
 
 const char *trace_playback_id(void)
 {
-    return setting("FIXTURE") ? setting("FIXTURE") : "made up";
+    return playback_setting("FIXTURE") ? playback_setting("FIXTURE")
+                                       : "made up";
 }
 
 /* ---- CUPTI's own functions ---- */
 
-#define CALL(name, ...)                                                        \
-    API int name(__VA_ARGS__);                                                 \
-    int name(__VA_ARGS__)
-
 CALL(cuptiGetVersion, uint32_t *version)
 {
-    *version = (uint32_t)number("API", 130001);
+    *version = (uint32_t)playback_number("API", 130001);
     return called("GetVersion", 0);
 }
 
@@ -689,7 +692,7 @@ CALL(cuptiActivityEnableAndDump, int kind)
 
 CALL(cuptiActivityDisable, int kind)
 {
-    while (setting("HANG_DISABLE"))
+    while (playback_setting("HANG_DISABLE"))
         pause();
     client.enabled[kind] = false;
     return called("Disable", kind);
@@ -775,7 +778,7 @@ CALL(cuptiActivityGetNumDroppedRecords, void *context, uint32_t stream,
 {
     (void)context;
     (void)stream;
-    *dropped = (size_t)number("DROPPED", 0);
+    *dropped = (size_t)playback_number("DROPPED", 0);
     return called("GetNumDroppedRecords", 0);
 }
 
@@ -823,7 +826,7 @@ static struct {
 static int subscribe(const char *call, void **handle, const char *name,
                      struct parameters *parameters)
 {
-    const char *tool = setting("TOOL");
+    const char *tool = playback_setting("TOOL");
     int failed = called(call, 0);
 
     if (failed)

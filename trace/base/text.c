@@ -155,3 +155,45 @@ void trace_text_moment(struct trace_text *text, uint64_t wall)
     trace_text_printf(text, "%s.%06uZ", iso,
                       (unsigned)(wall % 1000000000 / 1000));
 }
+
+/* ---- Words ---- */
+
+/* ASCII only, in every locale: a Turkish one pairs other letters. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool trace_same_bytes(const char *a, const char *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (lower(a[i]) != lower(b[i]))
+            return false;
+        else if (!a[i])
+            return true;
+    return true;
+}
+
+size_t trace_distance(const char *a, size_t m, const char *b, size_t n)
+{
+    size_t row[64];
+
+    if (n >= sizeof(row) / sizeof(*row))
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t corner = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t changed =
+                corner + !trace_same_bytes(a + i - 1, b + j - 1, 1);
+            size_t least = row[j] < row[j - 1] ? row[j] : row[j - 1];
+
+            corner = row[j];
+            row[j] = changed < least + 1 ? changed : least + 1;
+        }
+    }
+    return row[n];
+}

@@ -4,7 +4,6 @@
  * ("X"), an event an instant ("i"). Viewers want complete events of one track
  * nested, so a span that overlaps its neighbour goes to a track beside it.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,24 +232,6 @@ static void put_new(struct trace_exporter *export,
     trace_chrome_created(export, span, tid);
 }
 
-/* Returns whether a value is a number in JSON; converts a bool. */
-static bool is_drawn(struct trace_value *value)
-{
-    switch (value->type) {
-    case TRACE_TYPE_BOOL:
-        value->type = TRACE_TYPE_U64;
-        return true;
-    case TRACE_TYPE_I64:
-    case TRACE_TYPE_U64:
-        return true;
-    case TRACE_TYPE_F32:
-    case TRACE_TYPE_F64:
-        return isfinite(value->as.f);
-    default:
-        return false;
-    }
-}
-
 /* Draws a counter over time, once for all threads; some viewers name it by the
  * key. */
 static void put_counter(struct trace_exporter *export,
@@ -261,7 +242,7 @@ static void put_counter(struct trace_exporter *export,
     const char *name = entry->site->field_count ? entry->site->fields[0] : "?";
     struct trace_value value;
 
-    if (!trace_values_next(&values, &value) || !is_drawn(&value))
+    if (!trace_values_next(&values, &value) || !trace_chrome_is_number(&value))
         return;
     trace_text_clear(text);
     trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":%u",
@@ -376,6 +357,9 @@ static void put_entry(struct trace_exporter *export,
     case TRACE_ENTRY_DEVICE:
         trace_chrome_device(export, entry);
         break;
+    case TRACE_ENTRY_COUNTERS:
+        trace_chrome_counters(export, entry, trace_chrome_count);
+        break;
     default:
         break;
     }
@@ -464,6 +448,7 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
     trace_chrome_test(&export);
     while (trace_reader_next(reader, &entry))
         put_entry(&export, &entry);
+    trace_chrome_counters_end(&export, trace_chrome_count);
     release(&export);
     trace_chrome_added(&export);
     return 0;

@@ -36,6 +36,7 @@ struct device {
     uint32_t context; /* the first */
     bool several;     /* contexts */
     bool named;
+    struct trace_entry counters; /* the last; its `place` is 0: none */
 };
 
 struct trace_chrome_devices {
@@ -450,28 +451,70 @@ bool trace_chrome_memory(const struct trace_entry *entry,
            (value->type == TRACE_TYPE_U64 || value->type == TRACE_TYPE_I64);
 }
 
-/* Draws a device's memory in use over time. */
-static void put_memory(struct trace_exporter *export,
-                       const struct trace_entry *entry)
+/* Draws a value of a device, "GPU 0 memory", from a time on. */
+void trace_chrome_count(struct trace_exporter *export,
+                        const struct trace_entry *entry, uint64_t time,
+                        const char *name, const struct trace_value *value)
 {
-    struct trace_text *text = &export->text;
-    struct trace_value value;
+    struct trace_text *text = &export->text, whole = {0};
 
-    if (!trace_chrome_memory(entry, &value))
-        return;
     name_device(export, entry);
+    trace_name_ordinal(&whole, entry->at.device);
+    trace_text_printf(&whole, " %s", name);
     trace_text_clear(text);
     trace_text_printf(text, ",\n{\"ph\":\"C\",\"pid\":%u,\"tid\":0",
                       pid_of(export, entry));
-    trace_chrome_time(text, ",\"ts\":", entry->time);
-    trace_chrome_literal(text, ",\"name\":\"");
-    trace_name_ordinal(text, entry->at.device);
-    trace_chrome_literal(text, " memory\",\"args\":{\"");
-    trace_name_ordinal(text, entry->at.device);
-    trace_chrome_literal(text, " memory\":");
-    trace_json_value(text, &value);
+    trace_chrome_time(text, ",\"ts\":", time);
+    trace_chrome_literal(text, ",\"name\":");
+    trace_chrome_string(text, whole.data ? whole.data : name);
+    trace_chrome_literal(text, ",\"args\":{");
+    trace_chrome_string(text, whole.data ? whole.data : name);
+    trace_text_char(text, ':');
+    trace_json_value(text, value);
     trace_chrome_literal(text, "}}");
     trace_chrome_put(export);
+    trace_text_free(&whole);
+}
+
+/* ---- Counters ---- */
+
+static void put_zeros(struct trace_exporter *export,
+                      const struct trace_entry *entry,
+                      trace_chrome_put_count *put)
+{
+    const struct trace_value zero = trace_u64_(0);
+
+    for (size_t i = 0; i < entry->site->field_count; i++)
+        put(export, entry, entry->end, entry->site->fields[i], &zero);
+}
+
+void trace_chrome_counters(struct trace_exporter *export,
+                           const struct trace_entry *entry,
+                           trace_chrome_put_count *put)
+{
+    struct trace_values values = trace_values_of(entry);
+    const struct trace_site *site = entry->site;
+    struct trace_value value;
+    struct trace_entry *last;
+
+    if (!export->devices)
+        return;
+    last = &device_of(export, entry)->counters;
+    if (last->place && entry->time > last->end)
+        put_zeros(export, last, put);
+    *last = *entry;
+    for (size_t i = 0;
+         i < site->field_count && trace_values_next(&values, &value); i++)
+        if (trace_chrome_is_number(&value))
+            put(export, entry, entry->time, site->fields[i], &value);
+}
+
+void trace_chrome_counters_end(struct trace_exporter *export,
+                               trace_chrome_put_count *put)
+{
+    for (size_t i = 0; export->devices && i < DEVICES_MAX; i++)
+        if (export->devices->devices[i].counters.place)
+            put_zeros(export, &export->devices->devices[i].counters, put);
 }
 
 /* ---- Slices ---- */
@@ -497,6 +540,7 @@ void trace_chrome_device(struct trace_exporter *export,
     struct trace_text *text = &export->text;
     struct trace_chrome_extent extent;
     struct trace_chrome_row row;
+    struct trace_value memory;
 
     if (!export->devices)
         return;
@@ -516,5 +560,6 @@ void trace_chrome_device(struct trace_exporter *export,
     trace_chrome_put(export);
     if (entry->at.correlation)
         put_arrows(export, entry, &row, extent.begin);
-    put_memory(export, entry);
+    if (trace_chrome_memory(entry, &memory))
+        trace_chrome_count(export, entry, entry->time, "memory", &memory);
 }

@@ -58,6 +58,10 @@ void trace_chrome_key(struct trace_text *, const char *key);
 void trace_chrome_place_text(struct trace_text *, const char *file,
                              unsigned line);
 
+/* trace_chrome_is_number returns whether a value is a number in JSON; converts
+ * a bool. */
+bool trace_chrome_is_number(struct trace_value *);
+
 static inline void trace_chrome_literal(struct trace_text *text,
                                         const char *literal)
 {
@@ -194,5 +198,19 @@ bool trace_chrome_flows(const struct trace_exporter *,
 
 /* trace_chrome_memory finds the device's memory in use after an activity. */
 bool trace_chrome_memory(const struct trace_entry *, struct trace_value *);
+
+/* trace_chrome_counters calls `put` with each value of a device's counters, and
+ * with 0 at the time at which earlier values end without a next one.
+ * trace_chrome_counters_end does so for the last ones. trace_chrome_count draws
+ * a value of a device, such as "memory", from a time on. */
+typedef void trace_chrome_put_count(struct trace_exporter *,
+                                    const struct trace_entry *, uint64_t time,
+                                    const char *name,
+                                    const struct trace_value *);
+void trace_chrome_counters(struct trace_exporter *, const struct trace_entry *,
+                           trace_chrome_put_count *put);
+void trace_chrome_counters_end(struct trace_exporter *,
+                               trace_chrome_put_count *put);
+trace_chrome_put_count trace_chrome_count;
 
 #endif

@@ -63,7 +63,7 @@ enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 enum { RUN_TRACK = 1 };
 
 /* The kind of a track or arrow, a part of its id. */
-enum kind { TEST, DEVICE, ROW, COUNT, MEMORY, ENTER, LAUNCH };
+enum kind { TEST, DEVICE, ROW, COUNT, DEVICE_COUNT, ENTER, LAUNCH };
 
 /* The recording that is added. `export` is first: title functions get it. */
 struct adding {
@@ -553,22 +553,25 @@ static void put_event(struct adding *adding, const struct trace_entry *entry)
 
 /* ---- Devices ---- */
 
-static void put_memory(struct adding *adding, const struct trace_entry *entry)
+/* Puts a value of a device, such as "memory", from a time on. */
+static void put_device_count(struct trace_exporter *export,
+                             const struct trace_entry *entry, uint64_t time,
+                             const char *name, const struct trace_value *value)
 {
+    struct adding *adding = (struct adding *)export;
     uint32_t device = entry->at.device;
-    uint64_t track = id_of(adding, MEMORY, device, 0);
-    struct trace_value value;
-    struct trace_text name = {0};
+    uint64_t track = id_of(adding, DEVICE_COUNT, device,
+                           trace_hash_string(TRACE_HASH, name));
+    struct trace_text whole = {0};
 
-    if (!trace_chrome_memory(entry, &value))
-        return;
-    trace_name_ordinal(&name, device);
-    trace_text_literal(&name, " memory");
-    if (is_new(adding, track))
+    if (is_new(adding, track)) {
+        trace_name_ordinal(&whole, device);
+        trace_text_printf(&whole, " %s", name);
         put_track(adding, track, device_of(adding, device),
-                  name.data ? name.data : "memory", true);
-    trace_text_free(&name);
-    put_count(adding, track, entry->time, &value);
+                  whole.data ? whole.data : name, true);
+        trace_text_free(&whole);
+    }
+    put_count(adding, track, time, value);
 }
 
 static void annotate_launch(struct adding *adding,
@@ -591,6 +594,7 @@ static void put_device(struct adding *adding, const struct trace_entry *entry)
     struct trace_chrome_row row =
         trace_chrome_device_place(export, entry, &extent);
     uint64_t track = track_of(adding, &row, row.tid), arrow;
+    struct trace_value memory;
     size_t cursor = 0;
 
     begin_event(adding, SLICE_BEGIN, track, extent.begin);
@@ -603,7 +607,8 @@ static void put_device(struct adding *adding, const struct trace_entry *entry)
         put_flow(adding, LAUNCH, arrow, 0);
     end_event(adding);
     put_end(adding, track, extent.end);
-    put_memory(adding, entry);
+    if (trace_chrome_memory(entry, &memory))
+        put_device_count(export, entry, entry->time, "memory", &memory);
 }
 
 /* ---- Recordings ---- */
@@ -631,6 +636,9 @@ static void put_entry(struct adding *adding, const struct trace_entry *entry)
         break;
     case TRACE_ENTRY_DEVICE:
         put_device(adding, entry);
+        break;
+    case TRACE_ENTRY_COUNTERS:
+        trace_chrome_counters(&adding->export, entry, put_device_count);
         break;
     default:
         break;
@@ -701,6 +709,7 @@ int trace_perfetto_add(struct trace_perfetto *perfetto,
     put_test(&adding, name);
     while (ok && !adding.packet.failed && trace_reader_next(reader, &entry))
         put_entry(&adding, &entry);
+    trace_chrome_counters_end(&adding.export, put_device_count);
     ok = ok && !adding.packet.failed &&
          trace_perfetto_put_samples(perfetto, reader);
     release(&adding);

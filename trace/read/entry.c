@@ -111,6 +111,8 @@ static bool describe_activity(const struct trace_reader *reader,
             return false;
     entry->values = values.next;
     entry->values_size = (size_t)(values.end - values.next);
+    if (entry->at.kind == TRACE_ACTIVITY_COUNTERS)
+        entry->kind = TRACE_ENTRY_COUNTERS;
     return true;
 }
 

@@ -25,8 +25,9 @@ enum trace_entry_kind {
     TRACE_ENTRY_CLOSE,  /* a span closes later than its last exit */
     TRACE_ENTRY_FIELDS, /* values recorded late for `span` */
     TRACE_ENTRY_EVENT,
-    TRACE_ENTRY_DEVICE, /* an activity of a device or its driver */
-    TRACE_ENTRY_SUM,    /* short spans, see trace_reader_sum_spans */
+    TRACE_ENTRY_DEVICE,   /* an activity of a device or its driver */
+    TRACE_ENTRY_COUNTERS, /* values of a device's counters over a time */
+    TRACE_ENTRY_SUM,      /* short spans, see trace_reader_sum_spans */
 };
 
 /* The `id` of a call of a function has this bit; that of another span has it
@@ -50,7 +51,7 @@ struct trace_entry {
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */
-    uint64_t end;  /* SPAN, ENTER, DEVICE, SUM: ns; UINT64_MAX = still open */
+    uint64_t end;  /* of what lasts: ns; UINT64_MAX = still open */
     uint64_t count; /* SUM: of spans */
     uint32_t place; /* of its record; EXIT: of the one that entered */
     uint32_t id;    /* SPAN, DEVICE: its place; or the number of a call */
@@ -60,7 +61,7 @@ struct trace_entry {
     const char *name;               /* of its record's call site */
     const unsigned char *values;    /* for trace_values_next */
     size_t values_size;             /* bytes */
-    struct trace_activity_place at; /* DEVICE */
+    struct trace_activity_place at; /* DEVICE, COUNTERS */
     const unsigned char *launch; /* DEVICE: of trace_launch_fields, or NULL */
 };
 

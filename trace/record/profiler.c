@@ -108,13 +108,14 @@ void trace_profiler_value(const struct trace_profiler_option *option,
 {
     const char *word = words_of(option);
 
+    text[0] = '\0';
+    if (option->type == TRACE_PROFILER_NAMES)
+        return;
     for (; word && value; value--)
         word += strcspn(word, "|") + 1;
     if (word)
         snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%.*s",
                  (int)strcspn(word, "|"), word);
-    else if (option->type == TRACE_PROFILER_TEXT)
-        text[0] = '\0'; /* only the empty text is accepted */
     else if (option->type == TRACE_PROFILER_SIZE)
         put_size(text, TRACE_PROFILER_VALUE_SIZE, value);
     else
@@ -135,7 +136,33 @@ static bool read_number(const char *text, uint64_t *number)
     return *text && !text[strspn(text, "0123456789")] && !errno;
 }
 
-static bool read_value(const struct trace_profiler_option *option,
+/* Writes "A+B" for A+B or "A,B", with or without quotes. Returns false if it is
+ * no list of names, or too long. */
+static bool read_names(const char *text, char names[TRACE_COUNTERS_ROOM])
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    size_t size = strlen(text), used = 0;
+    bool quoted = size > 1 && text[0] == '"' && text[size - 1] == '"';
+    const char *end = text + size - quoted;
+
+    for (text += quoted; text < end;) {
+        size_t length = strspn(text, letters);
+        bool more = text + length < end;
+
+        if (!length || used + length + more >= TRACE_COUNTERS_ROOM ||
+            (more && !strchr("+,", text[length])) || text + length + 1 == end)
+            return false;
+        used += (size_t)sprintf(names + used, "%.*s%s", (int)length, text,
+                                more ? "+" : "");
+        text += length + more;
+    }
+    names[used] = '\0';
+    return true;
+}
+
+static bool read_value(struct trace_profiler *profiler,
+                       const struct trace_profiler_option *option,
                        const char *text, uint64_t *value)
 {
     switch (option->type) {
@@ -145,8 +172,10 @@ static bool read_value(const struct trace_profiler_option *option,
         return find_word(option->words, text, value);
     case TRACE_PROFILER_SIZE:
         return trace_parse_size(text, value) && is_within(option, *value);
-    case TRACE_PROFILER_TEXT:
-        *value = *text != '\0';
+    case TRACE_PROFILER_NAMES:
+        if (!read_names(text, profiler->counters))
+            return false;
+        *value = profiler->counters[0] != '\0';
         return true;
     default:
         return read_number(text, value) && is_within(option, *value);
@@ -208,6 +237,10 @@ static int refuse_key(const char *key, struct trace_profiler_error *error)
         snprintf(error->why, sizeof(error->why),
                  "%s is not supported: testlog traces no TPU; leave it out",
                  error->key);
+    else if (strstr(key, "__")) /* as in every name of a counter */
+        snprintf(error->why, sizeof(error->why),
+                 "%s is no option; write + between the names of counters",
+                 error->key);
     return -1;
 }
 
@@ -235,13 +268,28 @@ static int take(struct trace_profiler *profiler, const char *key,
     snprintf(error->key, sizeof(error->key), "%s", key);
     if (!option)
         return refuse_key(key, error);
-    if (!read_value(option, text, &value))
+    if (!read_value(profiler, option, text, &value))
         return refuse_value(option, text, error);
     if (option->missing && value != option->initial)
         return refuse_missing(option, text, error);
     *field(profiler, option) = value;
     profiler->asks_gpu |= option->gpu;
     return 0;
+}
+
+/* Splits off the text before the first comma that is not within quotes. */
+static char *split(char **rest)
+{
+    char *begin = *rest, *at = begin;
+    bool quoted = false;
+
+    if (!begin)
+        return NULL;
+    for (; *at && (quoted || *at != ','); at++)
+        quoted ^= *at == '"';
+    *rest = *at ? at + 1 : NULL;
+    *at = '\0';
+    return begin;
 }
 
 /* Removes the blanks around a text. */
@@ -269,7 +317,7 @@ int trace_profiler_read(struct trace_profiler *profiler, const char *text,
     *error = (struct trace_profiler_error){.why = ""};
     if (!copy)
         snprintf(error->why, sizeof(error->why), "out of memory");
-    while (!status && (key = strsep(&rest, ","))) {
+    while (!status && (key = split(&rest))) {
         char *value = strchr(key, '=');
 
         if (value)
@@ -298,7 +346,8 @@ void trace_profiler_text(const struct trace_profiler *profiler,
             continue;
         trace_profiler_value(option, *field(&copy, option), value);
         trace_text_printf(text, "%s%s=%s", text->size ? "," : "", option->key,
-                          value);
+                          option->type == TRACE_PROFILER_NAMES ? copy.counters
+                                                               : value);
     }
 }
 

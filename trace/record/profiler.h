@@ -34,12 +34,13 @@
       .gpu = true, .missing = "testlog does not write the nodes of graphs")    \
     X(gpu_num_chips_to_profile_per_task, 0, .most = 256, .gpu = true,          \
       .help = "records only the first N GPUs; 0: all")                         \
-    X(gpu_pm_sample_counters, 0, .type = TRACE_PROFILER_TEXT, .gpu = true,     \
-      .missing = TRACE_PROFILER_NO_SAMPLING)                                   \
+    X(gpu_pm_sample_counters, 0, .type = TRACE_PROFILER_NAMES, .gpu = true,    \
+      .words = "default|NAME+NAME",                                            \
+      .help = "samples hardware counters of GPUs")                             \
     X(gpu_pm_sample_interval_us, 500, .least = 1, .most = 1000000,             \
-      .gpu = true, .missing = TRACE_PROFILER_NO_SAMPLING)                      \
+      .gpu = true, .help = "samples them every N microseconds")                \
     X(gpu_pm_sample_buffer_size_per_gpu_mb, 64, .least = 64, .most = 4096,     \
-      .gpu = true, .missing = TRACE_PROFILER_NO_SAMPLING)                      \
+      .gpu = true, .help = "keeps samples of a GPU in N MiB")                  \
     X(gpu_leaks, TRACE_GPU_LEAKS_WARN, .type = TRACE_PROFILER_WORD,            \
       .words = "off|warn|fail", .gpu = true, .only = TRACE_PROFILER_OF_TESTS,  \
       .help = "what a test does that leaves device memory")                    \
@@ -57,8 +58,6 @@
       .least = TRACE_LIMIT_LEAST, .most = TRACE_LIMIT_MOST,                    \
       .only = TRACE_PROFILER_OF_START)
 
-#define TRACE_PROFILER_NO_SAMPLING "testlog does not sample counters"
-
 /* host_tracer_level without a value: the filter decides what is recorded. */
 enum { TRACE_HOST_LEVEL_UNSET = 4 };
 
@@ -68,12 +67,15 @@ enum trace_gpu_leaks {
     TRACE_GPU_LEAKS_FAIL,
 };
 
+enum { TRACE_COUNTERS_ROOM = 1024 }; /* for the names of counters */
+
 /* The options; booleans are 0 or 1, words are numbers. */
 struct trace_profiler {
 #define TRACE_X(key, initial, ...) uint64_t key;
     TRACE_PROFILER_OPTIONS(TRACE_X)
 #undef TRACE_X
-    bool asks_gpu; /* an option about GPUs was given */
+    bool asks_gpu;                      /* an option about GPUs was given */
+    char counters[TRACE_COUNTERS_ROOM]; /* of gpu_pm_sample_counters, "A+B" */
 };
 
 extern const struct trace_profiler trace_profiler_default;
@@ -82,8 +84,8 @@ enum trace_profiler_type {
     TRACE_PROFILER_NUMBER,
     TRACE_PROFILER_SWITCH,
     TRACE_PROFILER_WORD,
-    TRACE_PROFILER_SIZE, /* as trace_parse_size parses it */
-    TRACE_PROFILER_TEXT, /* any; 0 if it is empty */
+    TRACE_PROFILER_SIZE,  /* as trace_parse_size parses it */
+    TRACE_PROFILER_NAMES, /* of counters; 0: none */
 };
 
 /* The source of options; some are for one source only. */
@@ -114,8 +116,9 @@ struct trace_profiler_error {
     char why[256]; /* empty: there is no such key */
 };
 
-/* trace_profiler_read adds the options of a text to those that are set. Returns
- * -1 and changes nothing if one is refused. */
+/* trace_profiler_read adds the options of a text to those that are set. Commas
+ * within quotes separate names. Returns -1 and changes nothing if an option is
+ * refused. */
 int trace_profiler_read(struct trace_profiler *, const char *text,
                         enum trace_profiler_user,
                         struct trace_profiler_error *);
@@ -139,7 +142,7 @@ int trace_host_level_set(uint64_t level);
 void trace_host_level_unset(void);
 
 /* trace_profiler_values writes which values an option can have: "0..3",
- * "off|warn|fail", "" for any text. trace_profiler_value writes one value. */
+ * "off|warn|fail". trace_profiler_value writes one value; "" for names. */
 enum { TRACE_PROFILER_VALUE_SIZE = 32 };
 void trace_profiler_values(const struct trace_profiler_option *,
                            char text[TRACE_PROFILER_VALUE_SIZE]);

@@ -24,9 +24,9 @@ static void compare(struct trace_anchor first, struct trace_anchor last)
 {
     cupti.host = &host;
     next = first;
-    cupti_clock_compare();
+    cupti_clock_compare(&cupti.clock);
     next = last;
-    cupti_clock_compare();
+    cupti_clock_compare(&cupti.clock);
 }
 
 /* Three ticks in each nanosecond. */
@@ -34,10 +34,10 @@ Test(cupti_clock, converts_times_to_ticks)
 {
     compare((struct trace_anchor){500, 1000000, 0},
             (struct trace_anchor){3000500, 2000000, 0});
-    cr_expect_eq(cupti_ticks(1000000), 500);
-    cr_expect_eq(cupti_ticks(1000001), 503);
-    cr_expect_eq(cupti_ticks(2000000), 3000500);
-    cr_expect_eq(cupti_ns(300), 100);
+    cr_expect_eq(cupti_ticks(&cupti.clock, 1000000), 500);
+    cr_expect_eq(cupti_ticks(&cupti.clock, 1000001), 503);
+    cr_expect_eq(cupti_ticks(&cupti.clock, 2000000), 3000500);
+    cr_expect_eq(cupti_ns(&cupti.clock, 300), 100);
 }
 
 /* Also of a machine that has been up for a year. */
@@ -47,17 +47,17 @@ Test(cupti_clock, leaves_equal_clocks_alone)
 
     compare((struct trace_anchor){year, year, 0},
             (struct trace_anchor){year + 7000001, year + 7000001, 0});
-    cr_expect_eq(cupti_ticks(year + 12345), year + 12345);
-    cr_expect_eq(cupti_ns(12345678), 12345678);
+    cr_expect_eq(cupti_ticks(&cupti.clock, year + 12345), year + 12345);
+    cr_expect_eq(cupti_ns(&cupti.clock, 12345678), 12345678);
 }
 
 Test(cupti_clock, converts_before_time_has_passed)
 {
     compare((struct trace_anchor){500, 1000, 0},
             (struct trace_anchor){500, 1000, 0});
-    cr_expect_eq(cupti_ticks(1000), 500);
-    cr_expect_eq(cupti_ticks(1007), 507);
-    cr_expect_eq(cupti_ns(7), 7);
+    cr_expect_eq(cupti_ticks(&cupti.clock, 1000), 500);
+    cr_expect_eq(cupti_ticks(&cupti.clock, 1007), 507);
+    cr_expect_eq(cupti_ns(&cupti.clock, 7), 7);
 }
 
 Test(cupti_clock, recognizes_times_of_other_clocks)
@@ -66,14 +66,15 @@ Test(cupti_clock, recognizes_times_of_other_clocks)
 
     compare((struct trace_anchor){1, begin, 0},
             (struct trace_anchor){2, begin + second, 0});
-    cr_expect(cupti_is_time(begin));
-    cr_expect(cupti_is_time(begin + second));
-    cr_expect(cupti_is_time(begin - 10000), "interpolation errs a little");
-    cr_expect(cupti_is_time(begin + second + 10000));
-    cr_expect_not(cupti_is_time(0));
-    cr_expect_not(cupti_is_time(begin - second));
-    cr_expect_not(cupti_is_time(begin + 2 * second));
-    cr_expect_not(cupti_is_time(UINT64_MAX));
+    cr_expect(cupti_is_time(&cupti.clock, begin));
+    cr_expect(cupti_is_time(&cupti.clock, begin + second));
+    cr_expect(cupti_is_time(&cupti.clock, begin - 10000),
+              "interpolation errs a little");
+    cr_expect(cupti_is_time(&cupti.clock, begin + second + 10000));
+    cr_expect_not(cupti_is_time(&cupti.clock, 0));
+    cr_expect_not(cupti_is_time(&cupti.clock, begin - second));
+    cr_expect_not(cupti_is_time(&cupti.clock, begin + 2 * second));
+    cr_expect_not(cupti_is_time(&cupti.clock, UINT64_MAX));
 }
 
 /* ---- Records ---- */

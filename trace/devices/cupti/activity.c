@@ -46,7 +46,7 @@ bool cupti_is_activity(const struct cupti_record *record)
 {
     return commons[record->kind].end &&
            (record->kind != CUPTI_KIND_CUDA_EVENT ||
-            cupti_is_time(cupti_get(record, CUPTI_EVENT_TIME)));
+            cupti_is_time(&cupti.clock, cupti_get(record, CUPTI_EVENT_TIME)));
 }
 
 uint32_t cupti_correlation(const struct cupti_record *record)
@@ -67,9 +67,10 @@ static uint64_t estimate(const struct cupti_record *record, uint64_t begin)
 {
     const struct cupti_call *call = cupti_call_find(cupti_correlation(record));
 
-    if (call && cupti_is_time(call->end))
-        return cupti_ticks(call->end);
-    return cupti_is_time(begin) ? cupti_ticks(begin) : cupti.clock.last.ticks;
+    if (call && cupti_is_time(&cupti.clock, call->end))
+        return cupti_ticks(&cupti.clock, call->end);
+    return cupti_is_time(&cupti.clock, begin) ? cupti_ticks(&cupti.clock, begin)
+                                              : cupti.clock.last.ticks;
 }
 
 struct cupti_times cupti_times(const struct cupti_record *record)
@@ -79,9 +80,10 @@ struct cupti_times cupti_times(const struct cupti_record *record)
     uint64_t end = cupti_get(record, common->end);
     uint64_t estimated;
 
-    if (cupti_is_time(begin) && cupti_is_time(end) && begin <= end)
-        return (struct cupti_times){cupti_ticks(begin), cupti_ticks(end),
-                                    false};
+    if (cupti_is_time(&cupti.clock, begin) &&
+        cupti_is_time(&cupti.clock, end) && begin <= end)
+        return (struct cupti_times){cupti_ticks(&cupti.clock, begin),
+                                    cupti_ticks(&cupti.clock, end), false};
     estimated = estimate(record, begin);
     return (struct cupti_times){estimated, estimated, true};
 }
@@ -342,7 +344,8 @@ static void add_delay(struct building *building, enum cupti_field start)
     const struct cupti_call *call = building->call;
     uint64_t begin = cupti_get(building->record, start);
 
-    if (!call || !cupti_is_time(call->begin) || !cupti_is_time(begin))
+    if (!call || !cupti_is_time(&cupti.clock, call->begin) ||
+        !cupti_is_time(&cupti.clock, begin))
         return;
     if (begin > call->begin)
         add(building, "queue_delay",
@@ -381,8 +384,8 @@ static void kernel(struct building *building)
 static void add_bytes(struct building *building, enum cupti_field field)
 {
     uint64_t bytes = cupti_get(building->record, field);
-    uint64_t ns =
-        cupti_ns(building->activity.end - building->activity.at.begin);
+    uint64_t ns = cupti_ns(&cupti.clock, building->activity.end -
+                                             building->activity.at.begin);
 
     add_number(building, "bytes", bytes);
     if (bytes && ns)
@@ -750,12 +753,17 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
     [CUPTI_KIND_GRAPH_TRACE] = graph,
 };
 
-/* Hides our own wait at the end of the recording. */
+/* Hides our own calls: those of the thread that samples counters, and the wait
+ * at the end of the recording. */
 static bool is_own(const struct trace_activity *activity)
 {
-    return !activity->at.on_device && activity->at.thread == cupti.own.thread &&
-           activity->at.begin >= cupti_ticks(cupti.own.begin) &&
-           activity->end <= cupti_ticks(cupti.own.end);
+    if (activity->at.on_device || !activity->at.thread)
+        return false;
+    if (activity->at.thread == cupti.sampling_thread)
+        return true;
+    return activity->at.thread == cupti.own.thread &&
+           activity->at.begin >= cupti_ticks(&cupti.clock, cupti.own.begin) &&
+           activity->end <= cupti_ticks(&cupti.clock, cupti.own.end);
 }
 
 static void fill(struct building *building, const struct cupti_item *item)

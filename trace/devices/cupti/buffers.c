@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "cupti.h"
+#include "pm.h"
 
 enum {
     LARGE = 4 << 20,   /* each one that is asked for takes 340 µs on an H100 */
@@ -24,7 +25,6 @@ enum {
     HURRY = 32 << 20, /* wakes the thread */
     LOOK_MS = 250,    /* between two looks whether the driver has started */
     PERIOD_MS = 2000, /* between two flushes */
-    PATIENCE_S = 5,   /* for joining the thread */
 };
 
 static struct cupti_buffer *full; /* atomic; a stack */
@@ -70,7 +70,7 @@ static void flush(void)
 static uint32_t wait(uint32_t before)
 {
     const uint64_t look = UINT64_C(1000000) * LOOK_MS;
-    uint64_t until = cupti_clock() + UINT64_C(1000000) * PERIOD_MS;
+    uint64_t until = cupti_clock_now() + UINT64_C(1000000) * PERIOD_MS;
     uint32_t asked;
 
     do {
@@ -81,7 +81,7 @@ static uint32_t wait(uint32_t before)
             cupti.host->wait(before, look);
         asked = cupti.host->asked();
     } while (!must_end() && asked == before && !cupti.host->live() &&
-             cupti_clock() < until);
+             cupti_clock_now() < until);
     return asked;
 }
 
@@ -123,18 +123,9 @@ void cupti_begin_flusher(void)
         pthread_setname_np(thread, "testlog-gpu");
     else
         cupti.host->hold(false);
+    cupti_pm_begin();
     pthread_mutex_unlock(&starting);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* Returns whether the thread has ended within the time for CUPTI's answer. */
-static bool join_flusher(void)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
-    return !pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until);
 }
 
 /* Returns false if the thread is stuck in CUPTI. Decoding a long backlog may
@@ -151,7 +142,7 @@ static bool end_flusher(void)
     if (!was_running)
         return true;
     cupti.host->ask();
-    while (!join_flusher())
+    while (!cupti_join(thread))
         if (__atomic_load_n(&asking, __ATOMIC_ACQUIRE))
             return false;
     return true;
@@ -352,6 +343,7 @@ static void flush_last(void)
     unsigned before = __atomic_load_n(&received, __ATOMIC_ACQUIRE);
     bool waited = cupti_wait_for_devices();
 
+    cupti_pm_stop();
     stuck = !end_flusher();
     if (stuck) {
         cupti.host->say(TRACE_LEVEL_WARN,
@@ -363,6 +355,7 @@ static void flush_last(void)
     check_owner(waited, before);
     decode(true);
     cupti.host->hold(false);
+    cupti_pm_end();
     if (!cupti_is_on())
         return; /* it was stopped */
     cupti_refuse_late();

@@ -85,8 +85,8 @@ bool cupti_wait_for_devices(void)
     if (!look_up(&driver))
         return false;
     cupti.own.thread = (uint32_t)gettid();
-    cupti.own.begin = cupti_clock();
+    cupti.own.begin = cupti_clock_now();
     waited = wait_for_all(&driver);
-    cupti.own.end = cupti_clock();
+    cupti.own.end = cupti_clock_now();
     return waited;
 }

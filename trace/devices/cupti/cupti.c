@@ -75,10 +75,7 @@ static void explain(const char *call, int result)
         break;
     case CUPTI_RESULT_INSUFFICIENT_PRIVILEGES:
         now = "denied";
-        snprintf(cure, sizeof(cure),
-                 " (https://developer.nvidia.com/ERR_NVGPUCTRPERM: be root, or "
-                 "load the driver with "
-                 "NVreg_RestrictProfilingToAdminUsers=0)");
+        snprintf(cure, sizeof(cure), " (" CUPTI_PRIVILEGES ")");
         break;
     case CUPTI_RESULT_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
     case CUPTI_RESULT_LEGACY_PROFILER_NOT_SUPPORTED:
@@ -147,7 +144,7 @@ static bool start(void *handle)
              cupti.register_callbacks(cupti_buffer_requested,
                                       cupti_buffer_completed)) &&
         need("cuptiActivityRegisterTimestampCallback",
-             cupti.register_clock(cupti_clock)) &&
+             cupti.register_clock(cupti_clock_now)) &&
         need("cuptiActivityEnable", cupti_enable_all()))
         return true;
     cupti_disable_all();
@@ -301,7 +298,7 @@ bool cupti_begin(const struct trace_device_host *host, bool after_init)
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
     cupti.after_init = after_init;
-    cupti_clock_compare();
+    cupti_clock_compare(&cupti.clock);
     if (after_init)
         host->note("gpu.late", "CUDA was used before the recording began");
     if (find_and_start()) {

@@ -11,6 +11,7 @@
 #define TRACE_DEVICES_CUPTI_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "trace/backends.h"
@@ -253,6 +254,11 @@ enum {
     CUPTI_NAME_ROOM = 64, /* for another subscriber's name */
 };
 
+/* What to do without privileges. */
+#define CUPTI_PRIVILEGES                                                       \
+    "https://developer.nvidia.com/ERR_NVGPUCTRPERM: be root, or load the "     \
+    "driver with NVreg_RestrictProfilingToAdminUsers=0"
+
 /* The parameter of cuptiActivityConfigureUnifiedMemoryCounter. */
 struct cupti_unified {
     uint32_t scope, kind, device, enable;
@@ -307,6 +313,29 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
     X(subscribe_by_name, "cuptiSubscribe_v2",                                  \
       (void **, cupti_callback *, void *, struct cupti_subscriber *))
 
+/* ---- cupti_clock.c ---- */
+
+/* CUPTI's clock, CLOCK_MONOTONIC in nanoseconds, as it compares to the
+ * recording's. A thread has its own. */
+struct cupti_clock {
+    struct trace_anchor first, last;
+    double ticks_per_ns; /* exactly 1 if the clocks are equal */
+};
+
+/* cupti_clock_now returns the time that CUPTI puts into its records. */
+uint64_t cupti_clock_now(void);
+
+/* cupti_clock_compare compares both clocks: first when tracing begins, and then
+ * before records are decoded. */
+void cupti_clock_compare(struct cupti_clock *);
+
+/* cupti_is_time returns whether a record may have that time: it is between the
+ * first and the last comparison. cupti_ticks converts such a time to the
+ * recording's ticks, cupti_ns a number of ticks to nanoseconds. */
+bool cupti_is_time(const struct cupti_clock *, uint64_t ns);
+uint64_t cupti_ticks(const struct cupti_clock *, uint64_t ns);
+uint64_t cupti_ns(const struct cupti_clock *, uint64_t ticks);
+
 /* ---- state.c: the running library ---- */
 
 struct cupti {
@@ -324,14 +353,13 @@ struct cupti {
     bool zeroed;         /* CUPTI relies on it that buffers are */
     bool enabled[CUPTI_KIND_LIMIT];
     uint16_t stride[CUPTI_KIND_LIMIT]; /* bytes of a record; 0: unknown */
-    struct {
-        struct trace_anchor first, last;
-    } clock; /* see cupti_clock_compare */
+    struct cupti_clock clock;          /* of records */
     struct {
         uint32_t thread;
         uint64_t begin, end; /* CUPTI's clock */
-    } own;             /* when and on which thread we waited for devices */
-    const char *state; /* "on", "busy", ...; see cupti_fail */
+    } own; /* when and on which thread we waited for devices */
+    uint32_t sampling_thread; /* which is ours; 0: none */
+    const char *state;        /* "on", "busy", ...; see cupti_fail */
     char notice[512];
     struct trace_text refused; /* "jit: 27 CUPTI_ERROR_...", ... */
 };
@@ -352,6 +380,10 @@ void cupti_stop(const char *state, const char *why);
 /* cupti_is_on returns whether CUPTI may be called: tracing is on, and this is
  * not a forked child. */
 bool cupti_is_on(void);
+
+/* cupti_join returns whether a thread has ended within the time for CUPTI's
+ * answer. */
+bool cupti_join(pthread_t);
 
 /* cupti_result_name returns the name of a result. */
 const char *cupti_result_name(int result);
@@ -619,23 +651,6 @@ const struct cupti_device *cupti_device(uint32_t id);
 /* cupti_note_resource notes what is no activity as metadata: a device, a
  * context, a stream, a name, or an event of another clock. */
 void cupti_note_resource(const struct cupti_record *);
-
-/* ---- cupti_clock.c ---- */
-
-/* cupti_clock returns the time that CUPTI puts into its records:
- * CLOCK_MONOTONIC in nanoseconds. */
-uint64_t cupti_clock(void);
-
-/* cupti_clock_compare compares CUPTI's clock with the recording's: first when
- * tracing begins, and then before records are decoded. */
-void cupti_clock_compare(void);
-
-/* cupti_is_time returns whether a record may have that time: it is between the
- * first and the last comparison. cupti_ticks converts such a time to the
- * recording's ticks, cupti_ns a number of ticks to nanoseconds. */
-bool cupti_is_time(uint64_t ns);
-uint64_t cupti_ticks(uint64_t ns);
-uint64_t cupti_ns(uint64_t ticks);
 
 /* ---- correlation.c: calls ---- */
 

@@ -11,7 +11,7 @@
  * lie a little outside of the recorded period. */
 enum { SLACK_NS = 1000000 };
 
-uint64_t cupti_clock(void)
+uint64_t cupti_clock_now(void)
 {
     struct timespec now;
 
@@ -19,37 +19,35 @@ uint64_t cupti_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static double ticks_per_ns = 1; /* exactly 1 if the clocks are equal */
-
-void cupti_clock_compare(void)
+void cupti_clock_compare(struct cupti_clock *clock)
 {
-    struct trace_anchor *first = &cupti.clock.first, *last = &cupti.clock.last;
+    struct trace_anchor *first = &clock->first, *last = &clock->last;
 
     *last = cupti.host->anchor();
     if (!first->monotonic)
         *first = *last;
-    ticks_per_ns =
+    clock->ticks_per_ns =
         last->monotonic > first->monotonic && last->ticks > first->ticks
             ? (double)(last->ticks - first->ticks) /
                   (double)(last->monotonic - first->monotonic)
             : 1;
 }
 
-bool cupti_is_time(uint64_t ns)
+bool cupti_is_time(const struct cupti_clock *clock, uint64_t ns)
 {
-    return ns && ns + SLACK_NS >= cupti.clock.first.monotonic &&
-           ns <= cupti.clock.last.monotonic + SLACK_NS;
+    return ns && ns + SLACK_NS >= clock->first.monotonic &&
+           ns <= clock->last.monotonic + SLACK_NS;
 }
 
-uint64_t cupti_ticks(uint64_t ns)
+uint64_t cupti_ticks(const struct cupti_clock *clock, uint64_t ns)
 {
-    const struct trace_anchor *first = &cupti.clock.first;
+    const struct trace_anchor *first = &clock->first;
     double since = (double)(int64_t)(ns - first->monotonic);
 
-    return first->ticks + (uint64_t)(int64_t)(since * ticks_per_ns);
+    return first->ticks + (uint64_t)(int64_t)(since * clock->ticks_per_ns);
 }
 
-uint64_t cupti_ns(uint64_t ticks)
+uint64_t cupti_ns(const struct cupti_clock *clock, uint64_t ticks)
 {
-    return (uint64_t)((double)ticks / ticks_per_ns + 0.5);
+    return (uint64_t)((double)ticks / clock->ticks_per_ns + 0.5);
 }

@@ -266,7 +266,7 @@ void cupti_decode(struct cupti_buffer *buffers, bool last)
 
     waiting = NULL;
     waiting_count = 0;
-    cupti_clock_compare();
+    cupti_clock_compare(&cupti.clock);
     decode(&round);
     while (round.waited) {
         struct waiting *next = round.waited->next;

@@ -1,10 +1,11 @@
 /* state.c: whether CUPTI is tracing, and why not. */
 #include <stdarg.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cupti.h"
 
-struct cupti cupti;
+struct cupti cupti = {.clock.ticks_per_ns = 1};
 
 const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
 #define TRACE_X(name, kind, member, offset, bytes)                             \
@@ -80,4 +81,14 @@ void cupti_stop(const char *now, const char *why)
     __atomic_store_n(&cupti.on, false, __ATOMIC_RELEASE);
     cupti_fail(now, "%s", why);
     cupti_note_state();
+}
+
+bool cupti_join(pthread_t one)
+{
+    enum { PATIENCE_S = 5 };
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    return !pthread_clockjoin_np(one, NULL, CLOCK_MONOTONIC, &until);
 }

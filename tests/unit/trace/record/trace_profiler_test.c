@@ -88,6 +88,12 @@ static const struct {
     {"gpu_leaks=off", AT(gpu_leaks), TRACE_GPU_LEAKS_OFF},
     {"gpu_leaks=warn", AT(gpu_leaks), TRACE_GPU_LEAKS_WARN},
     {"gpu_leaks=fail", AT(gpu_leaks), TRACE_GPU_LEAKS_FAIL},
+    {"gpu_pm_sample_counters=default", AT(gpu_pm_sample_counters), 1},
+    {"gpu_pm_sample_counters=default,gpu_pm_sample_counters=",
+     AT(gpu_pm_sample_counters), 0},
+    {"gpu_pm_sample_interval_us=100", AT(gpu_pm_sample_interval_us), 100},
+    {"gpu_pm_sample_buffer_size_per_gpu_mb=4096",
+     AT(gpu_pm_sample_buffer_size_per_gpu_mb), 4096},
     {"compress=0", AT(compress), 0},
 #undef AT
 };
@@ -119,6 +125,25 @@ Test(trace_profiler, reads_the_words_of_a_boolean)
         snprintf(text, sizeof(text), "compress=%s", off[i]);
         cr_expect_eq(parse(text), 0, "%s", text);
         cr_expect_eq(profiler.compress, 0, "%s", text);
+    }
+}
+
+Test(trace_profiler, reads_names_of_counters)
+{
+    static const char *const texts[] = {
+        "gpu_pm_sample_counters=a__b.avg+c__d",
+        "gpu_pm_sample_counters=\"a__b.avg,c__d\",compress=0",
+        "compress=0,gpu_pm_sample_counters=\"a__b.avg+c__d\""};
+    char text[TRACE_COUNTERS_ROOM + 64];
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        cr_expect_eq(parse(texts[i]), 0, "%s: %s", texts[i], error.why);
+        cr_expect_str_eq(profiler.counters, "a__b.avg+c__d");
+    }
+    for (int room = -1; room <= 1; room++) {
+        snprintf(text, sizeof(text), "gpu_pm_sample_counters=%0*d",
+                 TRACE_COUNTERS_ROOM + room, 0);
+        cr_expect_eq(parse(text), room < 0 ? 0 : -1);
     }
 }
 
@@ -184,17 +209,25 @@ static const struct {
     {"gpu_dump_graph_node_mapping=1",
      "gpu_dump_graph_node_mapping=1 is not supported: testlog does not write "
      "the nodes of graphs; leave it out"},
-    {"gpu_pm_sample_counters=sm__cycles_active.avg",
-     "gpu_pm_sample_counters=sm__cycles_active.avg is not supported: testlog "
-     "does not sample counters; leave it out"},
-    {"gpu_pm_sample_interval_us=100",
-     "gpu_pm_sample_interval_us=100 is not supported: testlog does not "
-     "sample counters; leave it out"},
+    {"gpu_pm_sample_counters=sm__cycles_active.avg+",
+     "gpu_pm_sample_counters: unknown value \"sm__cycles_active.avg+\"; write "
+     "default or NAME+NAME"},
+    {"gpu_pm_sample_counters=\"a,b",
+     "gpu_pm_sample_counters: unknown value \"\"a,b\"; write default or "
+     "NAME+NAME"},
+    {"gpu_pm_sample_counters=a b",
+     "gpu_pm_sample_counters: unknown value \"a b\"; write default or "
+     "NAME+NAME"},
+    {"gpu_pm_sample_counters=a+++b",
+     "gpu_pm_sample_counters: unknown value \"a+++b\"; write default or "
+     "NAME+NAME"},
+    {"gpu_pm_sample_counters=gr__cycles_active.avg,sm__cycles_active.avg",
+     "sm__cycles_active.avg is no option; write + between the names of "
+     "counters"},
+    {"gpu_pm_sample_interval_us=0",
+     "gpu_pm_sample_interval_us: unknown value \"0\"; write 1 to 1000000"},
     {"gpu_pm_sample_interval_us=often",
      "gpu_pm_sample_interval_us: unknown value \"often\"; write 1 to 1000000"},
-    {"gpu_pm_sample_buffer_size_per_gpu_mb=128",
-     "gpu_pm_sample_buffer_size_per_gpu_mb=128 is not supported: testlog "
-     "does not sample counters; leave it out"},
     {"gpu_pm_sample_buffer_size_per_gpu_mb=63",
      "gpu_pm_sample_buffer_size_per_gpu_mb: unknown value \"63\"; write 64 to "
      "4096"},
@@ -225,7 +258,8 @@ Test(trace_profiler, writes_the_options_that_are_not_defaults)
 {
     static const char given[] =
         "host_tracer_level=2,gpu_max_activity_api_events=5,"
-        "gpu_enable_cupti_activity_graph_trace=true,gpu_leaks=fail,"
+        "gpu_enable_cupti_activity_graph_trace=true,"
+        "gpu_pm_sample_counters=default+a__b.sum,gpu_leaks=fail,"
         "compress=false";
     struct trace_text text = {0};
 
@@ -244,6 +278,8 @@ Test(trace_profiler, reads_what_it_writes)
          option->key && !option->only; option++) {
         char value[TRACE_PROFILER_VALUE_SIZE], text[128];
 
+        if (option->type == TRACE_PROFILER_NAMES)
+            continue;
         for (uint64_t i = option->least;
              i <= option->most + (option->type == TRACE_PROFILER_SWITCH) &&
              i < option->least + 4 && !option->missing;
@@ -276,6 +312,10 @@ static const char *const parts[] = {"=",
                                     "gpu_max_annotation_strings",
                                     "device_tracer_level",
                                     "host_tracer_level=3",
+                                    "gpu_pm_sample_counters=",
+                                    "a__b",
+                                    "+",
+                                    "\"",
                                     "%s%n"};
 
 static void expect_rereadable(void)
