@@ -295,6 +295,8 @@ static void add_entries(struct summing *summing, struct trace_reader *reader)
     while (trace_reader_next(reader, &entry))
         if (entry.kind == TRACE_ENTRY_DEVICE)
             add_entry(summing, &entry);
+        else if (entry.kind == TRACE_ENTRY_COUNTERS)
+            log_counters_add(&summing->all->counters, &entry);
     if (summing->longest)
         summing->all->longest_name = strdup(summing->longest->name);
     if (summing->gap_before)
@@ -333,6 +335,7 @@ void log_device_summary_free(struct log_device_summary *summary)
     free(summary->gap_before);
     log_device_leaks_clear(&summary->leaks);
     log_device_fault_free(&summary->fault);
+    log_counters_free(&summary->counters);
     free(summary);
 }
 
@@ -399,11 +402,13 @@ void log_device_summary_add(struct log_device_summary *all,
     all->span += one->span;
     merge_leaks(&all->leaks, &one->leaks);
     merge_fault(&all->fault, &one->fault);
+    log_counters_merge(&all->counters, &one->counters);
 }
 
 bool log_device_summary_some(const struct log_device_summary *summary)
 {
-    bool some = summary->leaks.count || summary->fault.error;
+    bool some =
+        summary->leaks.count || summary->fault.error || summary->counters.count;
 
     for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
         some |= summary->works[i].count;

@@ -64,6 +64,20 @@ struct log_device_fault {
     char *spans;       /* around the first of them, or NULL */
 };
 
+/* What was sampled of a counter. */
+struct log_device_counter {
+    char *name;     /* with its unit behind a space, "SM active %" */
+    double sum;     /* of values, each times its ns */
+    double time;    /* ns */
+    double most;    /* value */
+    uint64_t count; /* samples */
+};
+
+struct log_device_counters {
+    struct log_device_counter *all;
+    size_t count, capacity;
+};
+
 /* At any moment between the first and the last activity of a device, a device
  * is busy or all are idle. Strings may be NULL. */
 struct log_device_summary {
@@ -76,6 +90,7 @@ struct log_device_summary {
     char *gap_before;    /* the activity that ended it */
     struct log_device_leaks leaks;
     struct log_device_fault fault; /* the first */
+    struct log_device_counters counters;
 };
 
 extern const char *const log_device_work_keys[LOG_DEVICE_WORK_COUNT];
@@ -104,6 +119,18 @@ double log_device_busy(const struct log_device_summary *);
 /* log_device_rate returns bytes in a second. */
 double log_device_rate(const struct log_device_work *);
 
+/* ---- device_counters.c ---- */
+
+/* log_counters_add adds the values of an entry of kind COUNTERS,
+ * log_counters_merge those of `one`. Both return false without memory. */
+bool log_counters_add(struct log_device_counters *, const struct trace_entry *);
+bool log_counters_merge(struct log_device_counters *,
+                        const struct log_device_counters *one);
+void log_counters_free(struct log_device_counters *);
+
+/* log_counter_mean returns the mean over the time that was sampled. */
+double log_counter_mean(const struct log_device_counter *);
+
 /* ---- device_fault.c ---- */
 
 /* log_faults_add adds an activity; they come in order of their begin.
@@ -125,6 +152,12 @@ void log_device_fault_text(struct trace_text *out,
 
 /* log_bytes adds a number of bytes as "1.0 MiB". */
 void log_bytes(struct trace_text *out, uint64_t bytes);
+
+/* log_counter_value adds a value of a counter of that name, "63 %",
+ * "1.2 GiB/s". log_counter_title returns how many bytes of the name are before
+ * its unit. */
+void log_counter_value(struct trace_text *out, const char *name, double value);
+size_t log_counter_title(const char *name);
 
 /* log_device_table adds a summary as aligned rows, log_device_line in one line
  * without its newline. */

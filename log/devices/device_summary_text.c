@@ -1,4 +1,6 @@
 /* device_summary_text.c: prints a summary of what devices did. */
+#include <string.h>
+
 #include "device_summary.h"
 #include "log/filter/filter.h"
 #include "log/replay/replay.h"
@@ -17,7 +19,7 @@ static void put_double(struct trace_text *out, int places, double number,
 {
     locale_t before = trace_locale_enter();
 
-    trace_text_printf(out, "%.*f %s", places, number, unit);
+    trace_text_printf(out, "%.*f%s%s", places, number, *unit ? " " : "", unit);
     trace_locale_leave(before);
 }
 
@@ -33,6 +35,32 @@ void log_bytes(struct trace_text *out, uint64_t bytes)
     put_double(out, unit > 0, number, units[unit]);
 }
 
+static const char *unit_of(const char *counter)
+{
+    const char *space = strrchr(counter, ' ');
+
+    return space ? space + 1 : "";
+}
+
+size_t log_counter_title(const char *name)
+{
+    const char *unit = unit_of(name);
+
+    return *unit ? (size_t)(unit - name) - 1 : strlen(name);
+}
+
+void log_counter_value(struct trace_text *out, const char *name, double value)
+{
+    const char *unit = unit_of(name);
+
+    if (!strcmp(unit, "bytes/s") && value >= 0 && value < 1e18) {
+        log_bytes(out, (uint64_t)value);
+        trace_text_literal(out, "/s");
+        return;
+    }
+    put_double(out, value >= 10 ? 0 : 1, value, unit);
+}
+
 /* Adds "9 in 4.30µs". */
 static void put_work(struct trace_text *out, const struct log_device_work *work)
 {
@@ -40,7 +68,7 @@ static void put_work(struct trace_text *out, const struct log_device_work *work)
     log_duration(out, work->time);
 }
 
-/* Names of kernels come from the tested program. */
+/* Names come from the tested program, or its recording. */
 static void put_name(struct trace_text *out, const char *name)
 {
     log_plain(out, name ? name : "?", name ? strlen(name) : 1);
@@ -141,6 +169,16 @@ void log_device_leaks_text(struct trace_text *out,
     }
 }
 
+static void put_counter(struct trace_text *out,
+                        const struct log_device_counter *counter)
+{
+    log_plain(out, counter->name, log_counter_title(counter->name));
+    trace_text_char(out, ' ');
+    log_counter_value(out, counter->name, log_counter_mean(counter));
+    trace_text_literal(out, ", at most ");
+    log_counter_value(out, counter->name, counter->most);
+}
+
 void log_device_table(struct trace_text *out,
                       const struct log_device_summary *summary)
 {
@@ -153,6 +191,11 @@ void log_device_table(struct trace_text *out,
     put_row(out, summary, LOG_DEVICE_COMPILE);
     put_row(out, summary, LOG_DEVICE_SYNC);
     put_busy(out, summary);
+    for (size_t i = 0; i < summary->counters.count; i++) {
+        put_title(out, i ? "" : "counters");
+        put_counter(out, &summary->counters.all[i]);
+        trace_text_char(out, '\n');
+    }
     if (summary->leaks.count) {
         put_title(out, "leaked");
         log_device_leaks_text(out, &summary->leaks);

@@ -60,6 +60,13 @@ static void note_counted(struct compared *compared, char *text)
         free(text);
 }
 
+static bool has_locked_clocks(const cJSON *head)
+{
+    const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(head, "gpu");
+
+    return runners_json_text(gpu, "clocks") != NULL;
+}
+
 /* Adds the results of a run to those of its side. */
 static int read_run(struct test_log_run *side, struct compared *compared,
                     int which, const char *command, const char *path)
@@ -78,6 +85,7 @@ static int read_run(struct test_log_run *side, struct compared *compared,
     compared->times[which] += runners_json_number(head, "duration_ns");
     status = runners_run_file_add(file, side) ? refuse(command, path) : 0;
     note_counted(compared, counted_of(head, side, first));
+    compared->locked[which] |= has_locked_clocks(head);
     cJSON_Delete(head);
     return status;
 }
@@ -170,6 +178,7 @@ static int compare(struct compared *compared, struct pass_times *times,
 
     compared->apart =
         (!runs->any_flavour && have_different_flavours(compared)) ||
+        compared->locked[0] != compared->locked[1] ||
         (runs->by == MEASURE_INSTRUCTIONS && compared->counted[1]);
     compared->changes.untimed = compared->apart;
     if (!find_changes(compared, times, runs) &&

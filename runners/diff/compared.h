@@ -13,7 +13,8 @@ struct compared {
     double over;       /* a shift up to it is none */
     char *
         counted[2]; /* how instructions were counted, of each side; NULL: not */
-    bool apart;     /* by flavour: times are not compared */
+    bool locked[2]; /* the clocks of GPUs, while counters were sampled */
+    bool apart;     /* times are not compared */
     struct changes changes;
     struct slowdowns spans, kernels;
 };

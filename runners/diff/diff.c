@@ -68,6 +68,11 @@ static void put_flavours(const struct compared *compared,
                         "differ: %s, then %s; --any-flavour compares times, "
                         "too",
                         before, after);
+    else if (compared->locked[0] != compared->locked[1])
+        test_log_notice("diff: only results are compared, because counters of "
+                        "GPUs were sampled in the run %s, which locks their "
+                        "clocks",
+                        compared->locked[0] ? "before" : "after");
     else
         test_log_notice("diff: only results are compared, because instructions "
                         "were counted in two ways: %s; %s",

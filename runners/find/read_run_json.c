@@ -184,6 +184,37 @@ static struct log_device_fault fault_of(const cJSON *fault)
     };
 }
 
+static double real_of(const cJSON *object, const char *name)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(object, name);
+
+    return cJSON_IsNumber(number) ? number->valuedouble : 0;
+}
+
+static struct log_device_counters counters_of(const cJSON *list)
+{
+    struct log_device_counters counters = {.count = 0};
+    const cJSON *one;
+
+    cJSON_ArrayForEach(one, list)
+    {
+        char *name = runners_json_string(one, "name");
+        struct log_device_counter counter = {
+            .name = name,
+            .most = real_of(one, "most"),
+            .sum = real_of(one, "mean") * real_of(one, "time_ns"),
+            .time = real_of(one, "time_ns"),
+            .count = runners_json_number(one, "samples")};
+
+        if (name &&
+            !log_counters_merge(&counters,
+                                &(struct log_device_counters){&counter, 1, 1}))
+            break;
+        free(name);
+    }
+    return counters;
+}
+
 /* Returns NULL if there is none, or without memory. */
 static struct log_device_summary *gpu_summary_of(const cJSON *json)
 {
@@ -208,6 +239,8 @@ static struct log_device_summary *gpu_summary_of(const cJSON *json)
     summary->gap_before = runners_json_string(gap, "before");
     summary->leaks = leaks_of(cJSON_GetObjectItemCaseSensitive(json, "leaks"));
     summary->fault = fault_of(cJSON_GetObjectItemCaseSensitive(json, "fault"));
+    summary->counters =
+        counters_of(cJSON_GetObjectItemCaseSensitive(json, "counters"));
     return summary;
 }
 

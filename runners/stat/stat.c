@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter_table.h"
 #include "critical_table.h"
 #include "finding_table.h"
 #include "harness/results/folder/notice.h"
@@ -21,6 +22,7 @@ struct settings {
     bool functions, sampled_lines; /* samples are summed up */
     bool lines, line_order;        /* recorded lines are shown */
     bool findings;                 /* what made the host wait is shown */
+    bool counters;                 /* those of devices are summed up */
     struct stat_range range;
     enum runners_form form;
 };
@@ -30,7 +32,7 @@ static const char *const words[] = {
     STAT_BY(STAT_X)
 #undef STAT_X
         "function",
-    "line", "finding", NULL};
+    "line", "finding", "counter", NULL};
 
 /* The last ones. */
 enum {
@@ -39,7 +41,8 @@ enum {
 #undef STAT_X
         WORD_FUNCTION,
     WORD_LINE,
-    WORD_FINDING
+    WORD_FINDING,
+    WORD_COUNTER
 };
 
 static void usage(void)
@@ -51,12 +54,12 @@ static void usage(void)
         "part of it, or a\npattern. RUN is the folder of a run or of a test, "
         "or a recording, or a name in\ntestlog list; the default is the "
         "latest run.\n\n"
-        "      --by=span|kernel|target|test|function|line|finding\n"
+        "      --by=span|kernel|target|test|function|line|finding|counter\n"
         "                what to sum up: spans, GPU kernels, lines by target, "
         "tests,\n"
-        "                samples by function or by line of the source, or "
-        "reasons why\n"
-        "                the host waited for a GPU\n"
+        "                samples by function or by line of the source, reasons "
+        "why the\n"
+        "                host waited for a GPU, or hardware counters of GPUs\n"
         "      --tree    print spans below those that enclose them\n"
         "      --lines[=order]\n"
         "                print how often recorded lines ran, beside their "
@@ -304,6 +307,39 @@ static int show_findings(const char *where, char **patterns,
                                           : TEST_LOG_EXIT_PASSED);
 }
 
+/* ---- Counters of devices ---- */
+
+static int add_counters(void *sums, const struct recording *recording,
+                        struct trace_reader *reader)
+{
+    return runners_counters_add(sums, recording, reader);
+}
+
+static int show_counters(const char *where, char **patterns,
+                         const struct settings *settings)
+{
+    struct counter_sums sums = {.range = settings->range};
+    struct recordings found = {0};
+    int status;
+
+    if (runners_recordings_find(&found, where, patterns) || !found.count)
+        return runners_recordings_refuse("stat", where, patterns);
+    status = take_all(&found, add_counters, &sums);
+    if (!status && (sums.counters.count || settings->form != RUNNERS_AS_TEXT))
+        runners_counters_put(&sums, settings->form, runners_name_of(where));
+    if (!status && !sums.counters.count)
+        test_log_notice("stat: %s has no counters of GPUs%s; run the tests "
+                        "with --trace-options=gpu_pm_sample_counters=default",
+                        runners_name_of(where),
+                        settings->range.starts || settings->range.ends
+                            ? " at that time"
+                            : "");
+    runners_counters_free(&sums);
+    runners_recordings_free(&found);
+    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
+                                          : TEST_LOG_EXIT_PASSED);
+}
+
 /* ---- Lines ---- */
 
 /* The lines of a range of each test. */
@@ -390,6 +426,7 @@ static int take(struct settings *settings, int flag, const char *value)
         settings->functions = choice == WORD_FUNCTION;
         settings->sampled_lines = choice == WORD_LINE;
         settings->findings = choice == WORD_FINDING;
+        settings->counters = choice == WORD_COUNTER;
         settings->table =
             choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
         settings->by = true;
@@ -487,6 +524,8 @@ int runners_stat(int argc, char **argv)
         return show_lines(where, argv, &settings);
     if (settings.findings)
         return show_findings(where, argv, &settings);
+    if (settings.counters)
+        return show_counters(where, argv, &settings);
     if (settings.functions || settings.sampled_lines)
         return show_samples(where, argv, &settings);
     return settings.critical ? show_paths(where, argv, &settings)

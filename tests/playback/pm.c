@@ -101,7 +101,7 @@ CALL(cuptiProfilerDeviceSupported, struct cupti_pm_support *p)
                  {"wsl", &p->wsl},
                  {"any", &p->supported}};
 
-    if (p->api != CUPTI_PM_API)
+    if (p->api != CUPTI_PM_SAMPLING)
         return CUPTI_PM_RESULT_INVALID_PARAMETER;
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         *parts[i].level =

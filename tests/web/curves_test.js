@@ -83,6 +83,26 @@ module.exports = {
             'GPU 0 memory  4.00 MiB to 6.00 MiB\n2 values here');
     },
 
+    // The unit is the end of the name of a device's counter.
+    async draws_counters_of_devices_in_their_units(open) {
+        const page = await open('mixed', 'view=timeline');
+
+        assert.deepStrictEqual(await page.evaluate(() => [
+            ['GPU 0 SM active %', 1, 63.14], ['GPU 0 SM active %', 1, 97],
+            ['GPU 0 PCIe read bytes/s', 1, 3 << 20],
+            ['GPU 0 a__b.sum', 1, 7], ['rate %', 0, 0.5],
+        ].map(([name, device, value]) => {
+            const [curve] = curves.of({ string: () => name, counters: {
+                rows: 1, name: [0], value: [value], device: [device],
+                time: [0],
+            } });
+
+            return `${curves.amount(curve, value)} of ${
+                curves.amount(curve, curve.high)}`;
+        })), ['63.1 % of 100 %', '97 % of 100 %', '3.00 MiB/s of 3.00 MiB/s',
+            '7 of 7', '0.5 of 0.5']);
+    },
+
     async draws_extremes_that_share_a_pixel(open) {
         const page = await open('mixed', 'view=timeline');
 

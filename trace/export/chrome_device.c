@@ -500,7 +500,7 @@ void trace_chrome_counters(struct trace_exporter *export,
     if (!export->devices)
         return;
     last = &device_of(export, entry)->counters;
-    if (last->place && entry->time > last->end)
+    if (last->place && trace_is_apart(last->end, entry))
         put_zeros(export, last, put);
     *last = *entry;
     for (size_t i = 0;

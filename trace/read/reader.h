@@ -331,6 +331,13 @@ uint64_t trace_reader_calls_lost(const struct trace_reader *);
 bool trace_reader_call_counts(const struct trace_reader *, size_t *cursor,
                               const struct trace_site **, uint64_t *count);
 
+/* trace_is_apart returns whether a sample of counters does not follow one that
+ * ended at a time. Between those that do there may be some ns. */
+static inline bool trace_is_apart(uint64_t end, const struct trace_entry *entry)
+{
+    return entry->time > end + (entry->end - entry->time) / 2;
+}
+
 /* ---- Names that viewers show ---- */
 
 /* trace_name_thread adds "worker 812", trace_name_ordinal "GPU 0",

@@ -153,8 +153,8 @@ static bool read_names(const char *text, char names[TRACE_COUNTERS_ROOM])
         if (!length || used + length + more >= TRACE_COUNTERS_ROOM ||
             (more && !strchr("+,", text[length])) || text + length + 1 == end)
             return false;
-        used += (size_t)sprintf(names + used, "%.*s%s", (int)length, text,
-                                more ? "+" : "");
+        used += (size_t)snprintf(names + used, TRACE_COUNTERS_ROOM - used,
+                                 "%.*s%s", (int)length, text, more ? "+" : "");
         text += length + more;
     }
     names[used] = '\0';

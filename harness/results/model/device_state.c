@@ -42,6 +42,7 @@ const struct test_log_member test_log_gpu_members[] = {
     GPU(TEXT, refused),
     GPU(TEXT, source),
     GPU(FLAG, graph_level),
+    GPU(FIRST, clocks),
     GPU(NAMES, devices),
 #define TEST_LOG_X(name) GPU(COUNT, name),
     TEST_LOG_GPU_COUNTS(TEST_LOG_X)

@@ -49,12 +49,15 @@ enum test_log_nvtx_state {
     X(orphans)                                                                 \
     X(dropped)                                                                 \
     X(dropped_callback_events)                                                 \
-    X(dropped_activity_events) X(dropped_annotations) X(undecoded) X(bad_times)
+    X(dropped_activity_events)                                                 \
+    X(dropped_annotations)                                                     \
+    X(undecoded) X(bad_times) X(pm_samples) X(pm_foreign) X(pm_overflows)
 
 /* The state of a test or a run. */
 struct test_log_gpu {
     enum test_log_gpu_state state;
     char *notice, *library, *api, *kinds, *refused, *source, *graph_level;
+    char *clocks; /* "locked" if counters were sampled, or NULL */
 #define TEST_LOG_X(name) uint64_t name;
     TEST_LOG_GPU_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X

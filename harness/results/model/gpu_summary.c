@@ -149,6 +149,27 @@ static void put_fault(struct trace_text *text,
     trace_text_char(text, '}');
 }
 
+static void put_counters(struct trace_text *text,
+                         const struct log_device_counters *counters)
+{
+    locale_t before = trace_locale_enter();
+
+    for (size_t i = 0; i < counters->count; i++) {
+        const struct log_device_counter *one = &counters->all[i];
+
+        trace_text_printf(text,
+                          "%s{\"mean\":%.17g,\"most\":%.17g,\"time_ns\":%.0f,"
+                          "\"samples\":%" PRIu64,
+                          i ? "," : ",\"counters\":[", log_counter_mean(one),
+                          one->most, one->time, one->count);
+        trace_json_member(text, "name", one->name);
+        trace_text_char(text, '}');
+    }
+    if (counters->count)
+        trace_text_char(text, ']');
+    trace_locale_leave(before);
+}
+
 void test_log_gpu_summary_members(struct trace_text *text,
                                   const struct log_device_summary *summary)
 {
@@ -168,4 +189,5 @@ void test_log_gpu_summary_members(struct trace_text *text,
     trace_text_char(text, '}');
     put_leaks(text, &summary->leaks);
     put_fault(text, &summary->fault);
+    put_counters(text, &summary->counters);
 }

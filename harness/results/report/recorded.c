@@ -113,6 +113,7 @@ void test_log_recorded_block(struct trace_text *out, const char *members,
     struct trace_text all = {0};
 
     test_log_samples_put(recorded);
+    test_log_counters_put(recorded);
     test_log_tracks_put(recorded);
     test_log_flows_put(recorded);
     test_log_path_put(recorded);
@@ -145,10 +146,15 @@ void test_log_recorded_add(struct test_log_recorded *recorded,
     case TRACE_ENTRY_DEVICE:
         slice = test_log_slices_add(recorded, entry);
         test_log_memory_add(recorded, entry, slice);
+        test_log_counters_add(recorded, entry);
         test_log_lines_add(recorded, entry, slice, shown);
         break;
     case TRACE_ENTRY_EVENT:
+        test_log_counters_add(recorded, entry);
         test_log_lines_add(recorded, entry, 0, shown);
+        break;
+    case TRACE_ENTRY_COUNTERS:
+        test_log_counters_add(recorded, entry);
         break;
     default:
         break;
@@ -216,6 +222,7 @@ void test_log_recorded_free(struct test_log_recorded *recorded)
     trace_table_free(&recorded->earlier);
     trace_table_free(&recorded->calls);
     test_log_path_free(&recorded->path);
+    test_log_counters_free(recorded);
     trace_text_free(&recorded->text);
     free(recorded->sites);
     free(recorded->links);

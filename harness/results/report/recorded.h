@@ -152,8 +152,9 @@ struct test_log_recorded {
     struct test_log_path path;
     struct test_log_link *links;
     size_t link_count, link_capacity;
-    struct trace_table calls; /* from correlations to rows of slices */
-    struct trace_text text;   /* for one value */
+    struct trace_table calls;   /* from correlations to rows of slices */
+    struct trace_table sampled; /* struct test_log_sampled, by device */
+    struct trace_text text;     /* for one value */
 };
 
 /* test_log_recorded_begin prepares the tables of a recording, whose lines
@@ -240,6 +241,15 @@ void test_log_path_find(struct test_log_recorded *, uint64_t zero);
 void test_log_path_note(struct test_log_recorded *, const struct trace_entry *);
 void test_log_path_put(struct test_log_recorded *);
 void test_log_path_free(struct test_log_path *);
+
+/* ---- counter_rows.c ---- */
+
+/* test_log_counters_add adds the values of counters that an entry has.
+ * test_log_counters_put adds the last ones of devices. */
+void test_log_counters_add(struct test_log_recorded *,
+                           const struct trace_entry *);
+void test_log_counters_put(struct test_log_recorded *);
+void test_log_counters_free(struct test_log_recorded *);
 
 /* ---- memory_rows.c ---- */
 

@@ -1,6 +1,7 @@
 /* log_device_summary_test.c: sums up what devices did, and finds memory that
  * was not released. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,52 @@ static void expect_line(const struct log_device_summary *summary,
     log_device_line(&text, summary);
     cr_expect_str_eq(text.data, expected, "%s", text.data);
     trace_text_free(&text);
+}
+
+/* ---- Counters ---- */
+
+static void put_sample(uint64_t begins, uint64_t ends, double active,
+                       double rate)
+{
+    static const char *const names[] = {"SM active %", "PCIe read bytes/s",
+                                        "a__b.sum"};
+    struct trace_value values[] = {trace_f64_(active), trace_f64_(rate),
+                                   trace_f64_(1234567)};
+    struct trace_activity sample = {.at = {.begin = zero + begins,
+                                           .kind = TRACE_ACTIVITY_COUNTERS,
+                                           .on_device = true},
+                                    .end = zero + ends,
+                                    .name = "counters",
+                                    .fields = names,
+                                    .field_count = 3,
+                                    .values = values};
+
+    trace_device_put(&sample);
+}
+
+/* Means are weighted by time. */
+Test(log_device_summary, sums_up_counters)
+{
+    struct log_device_summary *all, *one;
+    struct trace_text text = {0};
+
+    put_sample(1000, 2000, 90, 3 << 20);
+    put_sample(2000, 5000, 50, NAN);
+    all = expect_table("  counters  SM active 60 %, at most 90 %\n"
+                       "            PCIe read 3.0 MiB/s, at most 3.0 MiB/s\n"
+                       "            a__b.sum 1234567, at most 1234567\n");
+    cr_expect(log_device_summary_some(all));
+    test_record();
+    zero = trace_device_host()->now();
+    put_sample(0, 4000, 20, 0);
+    one = summed();
+    log_device_summary_add(all, one);
+    log_device_table(&text, all);
+    cr_expect(strstr(text.data, "SM active 40 %, at most 90 %\n"), "%s",
+              text.data);
+    trace_text_free(&text);
+    log_device_summary_free(all);
+    log_device_summary_free(one);
 }
 
 /* ---- Activities ---- */

@@ -232,7 +232,7 @@ enum cupti_pm_result {
 #define CUPTI_PM_CONSTANTS(X)                                                  \
     X(SUPPORTED, "CUPTI_PROFILER_CONFIGURATION_SUPPORTED", 3)                  \
     X(UNKNOWN, "CUPTI_PROFILER_CONFIGURATION_UNKNOWN", 0)                      \
-    X(API, "CUPTI_PROFILER_PM_SAMPLING", 3)                                    \
+    X(SAMPLING, "CUPTI_PROFILER_PM_SAMPLING", 3)                               \
     X(HOST, "CUPTI_PROFILER_TYPE_PM_SAMPLING", 1)                              \
     X(COUNTER, "CUPTI_METRIC_TYPE_COUNTER", 0)                                 \
     X(RATIO, "CUPTI_METRIC_TYPE_RATIO", 1)                                     \

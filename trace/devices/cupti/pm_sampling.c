@@ -105,8 +105,9 @@ static bool need(uint32_t device, const char *call, int result)
 
 static bool is_supported(uint32_t device)
 {
-    struct cupti_pm_support support = {
-        CUPTI_PM_HEAD(support), .device = (int)device, .api = CUPTI_PM_API};
+    struct cupti_pm_support support = {CUPTI_PM_HEAD(support),
+                                       .device = (int)device,
+                                       .api = CUPTI_PM_SAMPLING};
     bool known = need(device, "cuptiProfilerDeviceSupported",
                       cupti_pm.support(&support));
     const struct {

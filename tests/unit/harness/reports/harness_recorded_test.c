@@ -355,6 +355,67 @@ Test(harness_recorded, memory_in_use_is_a_counter_of_its_device)
     cr_expect_eq(page_number(&block, "counters", "device", 0), 2);
 }
 
+static void put_sample(uint64_t begin, uint64_t end, double value)
+{
+    static const char *const names[] = {"SM active %"};
+    struct trace_value values[] = {trace_f64_(value)};
+    struct trace_activity sample = {.at = {.begin = begin,
+                                           .kind = TRACE_ACTIVITY_COUNTERS,
+                                           .on_device = true},
+                                    .end = end,
+                                    .name = "counters",
+                                    .fields = names,
+                                    .field_count = 1,
+                                    .values = values};
+
+    trace_device_put(&sample);
+}
+
+Test(harness_recorded, samples_of_counters_end_with_0)
+{
+    static const double expected[] = {10, 20, 0, 30, 0};
+    uint64_t now, step = 100000;
+    struct page_block block;
+
+    test_record();
+    now = trace_device_host()->now();
+    put_sample(now, now + step, 10);
+    put_sample(now + step, now + 2 * step, 20);
+    put_sample(now + 3 * step, now + 4 * step, 30);
+    block = recorded("");
+    cr_assert_eq(page_rows(&block, "counters"), 5);
+    for (size_t row = 0; row < 5; row++) {
+        cr_expect_str_eq(page_text(&block, "counters", "name", row),
+                         "GPU 0 SM active %");
+        cr_expect_eq(page_real(&block, "counters", "value", row),
+                     expected[row]);
+    }
+    cr_expect_eq(page_rows(&block, "slices"), 0);
+    cr_expect_eq(page_rows(&block, "lines"), 0);
+}
+
+/* There are 2,000 rows and a few, which have the mean of their samples. */
+Test(harness_recorded, many_samples_share_rows)
+{
+    enum { SAMPLES = 20000 };
+    struct page_block block;
+    uint64_t now, step;
+    size_t rows;
+
+    test_record();
+    now = trace_device_host()->now();
+    usleep(100000);
+    step = (trace_device_host()->now() - now) / SAMPLES;
+    for (unsigned i = 0; i < SAMPLES; i++)
+        put_sample(now + i * step, now + (i + 1) * step, i % 2 ? 10 : 20);
+    block = recorded("");
+    rows = page_rows(&block, "counters");
+    cr_expect_gt(rows, 100);
+    cr_expect_lt(rows, 4000);
+    for (size_t row = 0; row < rows - 1; row++)
+        cr_expect_float_eq(page_real(&block, "counters", "value", row), 15, 2);
+}
+
 Test(harness_recorded, memory_has_rows_of_numbers)
 {
     struct trace_span_ref span;

@@ -1,6 +1,7 @@
 /* trace_chrome_device_test.c: exports device activities as Chrome trace events.
  */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -506,6 +507,57 @@ Test(trace_chrome_device, draws_memory_in_use_as_a_counter)
     cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
     cr_expect_eq(
         chrome_number(chrome_event(json, "X", "cudaMallocAsync"), "dur"), 0);
+    cJSON_Delete(json);
+}
+
+/* Puts a sample of two counters. */
+static void put_sample(uint64_t begin, uint64_t end, double first,
+                       double second)
+{
+    static const char *const names[] = {"SM active %", "a__b.sum"};
+    struct trace_value values[] = {trace_f64_(first), trace_f64_(second)};
+    struct trace_activity sample = {.at = {.begin = begin,
+                                           .kind = TRACE_ACTIVITY_COUNTERS,
+                                           .device = 1,
+                                           .on_device = true},
+                                    .end = end,
+                                    .name = "counters",
+                                    .fields = names,
+                                    .field_count = 2,
+                                    .values = values};
+
+    trace_device_put(&sample);
+}
+
+/* Where samples end, the counter is 0. */
+Test(trace_chrome_device, draws_the_counters_of_a_device)
+{
+    static const double expected[] = {10, 20, 0, 30, 0};
+    uint64_t begin, step = ticks(1000000);
+    const cJSON *event;
+    size_t count = 0;
+    cJSON *json;
+
+    test_record();
+    begin = now();
+    put_sample(begin, begin + step, 10, 1);
+    put_sample(begin + step, begin + 2 * step, 20, NAN);
+    put_sample(begin + 4 * step, begin + 5 * step, 30, 3);
+    json = exported();
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (strcmp(chrome_text(event, "name"), "GPU 1 SM active %") != 0)
+            continue;
+        cr_expect_str_eq(chrome_text(event, "ph"), "C");
+        cr_expect_eq(chrome_number(event, "pid"), FIRST + 1);
+        cr_assert_lt(count, 5);
+        cr_expect_eq(chrome_number(cJSON_GetObjectItem(event, "args"),
+                                   "GPU 1 SM active %"),
+                     expected[count++]);
+    }
+    cr_expect_eq(count, 5);
+    cr_expect_eq(chrome_count(json, "C", "GPU 1 a__b.sum"), 4);
+    cr_expect_eq(chrome_count(json, "X", "counters"), 0);
     cJSON_Delete(json);
 }
 

@@ -1,5 +1,6 @@
 // curves.js: the values of counters over time, drawn as steps between 0 and
-// their extremes. Memory in use of a device is a counter of bytes.
+// their extremes, or 100 %. The name of a device's counter ends with its unit,
+// except that memory in use is in bytes.
 const curves = (() => {
     // Each level has the extremes of blocks of as many values of the one below.
     const FAN = 16;
@@ -40,16 +41,24 @@ const curves = (() => {
         return found;
     }
 
+    function unitOf(name) {
+        const last = name.slice(name.lastIndexOf(' ') + 1);
+
+        return last === 'memory' ? 'bytes' : last;
+    }
+
     function curveOf(name, device, rows, { time, value }) {
         const values = Float64Array.from(rows, (row) => value[row]);
         const most = levelsOf(values, Math.max);
         const least = levelsOf(values, Math.min);
+        const unit = device ? unitOf(name) : '';
         const { length } = values;
 
         return {
-            name, device, values, most, least,
+            name, device, unit, values, most, least,
             times: Float64Array.from(rows, (row) => time[row]),
-            high: Math.max(0, extreme(most, 0, length, Math.max)),
+            high: Math.max(unit === '%' ? 100 : 0,
+                extreme(most, 0, length, Math.max)),
             low: Math.min(0, extreme(least, 0, length, Math.min)),
         };
     }
@@ -71,9 +80,13 @@ const curves = (() => {
             counters));
     }
 
-    function amount({ device }, value) {
-        if (device)
+    function amount({ unit }, value) {
+        if (unit === 'bytes')
             return format.bytes(value);
+        if (unit === 'bytes/s')
+            return `${format.bytes(value)}/s`;
+        if (unit === '%')
+            return `${Number(value.toFixed(1))} %`;
         return Number.isInteger(value) ? format.count(value) :
             String(Number(value.toPrecision(6)));
     }
@@ -180,7 +193,7 @@ const curves = (() => {
         const time = format.seconds(times[after - 1] - recording.zero);
 
         return `${name}  ${amount(curve, value)}\n${
-            curve.device ? `${format.count(value)} bytes, ` : ''
+            curve.unit === 'bytes' ? `${format.count(value)} bytes, ` : ''
         }since ${time} s`;
     }
 

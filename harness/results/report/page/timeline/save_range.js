@@ -71,15 +71,16 @@ const saveRange = (() => {
             .map((i) => first[row] + i));
     }
 
-    // A counter has its value before the range, too.
+    // A counter has its value before the range, too. Only the rows of one
+    // counter are in order of time.
     function countersIn({ rows, time, name }, [from, to]) {
         const before = new Map();
         const inside = [];
 
-        for (let row = 0; row < rows && time[row] <= to; row++) {
+        for (let row = 0; row < rows; row++) {
             if (time[row] < from)
                 before.set(name[row], row);
-            else
+            else if (time[row] <= to)
                 inside.push(row);
         }
         return [...before.values()].sort((a, b) => a - b).concat(inside);
