@@ -128,8 +128,10 @@ struct trace_device_host {
      * recording runs, if the back end is registered, or if there are
      * TRACE_BACKENDS_MOST. */
     bool (*attach)(const struct trace_backend *);
-    /* current returns the calling thread's span; 0: none. */
+    /* current returns the calling thread's span; 0: none. name returns the name
+     * of such a span, "" if it has none; its module may be unloaded. */
     uint32_t (*current)(void);
+    const char *(*name)(uint32_t span);
     /* anchor reads the recording's clock and the system's at one moment. */
     struct trace_anchor (*anchor)(void);
     /* For annotations of others, with call sites of trace_site_find: push

@@ -820,6 +820,8 @@ struct parameters {
 static struct {
     bool taken;
     char name[64];
+    void (*callback)(void *, int, uint32_t, const void *);
+    bool resources[32]; /* which of them it wants to know */
 } subscriber;
 
 /* The name is that of the tool or of the subscriber that is there. */
@@ -846,11 +848,48 @@ static int subscribe(const char *call, void **handle, const char *name,
     return 0;
 }
 
-CALL(cuptiSubscribe, void **handle, void *callback, void *context)
+CALL(cuptiSubscribe, void **handle,
+     void (*callback)(void *, int, uint32_t, const void *), void *context)
 {
-    (void)callback;
+    int result = subscribe("Subscribe", handle, NULL, NULL);
+
     (void)context;
-    return subscribe("Subscribe", handle, NULL, NULL);
+    if (!result)
+        subscriber.callback = callback;
+    return result;
+}
+
+CALL(cuptiEnableCallback, uint32_t enable, void *handle, int domain,
+     uint32_t id)
+{
+    int failed = called("EnableCallback", (long)id);
+
+    if (failed || handle != &subscriber || domain != 3 || id >= 32)
+        return failed ? failed : INVALID_PARAMETER;
+    subscriber.resources[id] = enable;
+    return 0;
+}
+
+/* A node's address is its id. */
+CALL(cuptiGetGraphNodeId, void *node, uint64_t *id)
+{
+    *id = (uintptr_t)node;
+    return node ? 0 : INVALID_PARAMETER;
+}
+
+/* trace_playback_node reports that the calling thread makes a node of a graph,
+ * or copies the `original`, unless that is 0. */
+API void trace_playback_node(uint64_t id, uint64_t original);
+
+void trace_playback_node(uint64_t id, uint64_t original)
+{
+    void *data[] = {NULL, NULL, (void *)(uintptr_t)id,
+                    (void *)(uintptr_t)original};
+    void *resource[] = {NULL, NULL, data};
+    uint32_t what = original ? 20 : 13;
+
+    if (subscriber.taken && subscriber.callback && subscriber.resources[what])
+        subscriber.callback(NULL, 3, what, resource);
 }
 
 CALL(cuptiSubscribe_v2, void **handle, void *callback, void *context,

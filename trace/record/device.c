@@ -460,6 +460,34 @@ static uint32_t current(void)
     return trace_span_current().place;
 }
 
+struct named {
+    uint32_t id; /* of a call site */
+    const char *name;
+};
+
+static void take_name(struct trace_site *site, void *context)
+{
+    struct named *named = context;
+
+    if (__atomic_load_n(&site->id, __ATOMIC_RELAXED) == named->id && site->name)
+        named->name = site->name;
+}
+
+static const char *name_of(uint32_t span)
+{
+    struct named named = {.name = ""};
+    struct trace_writer *writer =
+        span && !trace_unrecorded(span) ? trace_enter() : NULL;
+
+    if (!writer)
+        return "";
+    named.id = trace_record_at(writer, span)->site;
+    trace_leave(writer);
+    if (named.id)
+        trace_site_each(take_name, &named);
+    return named.name;
+}
+
 void trace_device_flush(bool last)
 {
     int error = errno;
@@ -513,6 +541,7 @@ const struct trace_device_host *trace_device_host(void)
         .note = note_and_keep,
         .attach = attach,
         .current = current,
+        .name = name_of,
         .anchor = trace_anchor_now,
         .push = trace_annotation_push,
         .start = trace_annotation_start,

@@ -31,7 +31,7 @@
       .type = TRACE_PROFILER_SWITCH, .gpu = true,                              \
       .help = "records a graph's launch, not its nodes")                       \
     X(gpu_dump_graph_node_mapping, false, .type = TRACE_PROFILER_SWITCH,       \
-      .gpu = true, .missing = "testlog does not write the nodes of graphs")    \
+      .gpu = true, .help = "records which span made each node of a graph")     \
     X(gpu_num_chips_to_profile_per_task, 0, .most = 256, .gpu = true,          \
       .help = "records only the first N GPUs; 0: all")                         \
     X(gpu_pm_sample_counters, 0, .type = TRACE_PROFILER_NAMES, .gpu = true,    \

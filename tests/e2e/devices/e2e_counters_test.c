@@ -73,8 +73,8 @@ Test(e2e_counters, are_summed_up_by_stat)
     sample("gpu_pm_sample_counters=default", "*");
     e2e_run(TESTLOG " stat --by=counter");
     e2e_expect_has(e2e_run(TESTLOG " stat --by=counter")->out, "GPU active");
-    json = cJSON_Parse(e2e_run(TESTLOG " stat --by=counter --json")->out);
-    json = cJSON_GetObjectItemCaseSensitive(json, "rows");
+    e2e_run(TESTLOG " stat --by=counter --json >counters.json");
+    json = cJSON_GetObjectItemCaseSensitive(e2e_json("counters.json"), "rows");
     e2e_expect_is(e2e_text(cJSON_GetArrayItem(json, 0), "counter"),
                   "GPU active %");
     cr_expect_float_eq(e2e_number(cJSON_GetArrayItem(json, 0), "mean"), 2.5,

@@ -177,6 +177,21 @@ static void assert_numbers(struct trace_text *code)
                       "CUpti_ActivityUnifiedMemoryCounterConfig) == %zu, "
                       "\"\");\n",
                       sizeof(struct cupti_unified));
+    trace_text_printf(code,
+                      "_Static_assert(CUPTI_CB_DOMAIN_RESOURCE == %d && "
+                      "CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED == %d && "
+                      "CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED == %d, \"\");\n",
+                      CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_MADE,
+                      CUPTI_NODE_COPIED);
+    trace_text_printf(code,
+                      "_Static_assert(offsetof(CUpti_ResourceData, "
+                      "resourceDescriptor) == %zu && offsetof("
+                      "CUpti_GraphData, node) == %zu && "
+                      "offsetof(CUpti_GraphData, originalNode) == %zu, "
+                      "\"\");\n",
+                      offsetof(struct cupti_resource, data),
+                      offsetof(struct cupti_graph_data, node),
+                      offsetof(struct cupti_graph_data, original));
     trace_text_printf(code, "_Static_assert(%s == %d && %s == %d, \"\");\n",
                       "CUPTI_CB_DOMAIN_DRIVER_API", CUPTI_DOMAIN_DRIVER,
                       "CUPTI_CB_DOMAIN_RUNTIME_API", CUPTI_DOMAIN_RUNTIME);

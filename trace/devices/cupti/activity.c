@@ -297,10 +297,17 @@ static void add_place(struct building *building)
 static void add_graph(struct building *building, enum cupti_field graph,
                       enum cupti_field node)
 {
+    struct cupti_node from;
+
     if (!cupti_get(building->record, graph))
         return;
     add_field(building, "graph", graph);
     add_field(building, "graph.node", node);
+    if (!cupti_node_find(cupti_get(building->record, node), &from))
+        return;
+    add_number(building, "graph.original", from.id);
+    if (from.span[0])
+        add(building, "graph.span", display(from.span));
 }
 
 static void add_shared(struct building *building)

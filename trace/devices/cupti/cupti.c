@@ -140,6 +140,7 @@ static bool start(void *handle)
         cupti_note_refusal("threads", result);
     cupti.system_threads = !result;
     promise_zeroed_buffers();
+    cupti_watch_nodes();
     if (need("cuptiActivityRegisterCallbacks",
              cupti.register_callbacks(cupti_buffer_requested,
                                       cupti_buffer_completed)) &&

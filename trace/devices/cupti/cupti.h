@@ -49,7 +49,22 @@ enum cupti_kind {
         CUPTI_KIND_LIMIT = 128
 };
 
-enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
+enum cupti_domain {
+    CUPTI_DOMAIN_DRIVER = 1,
+    CUPTI_DOMAIN_RUNTIME = 2,
+    CUPTI_DOMAIN_RESOURCE = 3,
+};
+
+/* What happens to nodes of graphs, and the argument of the callback. */
+enum { CUPTI_NODE_MADE = 13, CUPTI_NODE_COPIED = 20 };
+
+struct cupti_resource {
+    void *context, *handle;
+    const struct cupti_graph_data {
+        void *graph, *original_graph;
+        void *node, *original;
+    } * data;
+};
 
 /* X(domain, number, symbol): calls that CUPTI need not record. They carry no
  * information; the errors that they return come from other calls. */
@@ -310,6 +325,9 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
       (uint32_t, uint8_t))                                                     \
     X(set_attribute, "cuptiActivitySetAttribute", (int, size_t *, void *))     \
     X(enable_and_dump, "cuptiActivityEnableAndDump", (int))                    \
+    X(enable_callback, "cuptiEnableCallback",                                  \
+      (uint32_t, void *, int, uint32_t))                                       \
+    X(graph_node_id, "cuptiGetGraphNodeId", (void *, uint64_t *))              \
     X(subscribe_by_name, "cuptiSubscribe_v2",                                  \
       (void **, cupti_callback *, void *, struct cupti_subscriber *))
 
@@ -319,7 +337,7 @@ typedef void cupti_complete(void *, uint32_t, uint8_t *, size_t, size_t);
  * recording's. A thread has its own. */
 struct cupti_clock {
     struct trace_anchor first, last;
-    double ticks_per_ns; /* exactly 1 if the clocks are equal */
+    double rate; /* ticks in a ns; 0: the clocks are equal */
 };
 
 /* cupti_clock_now returns the time that CUPTI puts into its records. */
@@ -422,9 +440,9 @@ void cupti_refuse_late(void);
  * otherwise sets the state. */
 bool cupti_is_free(void);
 
-/* cupti_check_owner finds out at the end whether another tool has taken CUPTI
- * over since, and notes it. `waited`: our wait for a device must have left a
- * record; `received`: records arrived since. */
+/* cupti_check_owner finds out at the end whether another tool uses CUPTI, too,
+ * and says which of both has the records. `waited`: our wait for a device must
+ * have left a record; `received`: records arrived since. */
 void cupti_check_owner(bool waited, bool received);
 
 /* ---- contexts.c ---- */
@@ -695,6 +713,21 @@ void cupti_capture_end(const struct cupti_record *);
  * cupti_capture_forget forgets all captures. */
 bool cupti_capture_covers(uint64_t time);
 void cupti_capture_forget(void);
+
+/* ---- graph_nodes.c: where nodes of graphs come from ---- */
+
+/* A node of a graph that was made, not copied. */
+struct cupti_node {
+    uint64_t id;
+    const char *span; /* the name of the one that made it; "": none */
+};
+
+/* cupti_watch_nodes subscribes to what happens to nodes from now on, if the
+ * options ask for it. cupti_watches_nodes returns whether it has.
+ * cupti_node_find finds the original of a node; false if it is unknown. */
+void cupti_watch_nodes(void);
+bool cupti_watches_nodes(void);
+bool cupti_node_find(uint64_t id, struct cupti_node *);
 
 /* ---- calls.c: what calls do ---- */
 

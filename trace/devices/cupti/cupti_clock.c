@@ -26,11 +26,15 @@ void cupti_clock_compare(struct cupti_clock *clock)
     *last = cupti.host->anchor();
     if (!first->monotonic)
         *first = *last;
-    clock->ticks_per_ns =
-        last->monotonic > first->monotonic && last->ticks > first->ticks
-            ? (double)(last->ticks - first->ticks) /
-                  (double)(last->monotonic - first->monotonic)
-            : 1;
+    clock->rate = 0;
+    if (last->monotonic > first->monotonic && last->ticks > first->ticks)
+        clock->rate = (double)(last->ticks - first->ticks) /
+                      (double)(last->monotonic - first->monotonic);
+}
+
+static double rate_of(const struct cupti_clock *clock)
+{
+    return clock->rate > 0 ? clock->rate : 1;
 }
 
 bool cupti_is_time(const struct cupti_clock *clock, uint64_t ns)
@@ -44,10 +48,10 @@ uint64_t cupti_ticks(const struct cupti_clock *clock, uint64_t ns)
     const struct trace_anchor *first = &clock->first;
     double since = (double)(int64_t)(ns - first->monotonic);
 
-    return first->ticks + (uint64_t)(int64_t)(since * clock->ticks_per_ns);
+    return first->ticks + (uint64_t)(int64_t)(since * rate_of(clock));
 }
 
 uint64_t cupti_ns(const struct cupti_clock *clock, uint64_t ticks)
 {
-    return (uint64_t)((double)ticks / clock->ticks_per_ns + 0.5);
+    return (uint64_t)((double)ticks / rate_of(clock) + 0.5);
 }

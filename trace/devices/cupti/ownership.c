@@ -72,13 +72,17 @@ bool cupti_is_free(void)
 
 void cupti_check_owner(bool waited, bool received)
 {
-    char other[CUPTI_NAME_ROOM];
-    bool taken;
+    char other[CUPTI_NAME_ROOM], text[256];
+    bool taken = !cupti_watches_nodes() && is_taken(other);
 
-    if (received)
-        return;
-    taken = is_taken(other);
-    if (!waited && !taken)
+    if (received && taken) {
+        snprintf(text, sizeof(text),
+                 "%s is another client of CUPTI: testlog has the records of "
+                 "GPUs, and it has none",
+                 other[0] ? other : guess());
+        cupti.host->say(TRACE_LEVEL_INFO, text);
+    }
+    if (received || (!waited && !taken))
         return;
     cupti_fail("busy", "GPU trace incomplete: in use by %s",
                other[0] ? other : guess());

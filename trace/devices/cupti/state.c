@@ -5,7 +5,7 @@
 
 #include "cupti.h"
 
-struct cupti cupti = {.clock.ticks_per_ns = 1};
+struct cupti cupti;
 
 const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
 #define TRACE_X(name, kind, member, offset, bytes)                             \

@@ -206,9 +206,6 @@ static const struct {
     {"python_tracer_level=1",
      "python_tracer_level=1 is not supported: there is no Python in a C test; "
      "leave it out"},
-    {"gpu_dump_graph_node_mapping=1",
-     "gpu_dump_graph_node_mapping=1 is not supported: testlog does not write "
-     "the nodes of graphs; leave it out"},
     {"gpu_pm_sample_counters=sm__cycles_active.avg+",
      "gpu_pm_sample_counters: unknown value \"sm__cycles_active.avg+\"; write "
      "default or NAME+NAME"},
