@@ -1,11 +1,11 @@
 # gpu.mk: the programs that tests/gpu/run.sh runs on a machine with a GPU.
 
-GPU_TOOLS := $(addprefix $(B)/tests/gpu/,ab bench count gate probe record_fixture standin.so \
+GPU_TOOLS := $(addprefix $(B)/tests/gpu/,ab bench count gate probe record_fixture sampled standin.so \
     $(if $(NVCC),launches.so))
 
 $(B)/tests/gpu/bench $(B)/tests/gpu/gate $(B)/tests/gpu/record_fixture: $(B)/tests/gpu/cupti_min.o
 
-$(B)/tests/gpu/count: $(LIB)
+$(B)/tests/gpu/count $(B)/tests/gpu/sampled: $(LIB)
 
 $(filter-out %.so,$(GPU_TOOLS)): %: %.o
 	$(call say,LD,$@)
@@ -27,7 +27,7 @@ $(B)/tests/gpu/launches.so: $(B)/tests/gpu/launches.o $(B)/tests/gpu/cuda_jit.o
 
 $(B)/tests/gpu/cuda_jit.o $(B)/tests/gpu/launches.so: private SAN :=
 
-$(filter $(B)/tests/e2e_gpu_%,$(ALL_TESTS)): | $(GPU_TOOLS) $(PLAYBACK) $(PLAYBACK:%=$(GPU))
+$(filter $(B)/tests/e2e_gpu_%,$(ALL_TESTS)): | $(GPU_TOOLS) $(PLAYBACK) $(DRIVER) $(PLAYBACK:%=$(GPU))
 
 # ---- Goals ----
 
@@ -44,4 +44,4 @@ test-gpu-bare: $(TESTLOG) $(B)/tests/e2e_gpu_script_test ## tests/gpu/run.sh --d
 	@CHROOT=1; export CHROOT; exec env $(call RUN,$(B)/tests/e2e_gpu_script_test)
 
 # A separate goal, so that run.sh has the tools even if other goals fail.
-gpu-tools: $(GPU_TOOLS) left-out $(PLAYBACK)
+gpu-tools: $(GPU_TOOLS) left-out $(PLAYBACK) $(DRIVER)

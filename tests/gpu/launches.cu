@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "launches.h"
 extern "C" {
@@ -38,6 +39,16 @@ extern "C" __global__ void launches_spin(uint64_t ns)
     do
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
     while (end - begin < ns);
+}
+
+/* Its time depends on the clock of the multiprocessors alone. */
+extern "C" __global__ void launches_fma(float *numbers)
+{
+    float a = numbers[0];
+
+    for (int i = 0; i < 1000000; i++)
+        a = a * 1.0001f + 0.5f;
+    numbers[0] = a;
 }
 
 static uint64_t now()
@@ -121,6 +132,42 @@ static void run_spin(long count, int, struct launches *result)
         result->error |= cudaDeviceSynchronize();
     }
     result->kernels = result->calls = count;
+}
+
+static void run_phases(long, int, struct launches *result)
+{
+    const uint64_t ns = 200000000;
+    int processors = 1;
+    size_t size = (size_t)4 << 30;
+    uint64_t begin;
+    void *memory;
+
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    result->error |= cudaMalloc(&memory, size);
+    launches_spin<<<2 * processors, 1024>>>(ns);
+    result->error |= cudaDeviceSynchronize();
+    usleep(ns / 1000);
+    for (begin = now(); now() - begin < ns; result->sets++) {
+        cudaMemsetAsync(memory, 0, size);
+        result->error |= cudaDeviceSynchronize();
+    }
+    cudaFree(memory);
+    result->kernels = result->calls = 1;
+}
+
+static void run_fma(long count, int, struct launches *result)
+{
+    float *numbers;
+
+    cudaMalloc(&numbers, sizeof(*numbers));
+    cudaMemset(numbers, 0, sizeof(*numbers));
+    for (long i = 0; i < count; i++) {
+        launches_fma<<<1, 1>>>(numbers);
+        result->error |= cudaDeviceSynchronize();
+    }
+    cudaFree(numbers);
+    result->kernels = result->calls = count;
+    result->sets = 1;
 }
 
 /* ---- Graphs ---- */
@@ -311,6 +358,8 @@ static const struct {
              {"capture", "launches_empty", run_capture},
              {"jit", "launches_jit", run_jit},
              {"spin", "launches_spin", run_spin},
+             {"phases", "launches_spin", run_phases},
+             {"fma", "launches_fma", run_fma},
              {"unsynced", "launches_empty", run_unsynced}};
 
 int launches_init(void)

@@ -37,7 +37,10 @@ LAUNCHES_API int launches_init(void);
  *  capture       captures each graph anew, in every mode
  *  mixed         sets memory, copies in, computes, copies out
  *  jit           launches a kernel that it compiles first
- *  spin          launches kernels that run for 1 ms */
+ *  spin          launches kernels that run for 1 ms
+ *  phases        keeps all multiprocessors busy for 200 ms, waits 200 ms, sets
+ *                memory for 200 ms
+ *  fma           launches kernels that compute for some ms */
 LAUNCHES_API int launches_run(const char *work, long count, struct launches *);
 
 #ifdef __cplusplus

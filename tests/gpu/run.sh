@@ -4,7 +4,7 @@
 # in one command and six minutes.
 # run.sh --download DIR: downloads the packages for --debs, on another machine.
 #
-# The parts are suite, counts, timing, ab, gate, questions and fixtures; without --only,
+# The parts are suite, counts, timing, ab, gate, sampling, questions and fixtures; without --only,
 # all run except fixtures, which are in tests/playback/h100.
 #
 # It needs gcc, python3, a CUDA toolkit and a driver, but no network, and installs
@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-parts=suite,counts,timing,ab,gate,questions
+parts=suite,counts,timing,ab,gate,sampling,questions
 if [ $dry = 1 ]; then
     launches=${launches:-100} repetitions=${repetitions:-2} only=${only:-$parts,fixtures}
 else
@@ -431,6 +431,55 @@ gate() {
     rm -f "$file"
 }
 
+# sample LABEL OPTIONS WORK COUNT [COMMAND...]: samples counters, and reads them
+sample() {
+    local label=$1 options=$2 work=$3 count=$4 folder=$out/runs/sampled.$1
+    local recording pin=()
+    shift 4
+    mkdir -p "$folder"
+    chmod 777 "$folder"
+    BENCH_LABEL="sampled $label" CUDA_INJECTION64_PATH=$injected TESTLOG_RECORD=$folder \
+        TESTLOG_RECORD_OPTIONS=$options step "sampled, $label" 30 \
+        "$@" "$tools/bench" off "$work" "$count"
+    for recording in "$folder"/process.*/recording; do
+        [ -e "$recording" ] || continue
+        step "sampled, $label: read" 20 "$tools/sampled" "$label" "$recording"
+        [ "$work" != fma ] ||
+            step "sampled, $label: counted" 20 "$tools/count" "$label" "$recording"
+    done
+    rm -rf "$folder"
+}
+
+# Samples hardware counters, and what may keep it from that.
+sampling() {
+    local beside default=gpu_pm_sample_counters=default
+    if [ $dry = 1 ]; then
+        STANDIN_WORK=launch sample phases $default phases 1 \
+            env LD_PRELOAD="$(dirname "$(realpath "$playback")")/driver/libcuda.so.1"
+        return
+    fi
+    sample phases $default phases 1
+    sample fma.sampled $default fma 20
+    sample fma.plain gpu_leaks=warn fma 20
+    sample launches $default empty "$launches"
+    sample fast $default,gpu_pm_sample_interval_us=10 phases 1
+    sample passes \
+        gpu_pm_sample_counters=sm__throughput.avg.pct_of_peak_sustained_elapsed phases 1
+    sample unknown gpu_pm_sample_counters=sm__cycle_active.avg phases 1
+    BENCH_OUT=/dev/null CUDA_INJECTION64_PATH=$injected TESTLOG_RECORD=$out/runs/beside \
+        TESTLOG_RECORD_OPTIONS=$default "$tools/bench" off spin 3000 >/dev/null 2>&1 &
+    beside=$!
+    sleep 1
+    sample beside $default phases 1
+    kill $beside 2>/dev/null
+    wait $beside 2>/dev/null
+    if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
+        chmod a+rx "$out" "$out/runs"
+        BENCH_OUT='' sample nobody $default phases 1 \
+            setpriv --reuid=65534 --regid=65534 --clear-groups
+    fi
+}
+
 # zones TRACE: parts of a kernel that it timed itself
 zones() {
     local found
@@ -565,7 +614,7 @@ find_torch
 if [ ! -x "$tools/bench" ]; then
     verdict step "measuring" fail "what it needs was not built"
 elif if [ $dry = 1 ]; then stand_in; else has_gpu; fi; then
-    for part in fixtures timing gate counts ab questions; do
+    for part in fixtures timing gate sampling counts ab questions; do
         ! wants $part || $part
     done
 elif [ $dry = 0 ]; then

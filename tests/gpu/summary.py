@@ -30,6 +30,9 @@ QUESTIONS = {
     13: "Zones of a kernel: how exact is %globaltimer, fitted to the launch?",
     14: "A launch in a run that is long, so that testlog decodes meanwhile",
     15: "Records in buffers that lie in a file, after SIGKILL",
+    16: "Counters: in each phase; every 10 us, of several passes, unknown, "
+        "beside another process and as another user; does sampling change "
+        "the time of fixed work, or of a launch?",
 }
 
 
@@ -244,6 +247,31 @@ def whole_in_a_file(results):
     return Remark("; ".join(notes))
 
 
+# Means that counters must have in a phase of the work "phases", in percent.
+PHASES = (("SM active %", "spin", 90, 101), ("SM active %", "idle", -1, 5),
+          ("DRAM write %", "set", 50, 101))
+INTERVAL_NS = 500000
+
+
+def counters_follow(results):
+    if results.dry:
+        raise Missing("the counters of playback follow no work")
+    row = results.one("sampled", label="phases")
+    notes = ["%s %s in %s" % (name, row["counters"][name].get(phase), phase)
+             for name, phase, _, _ in PHASES]
+    notes.append("edge %g ns" % row["edge_ns"])
+    failed = abs(row["edge_ns"]) > 2 * INTERVAL_NS or not all(
+        least <= row["counters"][name].get(phase, -2) <= most
+        for name, phase, least, most in PHASES)
+    return "; ".join(notes) if failed else Remark("; ".join(notes))
+
+
+def nothing_lost_by_sampling(results):
+    made = results.one("bench", mode="sampled launches")
+    meta = results.one("sampled", label="launches")["meta"]
+    return differing(int(meta.get("gpu.launched", "0")), made["kernels"])
+
+
 def spin_is_measured(results):
     if results.dry:
         raise Missing("a dry run has no GPU's clock")
@@ -315,6 +343,8 @@ CRITERIA = (
     ("14 fixtures replay what was recorded", fixtures_replay),
     ("15 another client of CUPTI is reported as busy", busy_is_seen),
     ("16 CUPTI writes whole records into a file", whole_in_a_file),
+    ("17 counters follow the work", counters_follow),
+    ("18 a sampled program loses no record", nothing_lost_by_sampling),
 )
 
 
@@ -441,6 +471,14 @@ def answers(results):
     seen[14] = [row for mode in ("off, long", "ours, long")
                 for row in benches("launch_p50_ns", "launch_mean_ns",
                                    "launch_p99_ns", mode=mode)]
+    seen[16] = {
+        "sampled": {row["label"]: only(row, "samples", "counters", "edge_ns",
+                                       "lines", "meta")
+                    for row in results.of("sampled")},
+        "fma": {label: row.get("durations")
+                for label, row in counts("fma.").items()},
+        "launches": benches("launch_p50_ns", "launch_mean_ns",
+                            mode="sampled launches")}
     seen[15] = {"gate": results.of("gate"), "launches": [
         row for mode in ("private memory", "shared file")
         for row in benches("launch_p50_ns", "launch_mean_ns",

@@ -132,8 +132,9 @@ Test(e2e_gpu_script, refuses_an_unknown_part)
         e2e_run("'%s/gpu/run.sh' --only timing,timings", TESTS_DIR);
 
     e2e_expect_code(run, 2);
-    e2e_expect_has(run->err, "run.sh: --only: no part \"timings\"; there are "
-                             "suite,counts,timing,ab,gate,questions and ");
+    e2e_expect_has(run->err,
+                   "run.sh: --only: no part \"timings\"; there are "
+                   "suite,counts,timing,ab,gate,sampling,questions and ");
 }
 
 /* ---- The summary ---- */
@@ -177,6 +178,11 @@ Test(e2e_gpu_script, refuses_an_unknown_part)
     "\"kernels\":30,\"open\":0,\"torn\":0},\"unfinished\":{\"kernels\":9,"     \
     "\"open\":1,\"torn\":0}}\n"
 
+#define PHASES                                                                 \
+    "{\"kind\":\"sampled\",\"label\":\"phases\",\"edge_ns\":400000,"           \
+    "\"counters\":{\"SM active %\":{\"spin\":97,\"idle\":0.5,\"set\":20},"     \
+    "\"DRAM write %\":{\"spin\":0,\"idle\":0,\"set\":80}},\"meta\":{}}\n"
+
 static const char *const rows[] = {
     TIMED("empty"),
     COUNTED("empty", 1, MADE),
@@ -210,6 +216,10 @@ static const char *const rows[] = {
     COUNT("fixture.copies", 40, COPIES),
     COUNT_NOTED("busy", 40, "", ",\"gpu.state\":\"busy\""),
     GATE,
+    PHASES,
+    BENCH("sampled launches", "empty", 0, "2300", ",\"kernels\":40"),
+    "{\"kind\":\"sampled\",\"label\":\"launches\",\"meta\":{\"gpu.launched\":"
+    "\"40\"}}\n",
 };
 
 /* A change to the row that contains `where`, and the criterion that fails. */
@@ -252,6 +262,10 @@ ParameterizedTestParameters(e2e_gpu_script,
         {"14 ", "\"label\":\"fixture", "\"empty\":40", "\"other\":40"},
         {"15 ", "\"label\":\"busy", "\"busy\"}", "\"on\"}"},
         {"16 ", "\"kind\":\"gate", "\"torn\":0", "\"torn\":1"},
+        {"17 ", "\"label\":\"phases", "\"spin\":97", "\"spin\":80"},
+        {"17 ", "\"label\":\"phases", "\"set\":80", "\"sat\":80"},
+        {"17 ", "\"label\":\"phases", ":400000", ":-1400000"},
+        {"18 ", "\"label\":\"launches", "\"40\"", "\"39\""},
     };
 
     return cr_make_param_array(struct wrong, wrongs,
@@ -293,7 +307,7 @@ ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
         e2e_run("python3 '%s/gpu/summary.py' results.jsonl page.md", TESTS_DIR),
         0);
     criteria = rows_of("results.jsonl", "criterion");
-    cr_assert_eq(cJSON_GetArraySize(criteria), 16);
+    cr_assert_eq(cJSON_GetArraySize(criteria), 18);
     cJSON_ArrayForEach(row, criteria)
     {
         bool fails = *wrong->criterion &&

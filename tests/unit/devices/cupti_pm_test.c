@@ -349,6 +349,17 @@ Test(cupti_pm, names_a_library_that_cannot_sample)
     trace_reader_close(reader);
 }
 
+Test(cupti_pm, says_that_there_is_no_device)
+{
+    struct trace_reader *reader;
+
+    setenv("DRIVER_DEVICES", "0", 1);
+    reader = sampled("gpu_pm_sample_counters=default", 20);
+    cr_expect_str_eq(warning(reader), "counters of GPUs are not sampled: the "
+                                      "driver has no device");
+    trace_reader_close(reader);
+}
+
 Test(cupti_pm, says_that_a_recording_was_too_short)
 {
     struct trace_reader *reader = sampled("gpu_pm_sample_counters=default,"

@@ -277,6 +277,8 @@ static uint32_t count_devices(void)
 static void begin_all(void)
 {
     device_count = count_devices();
+    if (!device_count)
+        say("counters of GPUs are not sampled: the driver has no device");
     for (uint32_t device = 0; device < device_count; device++)
         if (begin_one(device))
             note(&samplers[device].counters, device);
