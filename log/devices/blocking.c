@@ -1,5 +1,6 @@
-/* blocking.c: finds what made the host wait for devices. The rules are those of
- * the expert systems of Nsight Systems (docs.nvidia.com/nsight-systems).
+/* blocking.c: finds what made the host wait for devices, or devices for the
+ * host. The rules are those of the expert systems of Nsight Systems
+ * (docs.nvidia.com/nsight-systems).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,8 @@ enum {
     REPEATED = 10, /* times in a span */
     LEAST = 100,   /* 1/100 of the time */
     MOST = 16,     /* findings: a loop may repeat its spans, too */
+    IDLE = 50,     /* percent of the time between a device's works */
+    DEVICES = 64,
 };
 
 struct sum {
@@ -51,7 +54,16 @@ struct sum {
     struct trace_entry longest;
 };
 
+/* The work of a device, in order of its begin. */
+struct work {
+    uint64_t begin, end, idle;
+    struct trace_entry after; /* the longest gap, which is before `from` */
+    uint64_t from, to;        /* of that gap */
+    bool some;
+};
+
 struct summing {
+    struct work works[DEVICES]; /* by ordinal */
     struct sum *all;
     size_t count, capacity;
     struct trace_table by_key;  /* indexes of sums */
@@ -169,7 +181,51 @@ static void add(struct summing *summing, const struct trace_entry *entry)
     sum->time += trace_entry_duration(entry);
 }
 
+/* ---- Idle devices ---- */
+
+static bool is_work(const struct trace_entry *entry)
+{
+    return entry->at.on_device && (entry->at.kind == TRACE_ACTIVITY_KERNEL ||
+                                   entry->at.kind == TRACE_ACTIVITY_MEMCPY ||
+                                   entry->at.kind == TRACE_ACTIVITY_MEMSET ||
+                                   entry->at.kind == TRACE_ACTIVITY_GRAPH);
+}
+
+static void add_work(struct summing *summing, const struct trace_entry *entry)
+{
+    struct work *work = &summing->works[entry->at.device % DEVICES];
+    uint64_t end = entry->time + trace_entry_duration(entry);
+
+    if (!is_work(entry))
+        return;
+    if (!work->some)
+        *work = (struct work){entry->time, entry->time, .some = true};
+    if (entry->time > work->end) {
+        work->idle += entry->time - work->end;
+        if (entry->time - work->end > work->to - work->from) {
+            work->from = work->end;
+            work->to = entry->time;
+            work->after = *entry;
+        }
+    }
+    work->end = end > work->end ? end : work->end;
+}
+
 /* ---- Sentences ---- */
+
+static void write_idle(struct trace_text *text, const struct work *work,
+                       const struct trace_reader *reader)
+{
+    locale_t before = trace_locale_enter();
+
+    trace_name_device(text, reader, work->after.at.device);
+    trace_text_printf(text,
+                      " was idle for %.1f %% of the time between its first and "
+                      "last work",
+                      100 * (double)work->idle /
+                          (double)(work->end - work->begin));
+    trace_locale_leave(before);
+}
 
 static void write(struct trace_text *text, const struct sum *sum,
                   const struct trace_reader *reader)
@@ -210,31 +266,58 @@ static bool counts(const struct sum *sum, uint64_t whole)
     return sum->time && sum->time >= whole / LEAST;
 }
 
+/* Returns the text of a new finding, NULL without memory. */
+static struct trace_text *put(struct log_blockings *found,
+                              struct log_blocking one)
+{
+    if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1))
+        return NULL;
+    found->all[found->count] = one;
+    return &found->all[found->count++].text;
+}
+
+static void put_idle(struct log_blockings *found, struct summing *summing,
+                     const struct trace_reader *reader)
+{
+    for (size_t i = 0; i < DEVICES; i++) {
+        const struct work *work = &summing->works[i];
+        struct trace_text *text;
+
+        if (!work->idle || work->idle < (work->end - work->begin) / 100 * IDLE)
+            continue;
+        text = put(found, (struct log_blocking){.time = work->idle,
+                                                .place = work->after.place,
+                                                .from = work->from,
+                                                .to = work->to});
+        if (text)
+            write_idle(text, work, reader);
+        summing->failed |= !text || text->failed;
+    }
+}
+
 static void put_all(struct log_blockings *found, struct summing *summing,
                     const struct trace_reader *reader)
 {
     struct trace_summary summary = trace_reader_summary(reader);
     uint64_t whole = trace_between(summary.begin, summary.end);
 
+    put_idle(found, summing, reader);
     for (size_t i = 0; i < summing->count; i++) {
         const struct sum *sum = &summing->all[i];
-        struct log_blocking *one;
+        uint64_t from = sum->longest.time;
+        struct trace_text *text;
 
         if (!counts(sum, whole))
             continue;
-        if (!TRACE_ARRAY_RESERVE(found->all, found->capacity,
-                                 found->count + 1)) {
-            summing->failed = true;
-            return;
-        }
-        one = &found->all[found->count++];
-        *one = (struct log_blocking){.time = sum->time,
-                                     .place = sum->longest.place,
-                                     .from = sum->longest.time,
-                                     .to = sum->longest.time +
-                                           trace_entry_duration(&sum->longest)};
-        write(&one->text, sum, reader);
-        summing->failed |= one->text.failed;
+        text =
+            put(found, (struct log_blocking){
+                           .time = sum->time,
+                           .place = sum->longest.place,
+                           .from = from,
+                           .to = from + trace_entry_duration(&sum->longest)});
+        if (text)
+            write(text, sum, reader);
+        summing->failed |= !text || text->failed;
     }
     if (found->count)
         qsort(found->all, found->count, sizeof(*found->all), compare);
@@ -253,8 +336,10 @@ int log_blocking_find(struct log_blockings *found, struct trace_reader *reader)
     if (trace_reader_rewind(reader))
         return -1;
     while (trace_reader_next(reader, &entry))
-        if (entry.kind == TRACE_ENTRY_DEVICE)
+        if (entry.kind == TRACE_ENTRY_DEVICE) {
             add(&summing, &entry);
+            add_work(&summing, &entry);
+        }
     put_all(found, &summing, reader);
     free(summing.all);
     trace_table_free(&summing.by_key);

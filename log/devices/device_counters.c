@@ -7,6 +7,9 @@
 #include "log/replay/replay.h"
 #include "trace/base/containers.h"
 
+enum { MOST = 256 /* counters; a damaged recording may have more */ };
+
+/* Returns NULL without memory. */
 static struct log_device_counter *counter_of(struct log_device_counters *all,
                                              const char *name)
 {
@@ -37,7 +40,8 @@ bool log_counters_add(struct log_device_counters *all,
          i < site->field_count && trace_values_next(&values, &value); i++) {
         struct log_device_counter *one;
 
-        if (value.type != TRACE_TYPE_F64 || !isfinite(value.as.f))
+        if (value.type != TRACE_TYPE_F64 || !isfinite(value.as.f) ||
+            all->count == MOST)
             continue;
         if (!(one = counter_of(all, site->fields[i])))
             return false;
@@ -53,7 +57,7 @@ bool log_counters_add(struct log_device_counters *all,
 bool log_counters_merge(struct log_device_counters *all,
                         const struct log_device_counters *some)
 {
-    for (size_t i = 0; i < some->count; i++) {
+    for (size_t i = 0; i < some->count && all->count < MOST; i++) {
         const struct log_device_counter *from = &some->all[i];
         struct log_device_counter *one = counter_of(all, from->name);
 

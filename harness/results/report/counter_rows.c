@@ -8,6 +8,7 @@
 #include "harness/results/report/recorded.h"
 
 enum {
+    DEVICES = 64,          /* of which counters are drawn */
     ROWS = 2000,           /* about so many for a counter of a device */
     GROWING_NS = 10000000, /* of a row, while the recording grows */
 };
@@ -105,7 +106,7 @@ struct test_log_sampled {
 static void put_samples(struct test_log_recorded *recorded,
                         struct test_log_sampled *sampled)
 {
-    for (size_t i = 0; i < sampled->first.site->field_count; i++)
+    for (size_t i = 0; i < TRACE_ACTIVITY_FIELDS; i++)
         if (sampled->counters[i].ns > 0)
             add_of_device(recorded, &sampled->first, sampled->first.time,
                           sampled->first.site->fields[i],
@@ -130,7 +131,8 @@ static struct test_log_sampled *sampled_of(struct test_log_recorded *recorded,
 
     if (trace_table_find(&recorded->sampled, device, &found))
         return (struct test_log_sampled *)found;
-    sampled = calloc(1, sizeof(*sampled));
+    sampled =
+        recorded->sampled.count < DEVICES ? calloc(1, sizeof(*sampled)) : NULL;
     if (sampled &&
         !trace_table_set(&recorded->sampled, device, (uintptr_t)sampled)) {
         free(sampled);

@@ -5,8 +5,8 @@ const findings = (() => {
     // The least shares that are worth a line: of the body, of the time between
     // a device's first and last work, and, for phases, of the whole.
     const LEAST = {
-        name: 0.2, compile: 0.1, wait: 0.1, nothing: 0.25, idle: 0.5,
-        idleBefore: 0.05, phase: 0.25,
+        name: 0.2, compile: 0.1, wait: 0.1, nothing: 0.25, idleBefore: 0.05,
+        phase: 0.25,
     };
     // The least times in ns. The messages between Criterion's processes are
     // part of the setup and the teardown, and take long on a busy machine.
@@ -127,19 +127,6 @@ const findings = (() => {
 
     /* ---- Devices ---- */
 
-    function idle(recording, device) {
-        const length = device.end - device.start;
-        const longest = device.gaps.reduce((a, b) =>
-            b.to - b.from > a.to - a.from ? b : a, device.gaps[0]);
-
-        return device.idle >= LEAST.idle * length && longest ? [{
-            text: `${format.line(device.name)} was idle for ${
-                format.percent(device.idle, length)} of the time between ` +
-                'its first and last work',
-            place: { ...longest, row: longest.before },
-        }] : [];
-    }
-
     function idleBefore(recording, device, kind, word) {
         const { slices, string } = recording;
         const found = device.gaps.filter(({ before }) =>
@@ -183,7 +170,6 @@ const findings = (() => {
 
     function devices(recording) {
         return gaps.devicesOf(recording).flatMap((device) => [
-            ...idle(recording, device),
             ...idleBefore(recording, device, 'memcpy', 'copy'),
             ...idleBefore(recording, device, 'kernel', 'kernel'),
         ]);
