@@ -26,7 +26,7 @@ int runners_settings(struct test_log_options *options, const char *command,
                         arguments[1]);
         return -1;
     }
-    *options = (struct test_log_options){.jobs = 0};
+    *options = (struct test_log_options){.bystander = true};
     if (test_log_options_read(options, 1, argv, &code))
         return -1;
     if (arguments[0])

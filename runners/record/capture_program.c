@@ -514,6 +514,7 @@ static int run(struct capture *capture, int count, char **same)
 {
     int code = TEST_LOG_EXIT_USAGE;
 
+    capture->options.bystander = true;
     if (test_log_options_read(&capture->options, count, same, &code))
         return code;
     code = check(capture) ? capture_program(capture) : TEST_LOG_EXIT_USAGE;

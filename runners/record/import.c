@@ -189,7 +189,7 @@ int runners_import(int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},
         {0}};
-    struct test_log_options options = {.all_tests = false};
+    struct test_log_options options = {.bystander = true};
     char *dir = NULL, *same[] = {argv[0], NULL, NULL};
     const struct tool *tool;
     const char *path;

@@ -340,7 +340,7 @@ static int translate(int argc, char **argv, char **same, int *code)
 int runners_record(int argc, char **argv)
 {
     char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
-    struct test_log_options options = {.all_tests = false};
+    struct test_log_options options = {.bystander = true};
     int code = TEST_LOG_EXIT_USAGE, count;
 
     if (!same)

@@ -37,6 +37,14 @@ int test_log_report_add(struct test_log_output *output,
     return 0;
 }
 
+bool test_log_report_is_refused(const struct test_log_report *report)
+{
+    struct stat status;
+
+    return report->of_file && !test_log_report_is_stdout(report->file) &&
+           !lstat(report->file, &status) && S_ISLNK(status.st_mode);
+}
+
 bool test_log_report_is_stdout(const char *file)
 {
     return !file || !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
@@ -158,6 +166,10 @@ static void write_report(const struct test_log_run *run,
 {
     if (!formats[report->format].put)
         return;
+    if (test_log_report_is_refused(report)) { /* since the run began */
+        test_log_notice(TEST_LOG_REPORT_REFUSED, report->origin, report->file);
+        return;
+    }
     if (test_log_report_is_stdout(report->file) ? write_stdout(run, report)
                                                 : write_file(run, report))
         test_log_notice("cannot write %s (%s): %s; results are not affected",

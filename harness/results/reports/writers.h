@@ -87,7 +87,13 @@ struct test_log_report {
     enum test_log_report_format format;
     const char *file;   /* the caller's */
     const char *origin; /* "--report", "XML_OUTPUT_FILE" */
+    bool of_file;       /* testlog.conf names it */
 };
+
+/* test_log_report_is_refused returns whether testlog.conf names a file that is
+ * a link, which may lead anywhere. */
+#define TEST_LOG_REPORT_REFUSED "%s: %s is a link; only a flag may name one"
+bool test_log_report_is_refused(const struct test_log_report *);
 
 /* test_log_report_add adds a report to an output; -1 without memory. */
 int test_log_report_add(struct test_log_output *, struct test_log_report);

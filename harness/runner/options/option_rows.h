@@ -22,6 +22,7 @@ struct reader {
     const char *color;
     const char *profile;
     bool show_config;
+    bool of_file;        /* testlog.conf is being read */
     struct given *given; /* in order */
     size_t given_count, given_capacity;
     int code; /* the exit code, if reading ends early */
@@ -45,6 +46,8 @@ struct option_row {
     bool several;   /* each value counts */
     bool flag_only; /* it is not a setting of testlog.conf */
     bool per_test;  /* it is a setting of single tests, too */
+    bool acts; /* it writes a file, names a folder or starts a program: as a
+                * setting, only commands that run tests take it */
 };
 
 /* ---- options.c ---- */

@@ -415,11 +415,24 @@ static bool read_format_file(struct reader *reader, const char *const *formats,
         reader, test_log_read_word(reader->name, format, formats, choice));
 }
 
+/* Refuses a file that only a flag may name. */
+static bool may_write(struct reader *reader, const char *file)
+{
+    struct test_log_report report = {.file = file, .of_file = reader->of_file};
+
+    return !test_log_report_is_refused(&report) ||
+           test_log_option_refuse(reader, TEST_LOG_REPORT_REFUSED, reader->name,
+                                  file);
+}
+
 static bool add_report(struct reader *reader,
                        enum test_log_report_format format, const char *file)
 {
-    struct test_log_report report = {format, file, reader->name};
+    struct test_log_report report = {format, file, reader->name,
+                                     reader->of_file};
 
+    if (!may_write(reader, file))
+        return false;
     return !test_log_report_add(&reader->options->output, report) ||
            test_log_option_refuse(reader, "out of memory");
 }
@@ -453,7 +466,7 @@ static void note_criterion_report(struct reader *reader, const char *file)
 static bool read_criterion_report(struct reader *reader)
 {
     note_criterion_report(reader, reader->value);
-    return true;
+    return !reader->value || may_write(reader, reader->value);
 }
 
 static bool read_output(struct reader *reader)
@@ -462,7 +475,8 @@ static bool read_output(struct reader *reader)
     const char *file;
     unsigned choice;
 
-    if (!read_format_file(reader, formats, &choice, &file))
+    if (!read_format_file(reader, formats, &choice, &file) ||
+        !may_write(reader, file))
         return false;
     note_criterion_report(reader, file);
     return test_log_option_pass(reader, "--output", reader->value);
@@ -554,17 +568,17 @@ static const struct option_row rows[] = {
     {"--show-output", "SHOW_OUTPUT", NULL, "print passing tests' output, too",
      .read = read_on, AT(output.show_output)},
     {"--open", "TEST_LOG_OPEN", NULL, "open the run's report.html in a browser",
-     .read = read_on, AT(output.open), .outer = true},
+     .read = read_on, AT(output.open), .outer = true, .acts = true},
     {"--all-tests", "TEST_LOG_ALL", NULL,
      "log and trace tests that are not annotated, too", .read = read_on,
      AT(all_tests)},
     {NULL, "TEST_UNDECLARED_OUTPUTS_DIR", "DIR", NULL, .read = read_dir,
      AT(dir), .outer = true},
     {"--trace-dir", "TRACE_DIR", "DIR", "where runs go", .read = read_dir,
-     AT(dir)},
+     AT(dir), .acts = true},
     {"--scratch", "TRACE_SCRATCH", "auto|off|DIR",
      "where to record runs for a shared file system", .read = read_scratch,
-     AT(scratch)},
+     AT(scratch), .acts = true},
     {"--keep", "TRACE_KEEP", "N", "how many runs are kept (20); 0: all",
      .read = read_count, AT(keep), "number of runs"},
     {"--render", NULL, "auto|all|",
@@ -658,7 +672,7 @@ static const struct option_row rows[] = {
     {"--shard-by", NULL, TEST_LOG_SHARD_WAYS(WORD),
      "how tests are divided among shards", .read = read_shard_way},
     {"--history", "TEST_HISTORY", "FILE", "durations for --shard-by=time",
-     .read = read_setting, AT(history), .outer = true},
+     .read = read_setting, AT(history), .outer = true, .acts = true},
     {"--pass-with-no-tests", NULL, NULL, "exit with 0 if no test matches",
      .read = read_on, AT(pass_with_no_tests)},
     {"--fail-fast", NULL, NULL, "stop at the first failure", .read = read_on,
@@ -672,16 +686,18 @@ static const struct option_row rows[] = {
     {NULL, "XML_OUTPUT_FILE", "FILE", NULL, .read = read_junit_file,
      .outer = true},
     {"--report", NULL, "tap:FILE|junit:FILE|jsonl:FILE|",
-     "write results; may be repeated", .read = read_report, .several = true},
+     "write results; may be repeated", .read = read_report, .several = true,
+     .acts = true},
     {"--output", NULL, "tap:FILE|xml:FILE|json:FILE|",
-     "write a Criterion report", .read = read_output, .letter = 'O'},
+     "write a Criterion report", .read = read_output, .letter = 'O',
+     .acts = true},
     {NULL, "CRITERION_OUTPUTS", "FORMAT:FILE,...", NULL, .read = read_outputs},
     {"--tap", NULL, "[FILE", "Criterion's report in TAP",
-     .read = read_criterion_report, .pass = true},
+     .read = read_criterion_report, .pass = true, .acts = true},
     {"--xml", NULL, "[FILE", "Criterion's report in XML",
-     .read = read_criterion_report, .pass = true},
+     .read = read_criterion_report, .pass = true, .acts = true},
     {"--json", NULL, "[FILE", "Criterion's report in JSON",
-     .read = read_criterion_report, .pass = true},
+     .read = read_criterion_report, .pass = true, .acts = true},
     {"--always-succeed", NULL, NULL, "exit with 0 even if tests fail",
      .read = read_passed, .pass = true},
     {"--ignore-warnings", NULL, NULL, "does nothing: warnings never fail a run",
@@ -693,7 +709,8 @@ static const struct option_row rows[] = {
     {"--debug", NULL, "[gdb|lldb|idle|", "run tests in a debugging server",
      .read = read_debug, .pass = true, .flag_only = true},
     {"--debug-transport", NULL, "tcp:PORT",
-     "where the debugging server listens", .read = read_passed, .pass = true},
+     "where the debugging server listens", .read = read_passed, .pass = true,
+     .acts = true},
     {"--wait", NULL, NULL, "wait for external clients", .read = read_passed,
      .letter = 'w', .pass = true, .flag_only = true},
     {"--encoding", NULL, "ENCODING", "encoding of the report",

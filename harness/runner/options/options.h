@@ -101,6 +101,7 @@ struct test_log_options {
     char **criterion; /* arguments for Criterion, NULL at the end */
     int criterion_count;
     size_t criterion_capacity, only_capacity;
+    bool bystander; /* given: of a command that runs no test of the project */
     struct test_log_settings settings;
     struct test_log_override *overrides; /* in order */
     size_t override_count, override_capacity;
@@ -111,7 +112,9 @@ struct test_log_options {
 /* ---- read_options.c ---- */
 
 /* test_log_options_read reads testlog.conf, variables and flags; later ones
- * beat earlier ones. `all_tests` is its default. Returns 0; otherwise it has
+ * beat earlier ones. `all_tests` is its default; a `bystander` takes nothing
+ * from testlog.conf that writes a file, starts a program or names a folder that
+ * is not below the working directory. Returns 0; otherwise it has
  * printed what is wrong, or what was asked for, and *code is the exit code. */
 int test_log_options_read(struct test_log_options *, int argc, char **argv,
                           int *code);

@@ -1,13 +1,19 @@
 /* project.c: applies the settings of a project, testlog.conf, with the rows of
  * options.c.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/option_rows.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
+#include "trace/base/file.h"
 
 static bool wrong(struct reader *reader)
 {
@@ -98,6 +104,53 @@ static bool read_switch(struct reader *reader, const struct option_row *row,
     return test_log_option_read(reader, row, line->origin, on ? NULL : "0", on);
 }
 
+/* Whether a folder is below the working directory, or nowhere: not one of
+ * another place, to which ".." or a link leads. */
+static bool is_below(const char *folder)
+{
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), above;
+    size_t size = strlen(folder);
+    struct stat status;
+    char name[PATH_MAX];
+    const char *last;
+    bool below;
+
+    while (size > 1 && folder[size - 1] == '/')
+        size--;
+    if (here < 0 || folder[0] == '/' || size >= sizeof(name)) {
+        if (here >= 0)
+            close(here);
+        return false;
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)size, folder);
+    above = trace_beneath_folder(here, name, &last);
+    below = above >= 0 ? fstatat(above, last, &status, AT_SYMLINK_NOFOLLOW) ||
+                             !S_ISLNK(status.st_mode)
+                       : errno == ENOENT;
+    close(here);
+    if (above >= 0)
+        close(above);
+    return below;
+}
+
+/* The file may be that of an archive that was just unpacked. */
+static bool is_left_out(const struct reader *reader,
+                        const struct option_row *row,
+                        const struct test_log_settings_line *line)
+{
+    if (!row->acts || !reader->options->bystander)
+        return false;
+    if (strcmp(row->name, "--trace-dir") != 0)
+        return true;
+    if (is_below(line->value))
+        return false;
+    if (!line->profile)
+        test_log_notice("%s: commands that run no tests take only a folder "
+                        "below this one; set TRACE_DIR to use %s",
+                        line->origin, line->value);
+    return true;
+}
+
 /* A variable beats a setting, also in what is passed to Criterion. */
 static bool read_line(struct reader *reader,
                       const struct test_log_settings_line *line)
@@ -107,6 +160,8 @@ static bool read_line(struct reader *reader,
     if (!row || !suits(row, line))
         return refuse_key(reader, line, row);
     if (row->variable && test_log_variable(row->variable) && !line->pattern)
+        return true;
+    if (is_left_out(reader, row, line))
         return true;
     if (!row->argument)
         return read_switch(reader, row, line);
@@ -168,8 +223,11 @@ static bool read_apart(struct reader *reader,
                        const struct test_log_settings_line *line, bool in_force)
 {
     struct test_log_options options = {.jobs = 0};
-    struct reader apart = {.options = &options};
-    bool right = read_line(&apart, line);
+    struct reader apart = {.options = &options, .of_file = true};
+    bool right;
+
+    options.bystander = reader->options->bystander;
+    right = read_line(&apart, line);
 
     reader->code = apart.code;
     if (right && in_force)
@@ -276,10 +334,12 @@ bool test_log_project_read(struct reader *reader, int argc, char **argv)
     test_log_option_find_profile(reader, argc, argv);
     if (test_log_settings_read(settings, is_part()))
         return wrong(reader);
+    reader->of_file = true;
     if (!check_profile(reader) || !check_others(reader) ||
         !check_programs(reader) || !read_lines_of(reader, NULL) ||
         (reader->profile && !read_lines_of(reader, reader->profile)))
         return false;
+    reader->of_file = false;
     return !test_log_known_read(&reader->options->known, settings,
                                 reader->profile, is_part()) ||
            wrong(reader);

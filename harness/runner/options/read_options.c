@@ -22,6 +22,7 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .dir = "testlog-runs",
         .keep = TEST_LOG_OLD_RUNS_KEPT,
         .all_tests = options->all_tests,
+        .bystander = options->bystander,
     };
     read = test_log_option_pass(&reader, argv[0], NULL) &&
            test_log_project_read(&reader, argc, argv) &&

@@ -117,6 +117,78 @@ Test(e2e_trust, reads_no_history_of_another_user)
     e2e_expect_is(e2e_last(result->out), CLOSING);
 }
 
+/* ---- Settings of an archive ---- */
+
+/* Makes a folder "archive" with such settings, and two runs elsewhere. */
+static void unpack(const char *settings)
+{
+    e2e_run("echo original >victim; mkdir archive; ln -s ../elsewhere "
+            "archive/link; printf '%s' >archive/testlog.conf; "
+            "printf '#!/bin/sh\ntouch %s/opened\n' >browser; "
+            "chmod +x browser; for i in 1 2; do %s --trace-dir=elsewhere "
+            "--filter losing/t09; done",
+            settings, getenv("PWD"), losing());
+    e2e_expect_is(e2e_run("ls -d elsewhere/2* | wc -l")->out, "2\n");
+}
+
+static const struct {
+    const char *command;
+} bystanders[] = {
+    {"record -- true"}, {"list"}, {"clean"},
+    {"report"},         {"stat"}, {"merge -o new ../elsewhere/*"},
+    {"flaky"},          {"pack"},
+};
+
+/* These commands run no test of the project, so that nobody expects them to do
+ * what its settings say. */
+Test(e2e_trust, lets_the_settings_of_an_archive_name_no_files)
+{
+    unpack("report = tap:../victim\nopen = 1\nscratch = ../elsewhere\n"
+           "history = ../victim\nkeep = 1\ntrace-dir = ../elsewhere\n");
+    for (size_t i = 0; i < sizeof(bystanders) / sizeof(*bystanders); i++) {
+        const struct e2e *run =
+            e2e_run("cd archive && BROWSER=../browser " TESTLOG " %s",
+                    bystanders[i].command);
+
+        e2e_expect_has(run->err, "testlog: testlog.conf:6: trace-dir: commands "
+                                 "that run no tests take only a folder below "
+                                 "this one; set TRACE_DIR to use "
+                                 "../elsewhere\n");
+        e2e_expect_is(e2e_read("victim"), "original\n");
+        e2e_expect_is(e2e_run("ls -d elsewhere/2* | wc -l")->out, "2\n");
+        cr_expect_not(e2e_exists("opened"), "%s", bystanders[i].command);
+    }
+    e2e_expect_is(e2e_run("ls -d archive/testlog-runs/2* | wc -l")->out, "1\n");
+}
+
+Test(e2e_trust, follows_no_link_to_a_folder_of_runs)
+{
+    unpack("keep = 1\ntrace-dir = link/\n");
+    e2e_expect_has(e2e_run("cd archive && " TESTLOG " clean")->err,
+                   "take only a folder below this one");
+    e2e_expect_is(e2e_run("ls -d elsewhere/2* | wc -l")->out, "2\n");
+}
+
+static const char *const links[] = {"report = tap:out", "report = jsonl:out",
+                                    "tap = out", "output = xml:out"};
+
+Test(e2e_trust, follows_a_link_to_a_report_only_for_a_flag)
+{
+    e2e_run("echo original >victim; ln -s victim out");
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+        const struct e2e *run;
+
+        e2e_run("echo '%s' >testlog.conf", links[i]);
+        run = e2e_run("%s --filter losing/t09", losing());
+        e2e_expect_code(run, 2);
+        e2e_expect_has(run->err, ": out is a link; only a flag may name one\n");
+        e2e_expect_is(e2e_read("victim"), "original\n");
+    }
+    e2e_run("rm testlog.conf; %s --report=tap:out --filter losing/t09",
+            losing());
+    e2e_expect_lacks(e2e_read("victim"), "original");
+}
+
 /* ---- Libraries ---- */
 
 static const char *gpu(void)
