@@ -690,7 +690,8 @@ Test(e2e_stat, refuses_bad_arguments)
         const char *arguments, *error;
     } rows[] = {
         {"--by=name", "testlog: --by: unknown value \"name\"; write span, "
-                      "kernel, target, test, function, line or finding\n"},
+                      "kernel, target, test, function, line, finding or "
+                      "counter\n"},
         {"--by=test --tree",
          "testlog: stat: --tree shows spans only; leave out --by\n"},
         {"--critical --tree", "testlog: stat: --critical prints its own table; "

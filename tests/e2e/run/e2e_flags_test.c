@@ -93,9 +93,9 @@ static const struct {
     {"PROGRAM --trace-options=tpu_trace_mode=1",
      "--trace-options: tpu_trace_mode is not supported: testlog traces no TPU; "
      "leave it out"},
-    {"PROGRAM --trace-options=gpu_dump_graph_node_mapping=True",
-     "--trace-options: gpu_dump_graph_node_mapping=True is not supported: "
-     "testlog does not write the nodes of graphs; leave it out"},
+    {"PROGRAM --trace-options=python_tracer_level=1",
+     "--trace-options: python_tracer_level=1 is not supported: there is no "
+     "Python in a C test; leave it out"},
     {"PROGRAM --trace-options=gpu_max_activity_api_event=1",
      "--trace-options: unknown option \"gpu_max_activity_api_event\"; did you "
      "mean gpu_max_activity_api_events?"},
