@@ -90,7 +90,11 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v"))
         return runners_version(argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i].name)) {
+            int code = commands[i].run(argc - 1, argv + 1);
+
+            test_log_names_say();
+            return code;
+        }
     return refuse(argv[1]);
 }

@@ -148,7 +148,8 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
       "a struct trace_activity_place, fields of its launch, fields")           \
     X(CRASH, 12, "-", "-", "a struct trace_crash, a stack, mappings")          \
     X(MODULE, 13, "-", "-",                                                    \
-      "path, build-id, its lowest address, its size, what was added to the "   \
+      "path, build-id or stamp, its lowest address, its size, what was "       \
+      "added to the "                                                          \
       "addresses in its file")                                                 \
     X(CALLS, 14, "-", "-", "no values: struct trace_call_entry")               \
     X(CALL_END, 15, "ticks of its start",                                      \
@@ -156,7 +157,7 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
       "long for its entry",                                                    \
       "-")                                                                     \
     X(CALL_COUNTS, 16, "-", "-", "no values: struct trace_call_count")         \
-    X(IMAGE, 17, "-", "-", "a file with code: path, build-id")                 \
+    X(IMAGE, 17, "-", "-", "a file with code: path, build-id or stamp")        \
     X(STACK, 18, "-", "number of frames",                                      \
       "no values: struct trace_stack_frame, that of the innermost function "   \
       "first")                                                                 \

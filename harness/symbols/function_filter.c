@@ -321,8 +321,7 @@ static void judge_module(struct making *making, struct module *module)
 {
     struct test_log_recorded_code *code = making->code;
     struct visiting visiting = {code, module, module == making->modules};
-    struct test_log_module *file =
-        test_log_module_open(&(struct trace_module_file){.path = module->path});
+    struct test_log_module *file = test_log_module_load(module->path);
 
     if (!file)
         return;

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/results/folder/notice.h"
 #include "symbols.h"
 
 /* A file, and what was asked about it. */
 struct file {
     uint64_t key;
+    char *path;
     struct test_log_module *module; /* NULL: it cannot be read */
+    bool other;                     /* it is not the one that was recorded */
     /* To indexes of `names`. */
     struct trace_table by_address, by_place, by_line;
     struct trace_table rules; /* pointers, by place */
@@ -46,8 +49,36 @@ static struct file *file_of(const struct trace_module_file *module)
                              known.file_count + 1))
         return NULL;
     file = &known.files[known.file_count++];
-    *file = (struct file){.key = key, .module = test_log_module_open(module)};
+    *file = (struct file){.key = key,
+                          .path = strdup(module->path),
+                          .module = test_log_module_open(module)};
+    if (!file->module) {
+        struct test_log_module *other = test_log_module_load(module->path);
+
+        file->other = other != NULL;
+        test_log_module_close(other);
+    }
     return file;
+}
+
+void test_log_names_say(void)
+{
+    const char *first = NULL;
+    size_t others = 0;
+
+    for (size_t i = 0; i < known.file_count; i++)
+        if (known.files[i].other && first)
+            others++;
+        else if (known.files[i].other)
+            first = known.files[i].path;
+    if (!first)
+        return;
+    test_log_notice("functions of %s have no names: it is not known to be the "
+                    "file that was recorded; was it built again?",
+                    first);
+    if (others)
+        test_log_notice("the same is true of %zu other file%s", others,
+                        others == 1 ? "" : "s");
 }
 
 /* The texts of a symbol stay valid as long as the file. */

@@ -18,13 +18,15 @@ bool test_log_symbols_readable(void)
 
 static bool is_same(Dwfl_Module *module, const struct trace_module_file *file)
 {
-    const unsigned char *id = NULL;
+    unsigned char stamp[TRACE_FILE_STAMP];
+    const unsigned char *id = stamp;
     uint64_t address;
-    int size = test_log_dw.dwfl_module_build_id(module, &id, &address);
+    int size = trace_is_stamp(file->build_id, file->build_id_size)
+                   ? (int)trace_file_stamp(file->path, stamp)
+                   : test_log_dw.dwfl_module_build_id(module, &id, &address);
 
-    return !file->build_id_size ||
-           (size >= 0 && (size_t)size == file->build_id_size &&
-            !memcmp(id, file->build_id, file->build_id_size));
+    return size > 0 && (size_t)size == file->build_id_size &&
+           !memcmp(id, file->build_id, file->build_id_size);
 }
 
 /* libdwfl owns the file of a module that it knows. */
@@ -42,8 +44,8 @@ static Dwfl_Module *report(Dwfl *dwfl, const char *path)
 
 /* Debug information is looked for on this machine only: the standard way asks
  * servers. */
-struct test_log_module *test_log_module_open(
-    const struct trace_module_file *file)
+static struct test_log_module *open_module(const char *path,
+                                           const struct trace_module_file *file)
 {
     static struct test_log_dwfl_callbacks callbacks;
     struct test_log_module *module = calloc(1, sizeof(*module));
@@ -54,13 +56,24 @@ struct test_log_module *test_log_module_open(
         *(void **)&test_log_dw.dwfl_build_id_find_debuginfo;
     module->dwfl = test_log_dw.dwfl_begin(&callbacks);
     if (module->dwfl)
-        module->module = report(module->dwfl, file->path);
+        module->module = report(module->dwfl, path);
     if (module->module &&
         !test_log_dw.dwfl_report_end(module->dwfl, NULL, NULL) &&
-        is_same(module->module, file))
+        (!file || is_same(module->module, file)))
         return module;
     test_log_module_close(module);
     return NULL;
+}
+
+struct test_log_module *test_log_module_open(
+    const struct trace_module_file *file)
+{
+    return open_module(file->path, file);
+}
+
+struct test_log_module *test_log_module_load(const char *path)
+{
+    return open_module(path, NULL);
 }
 
 void test_log_module_close(struct test_log_module *module)

@@ -12,8 +12,11 @@
 
 /* ---- function_names.c ---- */
 
-/* test_log_name_functions makes readers of recordings name functions. */
+/* test_log_name_functions makes readers of recordings name functions.
+ * test_log_names_say prints which files could not be asked, because they are
+ * not those that were recorded. */
 void test_log_name_functions(void);
+void test_log_names_say(void);
 
 /* ---- demangle.c ---- */
 
@@ -30,9 +33,12 @@ void test_log_cut_parameters(char *name);
 /* The symbols of a file. */
 struct test_log_module;
 
-/* test_log_module_open opens a file's symbols; NULL if there are none, or if it
- * has another build-id. test_log_module_close closes them. */
+/* test_log_module_open opens the symbols of a file that was recorded; NULL if
+ * there are none, or if it is another one now: its build-id or stamp differs,
+ * or none was recorded. test_log_module_load opens those of a file as it is.
+ * test_log_module_close closes them. */
 struct test_log_module *test_log_module_open(const struct trace_module_file *);
+struct test_log_module *test_log_module_load(const char *path);
 void test_log_module_close(struct test_log_module *);
 
 /* test_log_symbols_readable tells whether libdwfl is installed. */

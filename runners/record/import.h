@@ -36,10 +36,11 @@ void runners_import_free(struct imported *);
 bool runners_needs(const char *command, const char *program,
                    const char *package);
 
-/* runners_tool_open runs a program and returns its standard output; NULL with
- * errno. runners_tool_close waits for its end, and returns NULL, or what is
- * wrong, to be freed. */
-FILE *runners_tool_open(const char *const *argv);
+/* runners_tool_open runs a program that reads `data`, a file or folder, and
+ * returns its standard output; NULL with errno. The program ends with us, and
+ * once it has taken much more time than such data needs. runners_tool_close
+ * waits for its end, and returns NULL, or what is wrong, to be freed. */
+FILE *runners_tool_open(const char *const *argv, const char *data);
 char *runners_tool_close(FILE *, const char *program);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/results/folder/notice.h"
 #include "import.h"
 #include "trace/base/strings.h"
 #include "trace/samples/sampler.h"
@@ -24,6 +25,11 @@ enum { FRAMES = 127 };
  * addresses. */
 #define FILE_SIZE (UINT64_C(1) << 32)
 
+struct build_id {
+    unsigned char bytes[20];
+    size_t size;
+};
+
 /* The process that started the first one, which is not known. */
 enum { STARTER = 0 };
 
@@ -31,13 +37,16 @@ struct events {
     struct imported *to;
     struct trace_table seen;   /* processes */
     struct trace_table files;  /* numbers, by a hash of the path */
+    struct trace_table ids;    /* struct build_id, by a hash of the path */
     struct trace_table mapped; /* files of processes */
     uintptr_t file_count;
     struct trace_perf_event sample; /* that is being read, if `reading` */
     uint64_t addresses[FRAMES];
     bool reading;
-    char other[64]; /* an event that counts no time */
-    bool alone;     /* a sample has no callers */
+    char clock[64];  /* the event that is read */
+    char second[64]; /* another one that counts time, too */
+    char other[64];  /* an event that counts no time */
+    bool alone;      /* a sample has no callers */
 };
 
 /* The beginning of a line. */
@@ -173,6 +182,12 @@ static void begin_sample(struct events *events, struct head *head)
         memcpy(events->other, event, sizeof(event));
         return;
     }
+    if (!events->clock[0])
+        memcpy(events->clock, event, sizeof(event));
+    if (strcmp(events->clock, event) != 0) { /* the same time again */
+        memcpy(events->second, event, sizeof(event));
+        return;
+    }
     meet(events, head);
     take(events, TRACE_PERF_NAME, head, 0, head->name);
     if (!events->to->program[0])
@@ -195,12 +210,16 @@ static uint64_t map_file(struct events *events, const char *path)
                                    .pid = events->sample.pid,
                                    .size = FILE_SIZE,
                                    .text = path};
-    uintptr_t number = events->file_count + 1, unused;
+    uintptr_t number = events->file_count + 1, id, unused;
 
     if (!trace_table_find(&events->files, key, &number)) {
         if (!trace_table_set(&events->files, key, number))
             return 0;
         events->file_count++;
+    }
+    if (trace_table_find(&events->ids, key, &id)) {
+        map.build_id = ((struct build_id *)id)->bytes;
+        map.build_id_size = ((struct build_id *)id)->size;
     }
     key = trace_hash(key, &map.pid, sizeof(map.pid));
     if (!trace_table_find(&events->mapped, key, &unused)) {
@@ -249,6 +268,56 @@ static void read_line(struct events *events, char *line)
         begin_sample(events, &head);
 }
 
+/* ---- Build-ids ---- */
+
+/* Reads "4a5a9b... /tmp/busy". */
+static void read_id(struct events *events, char *line)
+{
+    char *path = strchr(line, ' ');
+    struct build_id *id = path ? calloc(1, sizeof(*id)) : NULL;
+    uintptr_t known;
+    uint64_t key;
+    unsigned byte;
+
+    if (!id)
+        return;
+    *path++ = '\0';
+    path[strcspn(path, "\n")] = '\0';
+    for (; id->size < sizeof(id->bytes) &&
+           sscanf(line + 2 * id->size, "%2x", &byte) == 1;
+         id->size++)
+        id->bytes[id->size] = (unsigned char)byte;
+    key = trace_hash_string(TRACE_HASH, path);
+    if (trace_table_find(&events->ids, key, &known) ||
+        !trace_table_set(&events->ids, key, (uintptr_t)id))
+        free(id);
+}
+
+/* Without these, files may have been built again since. */
+static void read_ids(struct events *events, const char *file)
+{
+    const char *const list[] = {"perf", "buildid-list", "-i", file, NULL};
+    FILE *output = runners_tool_open(list, file);
+    char *line = NULL;
+    size_t capacity = 0;
+
+    while (output && getline(&line, &capacity, output) >= 0)
+        read_id(events, line);
+    free(line);
+    if (output)
+        free(runners_tool_close(output, "perf"));
+}
+
+static void free_ids(struct events *events)
+{
+    size_t cursor = 0;
+    uintptr_t id;
+
+    while (trace_table_next(&events->ids, &cursor, &id))
+        free((void *)id);
+    trace_table_free(&events->ids);
+}
+
 static char *read_events(struct events *events, const char *file)
 {
     const char *const script[] = {"perf",
@@ -260,7 +329,7 @@ static char *read_events(struct events *events, const char *file)
                                   "-F",
                                   "comm,pid,tid,time,period,event,ip,dso",
                                   NULL};
-    FILE *output = runners_tool_open(script);
+    FILE *output = runners_tool_open(script, file);
     char *line = NULL;
     size_t capacity = 0;
 
@@ -300,11 +369,17 @@ char *runners_import_perf(const char *data, struct imported *imported)
     char *fault;
 
     imported->sampler.runner = STARTER;
+    read_ids(&events, data);
     fault = read_events(&events, data);
     if (!fault)
         fault = judge(&events);
+    if (!fault && events.second[0])
+        test_log_notice("import: %s has two clocks; %s is read, and %s is left "
+                        "out",
+                        data, events.clock, events.second);
     trace_table_free(&events.seen);
     trace_table_free(&events.files);
     trace_table_free(&events.mapped);
+    free_ids(&events);
     return fault;
 }

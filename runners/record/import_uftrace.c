@@ -170,7 +170,7 @@ static bool read_line(struct calls *calls, char *line)
 static char *read_calls(struct calls *calls, const char *folder)
 {
     const char *const dump[] = {"uftrace", "dump", "-d", folder, NULL};
-    FILE *output = runners_tool_open(dump);
+    FILE *output = runners_tool_open(dump, folder);
     char *line = NULL, *fault;
     size_t capacity = 0;
     bool ok = true;

@@ -130,10 +130,13 @@ CALL(cuptiPmSamplingGetCounterAvailability, struct cupti_pm_availability *p)
 
 CALL(cuptiProfilerHostInitialize, struct cupti_pm_host *p)
 {
+    int result = CALLED(host, "HostInitialize", 0);
+
     if (p->kind != CUPTI_PM_HOST)
         return CUPTI_PM_RESULT_INVALID_PARAMETER;
-    p->host = calloc(1, sizeof(struct host));
-    return CALLED(host, "HostInitialize", 0);
+    if (!result)
+        p->host = calloc(1, sizeof(struct host));
+    return result;
 }
 
 CALL(cuptiProfilerHostDeinitialize, struct cupti_pm_host_end *p)

@@ -262,3 +262,28 @@ uint64_t trace_copy_range(int from, uint64_t at, uint64_t size, FILE *to)
     }
     return copied;
 }
+
+/* ---- Versions of a file ---- */
+
+static const char stamp_tag[] = {'s', 't', 'a', 't'};
+
+size_t trace_file_stamp(const char *path, unsigned char stamp[TRACE_FILE_STAMP])
+{
+    struct stat status;
+    uint64_t parts[2];
+
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return 0;
+    parts[0] = (uint64_t)status.st_size;
+    parts[1] = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+               (uint64_t)status.st_mtim.tv_nsec;
+    memcpy(stamp, stamp_tag, sizeof(stamp_tag));
+    memcpy(stamp + sizeof(stamp_tag), parts, sizeof(parts));
+    return TRACE_FILE_STAMP;
+}
+
+bool trace_is_stamp(const unsigned char *id, size_t size)
+{
+    return size == TRACE_FILE_STAMP &&
+           !memcmp(id, stamp_tag, sizeof(stamp_tag));
+}

@@ -28,6 +28,15 @@ int trace_beneath_folder(int folder, const char *name, const char **last);
  * refused. Returns a descriptor, or -1 with errno. */
 int trace_open_regular(const char *path);
 
+/* trace_file_stamp writes what tells versions of a file apart that has no
+ * build-id: its size and when it was modified. A recording has it in place of
+ * the build-id. Returns how many bytes it has; 0: there is no such file.
+ * trace_is_stamp returns whether an id is one. */
+enum { TRACE_FILE_STAMP = 20 };
+size_t trace_file_stamp(const char *path,
+                        unsigned char stamp[TRACE_FILE_STAMP]);
+bool trace_is_stamp(const unsigned char *id, size_t size);
+
 /* trace_file_bytes returns the bytes of a file from its beginning, with a 0
  * behind them, to be freed, and stores how many there are; NULL with errno,
  * EFBIG if there are more than `most`. It opens and closes nothing. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "load_map.h"
+#include "trace/base/file.h"
 #include "trace/base/lock.h"
 #include "trace/base/strings.h"
 #include "trace/base/valgrind_requests.h"
@@ -103,6 +104,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
             read_notes((const char *)start_of(info, i),
                        info->dlpi_phdr[i].p_memsz);
     find_path(info->dlpi_name, found.path);
+    if (!found.build_id_size)
+        found.build_id_size = trace_file_stamp(found.path, found.build_id);
     return 1;
 }
 

@@ -50,6 +50,65 @@ Test(e2e_import, has_the_samples_of_perf)
     cr_expect(e2e_exists("testlog-runs/latest/report.html"));
 }
 
+/* Builds a program that is busy in a function of that name. */
+static void build_busy(const char *name, const char *flags)
+{
+    const struct e2e *run = e2e_run(
+        "printf 'volatile long x; __attribute__((noinline)) void %s(void) "
+        "{ for (int i = 0; i < 300000000; i++) x += i; } "
+        "int main(void) { %s(); }' >busy.c && gcc -g %s -o busy busy.c",
+        name, name, flags);
+
+    cr_assert_eq(run->code, 0, "%s", run->err);
+}
+
+static const char *const flags_of_builds[] = {"", "-Wl,--build-id=none"};
+
+/* A name comes from the file that was recorded, or from none. */
+Test(e2e_import, names_no_function_of_another_build)
+{
+    need("perf");
+    for (size_t i = 0; i < 2; i++) {
+        bool known = i == 0; /* perf does not tell which file it was */
+        const struct e2e *run;
+
+        build_busy("guilty", flags_of_builds[i]);
+        if (e2e_run("perf record -q -e cpu-clock -F 1000 -g -o data ./busy")
+                ->code)
+            cr_skip_test("the kernel refuses samples");
+        e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+        run = e2e_run(TESTLOG " stat --by=function");
+        (known ? e2e_expect_has : e2e_expect_lacks)(run->out, "guilty");
+        build_busy("innocent", flags_of_builds[i]);
+        run = e2e_run(TESTLOG " stat --by=function");
+        e2e_expect_lacks(run->out, "innocent");
+        e2e_expect_has(run->out, "busy+0x");
+        e2e_expect_has(run->err, "busy have no names: it is not known to be "
+                                 "the file that was recorded; was it built "
+                                 "again?\n");
+        e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+        e2e_expect_lacks(e2e_run(TESTLOG " stat --by=function")->out,
+                         "innocent");
+    }
+}
+
+/* testlog's own samples know a file without a build-id by its time. */
+Test(e2e_import, names_functions_of_a_file_without_build_id)
+{
+    const struct e2e *run;
+
+    build_busy("guilty", flags_of_builds[1]);
+    e2e_expect_code(e2e_run(TESTLOG " record --sample ./busy"), 0);
+    run = e2e_run(TESTLOG " stat --by=function");
+    if (strstr(run->err, "has no samples"))
+        cr_skip_test("the kernel refuses samples");
+    e2e_expect_has(run->out, "guilty");
+    build_busy("innocent", flags_of_builds[1]);
+    run = e2e_run(TESTLOG " stat --by=function");
+    e2e_expect_lacks(run->out, "innocent");
+    e2e_expect_has(run->out, "busy+0x");
+}
+
 Test(e2e_import, refuses_events_that_count_no_time)
 {
     const struct e2e *run;
@@ -91,12 +150,30 @@ Test(e2e_import, reads_odd_names_of_perf)
                     "\t 30 ([unknown])\n"
                     "\t ffffffff810 (/x)\n"
                     "\n"
-                    "x 7/9  10.500000000: 2000000 task-clock: \n"
+                    "x 7/9  10.500000000: 2000000 cpu-clock:u: \n"
                     "\t 10 (/a (b)/c d)\n");
     e2e_expect_code(import("perf.data"), 0);
     e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out,
                   "a 1/2 3.4: b 8;c d+0x10 1000000\n"
                   "x 9;c d+0x10 2000000\n");
+}
+
+/* Both count the same time. */
+Test(e2e_import, reads_one_clock_of_two)
+{
+    const struct e2e *run;
+
+    pretend("perf", "b 7/8  10.000000001: 1000 task-clock: \n"
+                    "\t 10 (/a)\n"
+                    "\n"
+                    "b 7/8  10.000000002: 1000 cpu-clock:u: \n"
+                    "\t 10 (/a)\n");
+    run = import("perf.data");
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->err, "testlog: import: perf.data has two clocks; "
+                             "task-clock is read, and cpu-clock is left out\n");
+    e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out,
+                  "b 8;a+0x10 1000\n");
 }
 
 Test(e2e_import, asks_for_callers)
@@ -214,6 +291,19 @@ Test(e2e_import, follows_calls_that_uftrace_lost)
     e2e_expect_is(e2e_run(TESTLOG " export --folded")->out,
                   "b c 7;a(int) 10\n"
                   "b c 7;a(int);b c 20\n");
+}
+
+/* Damaged data may keep a tool busy for ever. */
+Test(e2e_import, ends_the_tool_in_time)
+{
+    e2e_run("mkdir -p tools uf.data; printf 'TASK timestamp=1.0 tid=7 pid=7\n' "
+            ">uf.data/task.txt; printf '#!/bin/sh\nulimit -t >limit; "
+            "echo $$ >tool; sleep 100\n' >tools/uftrace; "
+            "chmod +x tools/uftrace; PATH=$PWD/tools:$PATH " TESTLOG
+            " import uf.data & until [ -s tool ]; do sleep 0.1; done; "
+            "kill -9 $!; sleep 0.5; readlink /proc/$(cat tool)/exe >alive");
+    e2e_expect_is(e2e_read("limit"), "60\n");
+    e2e_expect_is(e2e_read("alive"), "");
 }
 
 /* ---- What is refused ---- */

@@ -99,9 +99,13 @@ Test(cupti_graph_nodes, are_no_other_client)
 
 Test(cupti_graph_nodes, say_that_cupti_refuses)
 {
+    struct trace_reader *reader;
+
     devices_set("FAIL", "5:27");
     devices_options("gpu_dump_graph_node_mapping=true");
     devices_begin();
-    cr_expect_str_eq(devices_meta(test_read(), "refused"),
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "refused"),
                      "graph nodes: 27 CUPTI_ERROR_NOT_SUPPORTED");
+    trace_reader_close(reader);
 }

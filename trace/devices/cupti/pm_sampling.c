@@ -5,6 +5,7 @@
  * our clock. Only one process can sample a device, and that keeps its clocks
  * at a fixed frequency.
  */
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -440,10 +441,28 @@ static bool begin_profiler(void)
     return !result;
 }
 
+/* Sanitizers end a process in which libcupti loads its library for counters,
+ * because that takes its own symbols first (RTLD_DEEPBIND). */
+static bool is_forbidden(void)
+{
+    static const char *const starts[] = {"__asan_init", "__tsan_init",
+                                         "__msan_init", "__hwasan_init"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+        found |= dlsym(RTLD_DEFAULT, starts[i]) != NULL;
+    return found && !dlsym(cupti.handle, "trace_playback_id");
+}
+
 static void *run(void *unused)
 {
     (void)unused;
     cupti.sampling_thread = (uint32_t)gettid();
+    if (is_forbidden()) {
+        say("counters of GPUs are not sampled: the program's sanitizer does "
+            "not allow it");
+        return NULL;
+    }
     if (!cupti_pm_load(cupti.handle)) {
         say("counters of GPUs are not sampled: libcupti %u lacks PM sampling; "
             "CUDA 12.6 and newer have it",

@@ -33,8 +33,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *place)
 
 static struct test_log_module *open_program(void)
 {
-    struct test_log_module *module = test_log_module_open(
-        &(struct trace_module_file){.path = "/proc/self/exe"});
+    struct test_log_module *module = test_log_module_load("/proc/self/exe");
 
     cr_assert_not_null(module);
     return module;

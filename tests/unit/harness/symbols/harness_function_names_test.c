@@ -3,6 +3,7 @@
 #include "tests/support/support.h"
 
 #include "harness/symbols/symbols.h"
+#include "trace/base/file.h"
 
 #include <criterion/criterion.h>
 #include <link.h>
@@ -27,13 +28,16 @@ static uint64_t own_address(void)
     return (uint64_t)(uintptr_t)find_bias - bias;
 }
 
+static unsigned char stamp[TRACE_FILE_STAMP];
+
 static struct trace_module_file own_file(void)
 {
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
     cr_assert_gt(size, 0);
     path[size] = '\0';
-    return (struct trace_module_file){.path = path};
+    return (struct trace_module_file){path, stamp,
+                                      trace_file_stamp(path, stamp)};
 }
 
 Test(harness_function_names, finds_name_file_and_line)
@@ -70,6 +74,11 @@ Test(harness_function_names, refuses_a_file_with_another_build_id)
     file.build_id = (const unsigned char *)"other";
     file.build_id_size = 5;
     cr_expect_null(test_log_module_open(&file));
+    file.build_id_size = 0;
+    cr_expect_null(test_log_module_open(&file), "it may be another one");
+    file = own_file();
+    stamp[TRACE_FILE_STAMP - 1] ^= 1;
+    cr_expect_null(test_log_module_open(&file));
     file = (struct trace_module_file){.path = "/dev/null"};
     cr_expect_null(test_log_module_open(&file));
     file.path = "missing";
@@ -89,6 +98,8 @@ Test(harness_function_names, opens_only_files_of_programs, .timeout = 30)
         struct trace_module_file file = {
             .path = names[i][0] == '/' ? names[i] : test_path(names[i])};
 
+        file.build_id = stamp;
+        file.build_id_size = trace_file_stamp(file.path, stamp);
         cr_expect_null(test_log_module_open(&file), "%s", names[i]);
     }
 }
