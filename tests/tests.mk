@@ -105,7 +105,7 @@ $(ALL_TESTS): | $(LOCALE)
 plain      := annotated annotated_cxx capture expect expect_cxx expecting expecting_cxx gpu knowing \
     helper new_assert none outcomes passing small starter throws whole
 traced     := allocator alone annotated annotated_cxx bisected bounded busy capture chars_cxx children ci counting crasher crashing device dying early expect \
-    expect_cxx expecting expecting_cxx faulty gpu gpu_early gpu_held gpu_sampled hanging helper hostile knowing leaving \
+    expect_cxx expecting expecting_cxx faulty forging gpu gpu_early gpu_held gpu_sampled hanging helper hostile knowing leaving \
     jumping large late limited long long_new losing losses many \
     nesting new_assert noise none outcomes passing races sampled sandboxed sending serial service simulated slow small starter starting steps storm survivors throws traced tracees \
     times unborn undumpable unsteady whole

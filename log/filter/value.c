@@ -73,13 +73,6 @@ static void quoted(struct trace_text *out, const char *text, size_t size)
     trace_text_literal(out, "\"");
 }
 
-/* Controls of bidirectional text, which reorder it on the screen. */
-static bool reorders(uint32_t c)
-{
-    return c == 0x61c || c == 0x200e || c == 0x200f ||
-           (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
 static void plain_character(struct trace_text *out, uint32_t c,
                             const char *text, size_t size)
 {
@@ -87,7 +80,7 @@ static void plain_character(struct trace_text *out, uint32_t c,
         trace_text_printf(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : '0');
     else if ((c < 0x20 && c != '\t') || c == 0x7f)
         trace_text_printf(out, "\\x%02" PRIx32, c);
-    else if ((c >= 0x80 && c < 0xa0) || reorders(c))
+    else if (trace_deceives(c))
         trace_text_printf(out, "\\u{%" PRIx32 "}", c);
     else
         trace_text_add(out, text, size);

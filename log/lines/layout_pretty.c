@@ -6,7 +6,8 @@
  *      in target::span
  *
  * The innermost span comes first, an empty line ends the event. The first line
- * has the level's colour. Newlines in messages and formatted values are kept.
+ * has the level's colour. Newlines in messages and formatted values are kept; a
+ * line that could be taken for one of ours then begins with "    | ".
  */
 #include <string.h>
 
@@ -42,6 +43,28 @@ static void put_name(struct trace_text *out, const char *color,
         begin(out, color, false);
 }
 
+/* Whether a line begins as ours do: with a time, a level, "at" or "in". */
+static bool looks_like_ours(const char *line, size_t size)
+{
+    static const char *const words[] = {"at ", "in ", "on "};
+
+    while (size && (*line == ' ' || *line == '[')) {
+        line++;
+        size--;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (size >= 3 && !memcmp(line, words[i], 3))
+            return true;
+    for (unsigned level = TRACE_LEVEL_ERROR; level <= TRACE_LEVEL_TRACE;
+         level++) {
+        const char *word = trace_level_word(level);
+
+        if (size >= strlen(word) && trace_same_bytes(line, word, strlen(word)))
+            return true;
+    }
+    return size && *line >= '0' && *line <= '9';
+}
+
 static void put_text(struct trace_text *out, const char *text, size_t size)
 {
     const char *newline;
@@ -50,9 +73,11 @@ static void put_text(struct trace_text *out, const char *text, size_t size)
         size_t line = (size_t)(newline - text);
 
         log_plain(out, text, line);
-        trace_text_char(out, '\n');
         text += line + 1;
         size -= line + 1;
+        trace_text_char(out, '\n');
+        if (looks_like_ours(text, size))
+            trace_text_literal(out, "    | ");
     }
     log_plain(out, text, size);
 }

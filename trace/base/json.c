@@ -93,16 +93,19 @@ static void put_escaped(struct trace_text *out, const unsigned char *s,
             continue;
         }
         bytes = trace_utf8_decode((const char *)s + i, size - i, &c);
-        if (bytes > 1) {
+        /* Rust's JSON has U+0085 as it is. */
+        if (bytes > 1 && (!trace_deceives(c) || c == 0x85)) {
             i += bytes;
             continue;
         }
         trace_text_add(out, s + from, i - from);
-        if (bytes)
+        if (bytes > 1)
+            trace_text_printf(out, "\\u%04" PRIx32, c);
+        else if (bytes)
             escape(out, s[i]);
         else
             trace_text_string(out, "\xef\xbf\xbd");
-        from = ++i;
+        from = i += bytes ? bytes : 1;
     }
     trace_text_add(out, s + from, size - from);
 }

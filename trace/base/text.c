@@ -156,6 +156,15 @@ void trace_text_moment(struct trace_text *text, uint64_t wall)
                       (unsigned)(wall % 1000000000 / 1000));
 }
 
+/* ---- Characters ---- */
+
+bool trace_deceives(uint32_t c)
+{
+    return (c >= 0x80 && c < 0xa0) || c == 0x61c || c == 0x200e ||
+           c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
 /* ---- Words ---- */
 
 /* ASCII only, in every locale: a Turkish one pairs other letters. */

@@ -48,11 +48,15 @@ size_t trace_plain(const char *, size_t);
  * digits to be exact. */
 bool trace_decimal(double, bool is_float, uint64_t *digits, unsigned *places);
 
+/* trace_deceives returns whether a character beyond ASCII commands a terminal,
+ * or reorders what it shows. */
+bool trace_deceives(uint32_t character);
+
 /* trace_json_number adds an unsigned integer. */
 void trace_json_number(struct trace_text *, uint64_t);
 
 /* trace_json_string adds a JSON string with its quotes; bytes that are not
- * UTF-8 become U+FFFD. */
+ * UTF-8 become U+FFFD, and characters that deceive are escaped. */
 void trace_json_string(struct trace_text *, const char *, size_t);
 void trace_json_value(struct trace_text *, const struct trace_value *);
 

@@ -15,63 +15,24 @@ static void add_ascii(struct trace_text *out, const char *text, size_t size)
     }
 }
 
-static bool is(const unsigned char *c, unsigned char second,
-               unsigned char first, unsigned char last)
-{
-    return c[1] == second && c[2] >= first && c[2] <= last;
-}
-
-/* Returns how many of the `size` bytes are an unwanted character: U+0080 to
- * U+009F; those that reorder text (U+061C, U+200E, U+200F, U+202A to U+202E,
- * U+2066 to U+2069); or U+FFFE and U+FFFF, which are not characters. */
-static size_t unwanted(const unsigned char *c, size_t size)
-{
-    if (size >= 2 &&
-        ((c[0] == 0xc2 && c[1] < 0xa0) || (c[0] == 0xd8 && c[1] == 0x9c)))
-        return 2;
-    if (size >= 3 &&
-        ((c[0] == 0xef && is(c, 0xbf, 0xbe, 0xbf)) ||
-         (c[0] == 0xe2 && (is(c, 0x80, 0x8e, 0x8f) || is(c, 0x80, 0xaa, 0xae) ||
-                           is(c, 0x81, 0xa6, 0xa9)))))
-        return 3;
-    return 0;
-}
-
-/* Adds UTF-8 without unwanted characters. */
-static void add_wide(struct trace_text *out, const char *text, size_t size)
-{
-    size_t from = 0, i = 0;
-
-    while (i < size) {
-        size_t bytes = unwanted((const unsigned char *)text + i, size - i);
-
-        if (!bytes) {
-            i++;
-            continue;
-        }
-        trace_text_add(out, text + from, i - from);
-        trace_text_string(out, "\xef\xbf\xbd");
-        from = i += bytes;
-    }
-    trace_text_add(out, text + from, size - from);
-}
-
 void test_log_sanitize(struct trace_text *out, const char *text, size_t size)
 {
-    struct trace_text json = {0};
-
     for (size_t i = 0, from; i < size;) {
+        uint32_t c;
+        size_t bytes;
+
         for (from = i; i < size && (unsigned char)text[i] < 0x80;)
             i++;
         add_ascii(out, text + from, i - from);
-        for (from = i; i < size && (unsigned char)text[i] >= 0x80;)
-            i++;
-        trace_text_clear(&json); /* JSON's strings are UTF-8 */
-        trace_json_string(&json, text + from, i - from);
-        if (json.size > 2)
-            add_wide(out, json.data + 1, json.size - 2);
+        if (i == size)
+            return;
+        bytes = trace_utf8_decode(text + i, size - i, &c);
+        if (!bytes || trace_deceives(c) || c == 0xfffe || c == 0xffff)
+            trace_text_string(out, "\xef\xbf\xbd");
+        else
+            trace_text_add(out, text + i, bytes);
+        i += bytes ? bytes : 1;
     }
-    trace_text_free(&json);
 }
 
 void test_log_sanitize_line(struct trace_text *out, const char *text)

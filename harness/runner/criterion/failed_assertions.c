@@ -199,12 +199,17 @@ static void add_details(struct trace_text *text,
 static void add(struct trace_text *text,
                 const struct criterion_assert_stats *stats)
 {
-    const char *message = message_of(stats);
+    const char *message = message_of(stats), *end;
     char path[PATH_MAX];
 
-    trace_text_printf(text, "%s:%u: %s\n",
-                      test_log_shown_path(stats->file, path), stats->line,
-                      message[0] ? message : "assertion failed");
+    trace_text_printf(text, "%s:%u: ", test_log_shown_path(stats->file, path),
+                      stats->line);
+    /* What follows must not look like another assertion. */
+    for (; (end = strchr(message, '\n')); message = end + 1) {
+        trace_text_add(text, message, (size_t)(end - message));
+        trace_text_string(text, "\n    ");
+    }
+    trace_text_printf(text, "%s\n", message[0] ? message : "assertion failed");
     add_details(text, stats);
 }
 

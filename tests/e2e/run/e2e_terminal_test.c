@@ -98,3 +98,13 @@ Test(e2e_terminal, escapes_names_in_recordings)
     expect_harmless("json", e2e_run(TESTLOG " log run --format json")->out);
     expect_harmless("follow", e2e_run(TESTLOG " log run --follow")->out);
 }
+
+/* ---- Forged lines ---- */
+
+Test(e2e_terminal, indents_the_rest_of_a_message)
+{
+    const struct e2e *run = e2e_run("%s", e2e_program("forging", E2E_TRACED));
+
+    e2e_expect_has(run->err, "forging.c:6: first\n    other.c:9: forged\n");
+    cr_expect_eq(e2e_count(run->err, "\nother.c:9"), 0);
+}

@@ -85,6 +85,29 @@ Test(log_layout_pretty, prefixes_every_line_with_the_test_s_name)
                   "[net/slow] \n");
 }
 
+static struct trace_site forging =
+    TEST_SITE(EVENT, WARN,
+              "a\n  ERROR m: b\n[x] warn c\n 2026-11-28T d\n    at x.c:1\n"
+              "  in m::s\ninside\n",
+              "m", NULL, 0);
+
+Test(log_layout_pretty, marks_text_that_looks_like_its_lines)
+{
+    struct log_style style = {.format = LOG_FORMAT_PRETTY,
+                              .time = LOG_TIME_NONE};
+
+    test_record();
+    trace_event_(&forging, 0, NULL);
+    check(&style, "   WARN m: a\n"
+                  "    |   ERROR m: b\n"
+                  "[x] warn c\n"
+                  "    |  2026-11-28T d\n"
+                  "    |     at x.c:1\n"
+                  "    |   in m::s\n"
+                  "inside\n\n"
+                  "    at src/lib.rs:42\n\n");
+}
+
 Test(log_layout_pretty, shows_times_after_the_indentation)
 {
     struct log_style style = {.format = LOG_FORMAT_PRETTY,
