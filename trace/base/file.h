@@ -42,6 +42,10 @@ bool trace_is_stamp(const unsigned char *id, size_t size);
  * EFBIG if there are more than `most`. It opens and closes nothing. */
 char *trace_file_bytes(int fd, uint64_t most, size_t *size);
 
+/* trace_allocate reserves a range of a file as posix_fallocate does, also where
+ * a container forbids that call. Returns 0 or an error number. */
+int trace_allocate(int fd, uint64_t from, uint64_t size);
+
 /* trace_copy_range appends bytes of a file, from `at` on, to a stream. Returns
  * how many it has copied: fewer than `size` at the file's end, or if one of the
  * two fails. */

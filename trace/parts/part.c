@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "trace/base/file.h"
 #include "trace/format.h"
 #include "trace/record/write.h"
 
@@ -58,11 +59,10 @@ static int reserve(int file, uint64_t begin, uint64_t end)
 
     if (end <= shared->reserved)
         return 0;
-    error = end > most ? EFBIG
-                       : posix_fallocate(file, (off_t)from, (off_t)(to - from));
+    error = end > most ? EFBIG : trace_allocate(file, from, to - from);
     if (error && end <= most) {
         to = end; /* the disk may be nearly full */
-        error = posix_fallocate(file, (off_t)from, (off_t)(to - from));
+        error = trace_allocate(file, from, to - from);
     }
     errno = error;
     if (!error)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fatal_signal.h"
+#include "trace/base/file.h"
 #include "trace/base/sigbus.h"
 #include "trace/base/valgrind_requests.h"
 #include "trace/device.h"
@@ -392,7 +393,7 @@ static int reserve_first(int fd, size_t size)
 {
     int error = size < TRACE_FIRST_SIZE
                     ? EFBIG
-                    : posix_fallocate(fd, 0, TRACE_FIRST_SIZE);
+                    : trace_allocate(fd, 0, TRACE_FIRST_SIZE);
 
     if (!error)
         return ftruncate(fd, (off_t)size);

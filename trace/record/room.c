@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/base/file.h"
 #include "trace/base/lock.h"
 #include "trace/base/valgrind_requests.h"
 #include "write.h"
@@ -61,7 +62,7 @@ static int reserve_in_file(size_t offset, size_t size)
     if (trace_recording.path[0])
         fd = open(trace_recording.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     offset += trace_recording.offset;
-    error = fd < 0 ? errno : posix_fallocate(fd, (off_t)offset, (off_t)size);
+    error = fd < 0 ? errno : trace_allocate(fd, offset, size);
     if (fd >= 0 && trace_recording.path[0])
         close(fd);
     pthread_setcancelstate(before, NULL);

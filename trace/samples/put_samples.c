@@ -275,7 +275,7 @@ static int put_in(struct blob *blob, struct trace_header *header, int fd)
     if (blob->bytes.failed)
         return errno = ENOMEM, -1;
     at = TRACE_HEADER_SIZE + (uint64_t)chunk * TRACE_CHUNK_SIZE;
-    if (posix_fallocate(fd, (off_t)at, (off_t)(count * TRACE_CHUNK_SIZE)) ||
+    if (trace_allocate(fd, at, count * TRACE_CHUNK_SIZE) ||
         write_at(fd, blob->bytes.data, blob->bytes.size, at))
         return -1;
     note_reserved(header, (uint64_t)chunk + count);

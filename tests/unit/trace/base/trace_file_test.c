@@ -7,11 +7,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -232,4 +236,50 @@ Test(trace_file, returns_all_bytes_of_a_file)
     cr_expect_eq(errno, EFBIG);
     cr_expect_null(trace_file_bytes(-1, 4, &size));
     close(fd);
+}
+
+/* ---- Space ---- */
+
+/* Makes a system call fail, as a container does. */
+static void forbid(uint32_t call, uint32_t error)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        cr_skip_test("no seccomp here: %m");
+}
+
+static void expect_allocated(uint32_t error)
+{
+    int fd = open(test_path("space"), O_RDWR | O_CREAT, 0600);
+    struct stat status;
+    char bytes[2] = "";
+
+    cr_assert_eq(pwrite(fd, "ab", 2, 4099), 2);
+    forbid(SYS_fallocate, error);
+    cr_expect_neq(posix_fallocate(fd, 0, 1), 0);
+    cr_expect_eq(trace_allocate(fd, 4100, 1 << 20), 0);
+    cr_assert_eq(fstat(fd, &status), 0);
+    cr_expect_eq(status.st_size, 4100 + (1 << 20));
+    cr_expect_geq(status.st_blocks * 512, 1 << 20);
+    cr_expect_eq(pread(fd, bytes, 2, 4099), 2);
+    cr_expect_arr_eq(bytes, "ab", 2);
+    close(fd);
+}
+
+Test(trace_file, allocates_where_a_container_forbids_it)
+{
+    expect_allocated(EPERM);
+}
+
+Test(trace_file, allocates_where_a_container_does_not_know_it)
+{
+    expect_allocated(ENOSYS);
 }
