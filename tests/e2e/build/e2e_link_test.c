@@ -486,6 +486,17 @@ Test(e2e_link, make_supports_spaces_in_folder_names)
         " a b");
 }
 
+/* A file that the shell writes would be unreadable under umask 077. */
+Test(e2e_link, make_installs_files_that_others_can_read)
+{
+    const struct e2e *run =
+        e2e_run("make -n -C '%s' install DESTDIR=/d PREFIX=/usr", SOURCE_DIR);
+
+    e2e_expect_code(run, 0);
+    e2e_expect_has(run->out, "| install -m 644 /dev/stdin '/d/usr/");
+    e2e_expect_lacks(run->out, ">'/d/");
+}
+
 /* A constructor would run in every process of a test, and an exit or crash in
  * it would end the run. */
 Test(e2e_link, contains_no_constructor)
