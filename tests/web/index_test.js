@@ -55,6 +55,26 @@ module.exports = {
         assert.strictEqual(tests.length, 4);
     },
 
+    // Outcomes stay beside a long name, which is cut.
+    async wrap_long_names(open, folder) {
+        const long = join(folder, 'long');
+        const run = ['a', 'b'].map((letter, i) => ['passed',
+            `s/${letter.repeat(i ? 9000 : 150)}`]);
+
+        addRun(long, '2026-11-20T10-00-00.000001', run);
+        execFileSync(TESTLOG, ['run', '/bin/true'],
+            { env: { ...process.env, TRACE_DIR: long }, stdio: 'ignore' });
+
+        const page = await open(join(long, 'index.html'));
+        const right = await page.evaluate(() => Math.max(...Array.from(
+            document.querySelectorAll('.trend td'),
+            (cell) => cell.getBoundingClientRect().right)));
+        const rows = await page.locator('#tests tbody tr').allInnerTexts();
+
+        assert.ok(right < 1000, `cells end at ${right}`);
+        assert.ok(rows.every((row) => row.length < 400));
+    },
+
     async follow_a_link_to_a_test(open, folder) {
         const page = await open(make(folder));
 

@@ -11,6 +11,7 @@
 #include "harness/results/index/index.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
+#include "trace/base/strings.h"
 
 static const char *const state_words[] = {
 #define TEST_LOG_X(name, word) word,
@@ -191,13 +192,29 @@ static void put_cell(FILE *out, const struct test_log_index_run *run,
     fputs(links ? "</a></td>" : "</td>", out);
 }
 
+/* Puts a name, of which a long one is cut. */
+static void put_short(FILE *out, const char *name)
+{
+    enum { MOST = 240 };
+    char text[MOST + 1];
+
+    if (strlen(name) <= MOST) {
+        test_log_put_xml(out, name);
+        return;
+    }
+    snprintf(text, sizeof(text), "%.*s", (int)trace_utf8_boundary(name, MOST),
+             name);
+    test_log_put_xml(out, text);
+    fputs("…", out);
+}
+
 static void put_test(FILE *out, const struct test_log_index *index,
                      const struct test_log_index_test *test)
 {
     uint64_t longest = longest_of(test);
 
     fputs("<tr><th scope=\"row\" class=\"name\">", out);
-    test_log_put_xml(out, test->name);
+    put_short(out, test->name);
     fputs(" <span class=\"muted\">", out);
     test_log_put_xml(out, test->program);
     fprintf(out, "</span></th><td class=\"text note-%d\">%s</td>",

@@ -91,8 +91,9 @@ const format = (() => {
         return `${text.slice(0, LONG)}… (${plural(text.length, 'character')})`;
     }
 
+    // Many marks on one letter would cover the lines above it.
     function line(text) {
-        return visible(shorten(text));
+        return visible(shorten(text)).replace(/(\p{M}{4})\p{M}+/gu, '$1');
     }
 
     // quote() is a word of a shell's command line.
