@@ -73,6 +73,20 @@ static void look(const struct test_log_run *run,
     test_log_stacks_left(run, result);
 }
 
+static void say_changed_files(void)
+{
+    size_t count;
+    const char *first = test_log_changed_file(&count);
+
+    if (first)
+        test_log_notice("functions of %s have no names: it is not known to be "
+                        "the file that was recorded; was it built again?",
+                        first);
+    if (count > 1)
+        test_log_notice("the same is true of %zu other file%s", count - 1,
+                        count == 2 ? "" : "s");
+}
+
 int main(int argc, char **argv)
 {
     test_log_stdio_hold();
@@ -93,7 +107,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], commands[i].name)) {
             int code = commands[i].run(argc - 1, argv + 1);
 
-            test_log_names_say();
+            say_changed_files();
             return code;
         }
     return refuse(argv[1]);

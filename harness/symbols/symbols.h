@@ -13,10 +13,11 @@
 /* ---- function_names.c ---- */
 
 /* test_log_name_functions makes readers of recordings name functions.
- * test_log_names_say prints which files could not be asked, because they are
- * not those that were recorded. */
+ * test_log_changed_file returns the path of the first file that was not asked,
+ * because it is not the one that was recorded, and the number of such files;
+ * NULL without any. */
 void test_log_name_functions(void);
-void test_log_names_say(void);
+const char *test_log_changed_file(size_t *count);
 
 /* ---- demangle.c ---- */
 

@@ -99,9 +99,13 @@ static void read_run(struct trend *trend, const struct view *view,
 static int read_trend(struct trend *trend, const struct view *view)
 {
     const char *name = trend->test->name;
+    size_t plain = trace_plain(name, strlen(name));
 
-    trace_text_literal(&trend->part, "\"name\":");
-    trace_json_string(&trend->part, name, strlen(name));
+    /* Versions differ in what they escape. */
+    trace_text_literal(&trend->part, "\"name\":\"");
+    trace_text_add(&trend->part, name, plain);
+    if (!name[plain])
+        trace_text_literal(&trend->part, "\"");
     if (test_log_index_read(&trend->index, view->dir, RUNS_MOST, 0))
         return -1;
     trend->runs = calloc(trend->index.run_count + 1, sizeof(*trend->runs));

@@ -93,7 +93,7 @@ Test(e2e_expect, fails_unmet_expectations_and_continues)
     e2e_expect_closing(result, "0 passed, 6 failed, 0 skipped");
     e2e_expect_has(result->err, " INFO kv::store: the end\n");
     cr_expect_eq(e2e_count(result->err, "log_expect_contains(\"evictd\"): 0 of "
-                                        "5 events match\n  nearest: "),
+                                        "5 events match\n      nearest: "),
                  2, "%s", result->err);
 }
 

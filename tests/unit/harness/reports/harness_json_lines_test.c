@@ -48,7 +48,8 @@ static struct test_log_result *add(const char *name,
 
 static void add_file(const char *file)
 {
-    struct test_log_report output = {TEST_LOG_REPORT_JSONL, file, "--report"};
+    struct test_log_report output = {TEST_LOG_REPORT_JSONL, file, "--report",
+                                     false};
 
     cr_assert_eq(test_log_report_add(&options, output), 0);
 }
