@@ -36,7 +36,7 @@ TestSuite(harness_report_files, .init = begin, .fini = end);
 
 static void add(enum test_log_report_format format, const char *file)
 {
-    struct test_log_report output = {format, file, "--report"};
+    struct test_log_report output = {format, file, "--report", false};
 
     cr_assert_eq(test_log_report_add(&options, output), 0);
 }
