@@ -208,12 +208,12 @@ static struct trace_reader *open_descriptor(int fd)
     return trace_reader_open(path);
 }
 
-/* Opens a compressed recording, or the first `most` bytes of it; *why is what
- * is wrong with it. */
-static struct trace_reader *open_compressed(const char *path, uint64_t most,
-                                            const char **why)
+/* Opens a compressed recording, or the first `most` bytes of it, from a file
+ * that it closes; *why is what is wrong with it. */
+static struct trace_reader *open_compressed(int in, const char *path,
+                                            uint64_t most, const char **why)
 {
-    int in = trace_beneath(AT_FDCWD, path, O_RDONLY), out = -1;
+    int out = -1;
     ZSTD_DCtx *context = ZSTD_createDCtx();
     struct trace_reader *reader = NULL;
 
@@ -234,6 +234,19 @@ static struct trace_reader *open_compressed(const char *path, uint64_t most,
     return reader;
 }
 
+static struct trace_reader *open_beside(int in, const char *path, uint64_t most,
+                                        bool says)
+{
+    const char *why;
+    struct trace_reader *reader = open_compressed(in, path, most, &why);
+
+    if (!reader && says)
+        test_log_notice("cannot read %s: %s", path, why);
+    if (!reader)
+        errno = EBADMSG;
+    return reader;
+}
+
 /* A run may compress the recording just now. */
 static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 {
@@ -241,17 +254,12 @@ static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
         most == BEGINNING ? trace_reader_follow : trace_reader_open;
     struct trace_reader *reader = has_suffix(path) ? NULL : open(path);
     char compressed[PATH_MAX];
-    const char *why;
 
     if (reader || (!has_suffix(path) && errno != ENOENT) ||
         !find_beside(path, compressed))
         return reader;
-    reader = open_compressed(compressed, most, &why);
-    if (!reader && says)
-        test_log_notice("cannot read %s: %s", compressed, why);
-    if (!reader)
-        errno = EBADMSG;
-    return reader;
+    return open_beside(trace_beneath(AT_FDCWD, compressed, O_RDONLY),
+                       compressed, most, says);
 }
 
 struct trace_reader *runners_open(const char *path)
@@ -272,6 +280,31 @@ struct trace_reader *runners_open_in(const struct test_log_run *run,
         PATH_MAX)
         return NULL;
     return runners_open(path);
+}
+
+struct trace_reader *runners_open_own(const struct test_log_run *run,
+                                      const char *folder)
+{
+    int at = open(run->path, O_PATH | O_DIRECTORY | O_CLOEXEC), in;
+    char path[PATH_MAX], *name = path + strlen(run->path) + 1;
+    struct trace_reader *reader = NULL;
+
+    for (size_t i = 0; at >= 0 && !reader && i <= SUFFIXES; i++) {
+        if (snprintf(path, PATH_MAX, "%s/%s/recording%s", run->path, folder,
+                     i ? suffixes[i - 1] : "") >= PATH_MAX)
+            break;
+        if (!i && (reader = trace_reader_beneath(at, name)))
+            runners_merged_clock_apply(reader, path);
+        else if (i && (in = trace_beneath(at, name, O_RDONLY)) >= 0)
+            reader = open_beside(in, path, UINT64_MAX, true);
+        if (!reader && errno != ENOENT)
+            break;
+    }
+    if (at >= 0)
+        close(at);
+    if (errno == ELOOP || errno == ENOTDIR)
+        errno = ENOENT;
+    return reader;
 }
 
 struct trace_reader *runners_open_beginning(const char *path)

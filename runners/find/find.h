@@ -174,9 +174,13 @@ struct trace_reader *runners_open_beginning(const char *path);
  * it prints nothing. */
 bool runners_has_samples(const char *path);
 
-/* runners_open_in opens the recording in a test's folder of a run. */
+/* runners_open_in opens the recording in a test's folder of a run.
+ * runners_open_own does so unless a link below the run leads to it: errno is
+ * ENOENT. */
 struct trace_reader *runners_open_in(const struct test_log_run *,
                                      const char *folder);
+struct trace_reader *runners_open_own(const struct test_log_run *,
+                                      const char *folder);
 
 /* ---- test_zero.c: from when the times of a test count ---- */
 

@@ -191,12 +191,8 @@ view_result view_send_file(const struct view_request *, const char *path);
 
 /* view_find_run finds a run by its name, without following links; false if it
  * is not there. For one that goes on, the path may be that of its scratch
- * folder. view_open_in opens the recording in a test's folder of a run, unless
- * a link leads to it. */
-struct test_log_run;
+ * folder. */
 bool view_find_run(const struct view *, const char *name, char path[PATH_MAX]);
-struct trace_reader *view_open_in(const struct test_log_run *,
-                                  const char *folder);
 
 /* view_send_of_run sends a block of a run's page, "NAME/tN.bin", what a test
  * records while it runs, "NAME/tN.live", a test in a format of testlog export,

@@ -46,43 +46,13 @@ bool view_find_run(const struct view *view, const char *name,
            runners_open_scratch(path);
 }
 
-/* Returns whether a recording is a run's own, and not a link to elsewhere. */
-static bool is_own(int run, const char *folder, const char *suffix)
-{
-    char name[PATH_MAX];
-    int fd = -1;
-
-    if (snprintf(name, sizeof(name), "%s/recording%s", folder, suffix) <
-        PATH_MAX)
-        fd = trace_beneath(run, name, O_RDONLY);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
-struct trace_reader *view_open_in(const struct test_log_run *run,
-                                  const char *folder)
-{
-    int fd = open(run->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool own =
-        fd >= 0 && (is_own(fd, folder, "") || is_own(fd, folder, ".zst") ||
-                    is_own(fd, folder, ".gz"));
-
-    if (fd >= 0)
-        close(fd);
-    if (own)
-        return runners_open_in(run, folder);
-    errno = ENOENT;
-    return NULL;
-}
-
 /* Reads a run; one that has only begun has no tests yet. */
 static int read_run(struct report_page *page, const struct view *view,
                     const char *name)
 {
     char path[PATH_MAX];
 
-    page->run.open = view_open_in;
+    page->run.open = runners_open_own;
     if (!view_find_run(view, name, path)) {
         errno = ENOENT;
         return -1;
@@ -199,7 +169,7 @@ static int write_export(const struct report_page *page,
     errno = ENOENT;
     if (test_log_attempt_of(&attempt, &page->run, block->number,
                             block->attempt))
-        reader = view_open_in(&page->run, attempt.folder);
+        reader = runners_open_own(&page->run, attempt.folder);
     if (!reader)
         return -1;
     trace_reader_close(reader);
@@ -212,17 +182,22 @@ static int write_live(const struct report_page *page, const struct block *block,
                       FILE *out)
 {
     const struct test_log_page contents = runners_page_of(page);
+    int run = open(page->run.path, O_PATH | O_DIRECTORY | O_CLOEXEC), own = -1;
     struct test_log_attempt attempt;
-    int run = open(page->run.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool own = run >= 0 &&
-               test_log_attempt_of(&attempt, &page->run, block->number,
-                                   block->attempt) &&
-               is_own(run, attempt.folder, "");
+    char name[PATH_MAX];
 
+    if (run >= 0 &&
+        test_log_attempt_of(&attempt, &page->run, block->number,
+                            block->attempt) &&
+        snprintf(name, sizeof(name), "%s/recording", attempt.folder) < PATH_MAX)
+        own = trace_beneath(run, name, O_RDONLY);
     if (run >= 0)
         close(run);
     errno = ENOENT;
-    return own ? view_follow(&contents, &attempt, out) : -1;
+    if (own < 0)
+        return -1;
+    close(own);
+    return view_follow(&contents, &attempt, out);
 }
 
 static int write_block(const struct view *view, const void *context, FILE *out)

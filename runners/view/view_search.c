@@ -14,6 +14,7 @@
 #include "log/lines/layout.h"
 #include "log/replay/entry_text.h"
 #include "runners/commands/report_page.h"
+#include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "trace/base/clock.h"
 #include "trace/base/strings.h"
@@ -154,7 +155,7 @@ static void search_lines(struct search *search, cJSON *test,
         search->unsearched++;
         return;
     }
-    reader = view_open_in(search->run, attempt->folder);
+    reader = runners_open_own(search->run, attempt->folder);
     if (reader)
         search_recording(search, test, attempt, reader);
     else if (errno != ENOENT)
@@ -217,7 +218,7 @@ static void put_hits(struct search *search, FILE *out)
 int view_search(const struct view *view, const void *context, FILE *out)
 {
     const struct view_wanted *wanted = context;
-    struct report_page page = {.run = {.open = view_open_in}};
+    struct report_page page = {.run = {.open = runners_open_own}};
     struct search search = {
         .wanted = wanted,
         .run = &page.run,

@@ -9,6 +9,7 @@
 
 #include "harness/results/index/index.h"
 #include "harness/results/report/report_html.h"
+#include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "trace/base/text.h"
 #include "view.h"
@@ -200,7 +201,7 @@ static void add_changes(cJSON *document, const struct trend *trend)
 static void add_lines(cJSON *failure, const struct test_log_run *run)
 {
     const char *folder = run->results->folder;
-    struct trace_reader *reader = folder ? view_open_in(run, folder) : NULL;
+    struct trace_reader *reader = folder ? runners_open_own(run, folder) : NULL;
     struct trace_text shown = {0}, hidden = {0};
 
     if (reader)

@@ -402,6 +402,20 @@ Test(e2e_view, follows_no_link_to_a_recording)
     server_expect(block(run, "run.bin"), 404);
 }
 
+Test(e2e_view, follows_no_link_beside_a_compressed_recording)
+{
+    const char *run = record_run();
+
+    e2e_run("for d in runs/%s/tests/*/*; do gzip -k $d/recording && "
+            "mv $d/recording elsewhere && ln -s $PWD/elsewhere $d/recording; "
+            "done",
+            run);
+    server_start(NULL);
+    server_expect(block(run, "t0.bin"), 404);
+    e2e_run("rm runs/%s/tests/*/*/recording", run);
+    expect_block(block(run, "t0.bin"));
+}
+
 Test(e2e_view, survives_a_damaged_run)
 {
     const char *run = record_run();
