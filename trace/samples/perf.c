@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "perf.h"
-#include "trace/base/file.h"
 
 enum {
     /* What kernel.perf_event_mlock_kb allows by default; then less. */
@@ -356,12 +355,6 @@ static bool read_map(const unsigned char *bytes, size_t size,
         bytes[id] <= BUILD_ID_MOST) {
         event->build_id = bytes + id + 4;
         event->build_id_size = bytes[id];
-    }
-    if (!event->build_id_size) { /* the file has none, or the kernel is old */
-        static __thread unsigned char stamp[TRACE_FILE_STAMP];
-
-        event->build_id = stamp;
-        event->build_id_size = trace_file_stamp(event->text, stamp);
     }
     return true;
 }
