@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "perf.h"
+#include "trace/base/file.h"
 
 enum {
     /* What kernel.perf_event_mlock_kb allows by default; then less. */
@@ -338,6 +339,14 @@ static bool read_name(const unsigned char *bytes, size_t size,
     return true;
 }
 
+void trace_perf_stamp(struct trace_perf_event *event)
+{
+    static __thread unsigned char stamp[TRACE_FILE_STAMP];
+
+    event->build_id = stamp;
+    event->build_id_size = trace_file_stamp(event->text, stamp);
+}
+
 static bool read_map(const unsigned char *bytes, size_t size,
                      struct trace_perf_event *event)
 {
@@ -356,6 +365,8 @@ static bool read_map(const unsigned char *bytes, size_t size,
         event->build_id = bytes + id + 4;
         event->build_id_size = bytes[id];
     }
+    if (!event->build_id_size) /* it has none, or the kernel is old */
+        trace_perf_stamp(event);
     return true;
 }
 

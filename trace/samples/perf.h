@@ -86,4 +86,8 @@ void trace_perf_look(struct trace_perf *);
 bool trace_perf_next(struct trace_perf *, uint64_t until,
                      struct trace_perf_event *);
 
+/* trace_perf_stamp gives the file that was mapped just now, whose build-id is
+ * not known, the stamp of trace_file_stamp in its place. */
+void trace_perf_stamp(struct trace_perf_event *);
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sampled.h"
-#include "trace/base/file.h"
 #include "trace/base/strings.h"
 
 /* The frames that the kernel notes by default. */
@@ -148,20 +147,13 @@ static uint32_t add_image(struct trace_sampler *sampler,
 static uint32_t image_of(struct trace_sampler *sampler,
                          const struct trace_perf_event *event)
 {
-    struct trace_perf_event file = *event;
-    unsigned char stamp[TRACE_FILE_STAMP];
+    uint64_t key = trace_hash(trace_hash_string(TRACE_HASH, event->text),
+                              event->build_id, event->build_id_size);
     uintptr_t number;
-    uint64_t key;
 
-    if (!file.build_id_size) { /* it has none, or the kernel does not tell */
-        file.build_id = stamp;
-        file.build_id_size = trace_file_stamp(file.text, stamp);
-    }
-    key = trace_hash(trace_hash_string(TRACE_HASH, file.text), file.build_id,
-                     file.build_id_size);
     if (trace_table_find(&sampler->by_file, key, &number))
         return (uint32_t)number;
-    number = add_image(sampler, &file);
+    number = add_image(sampler, event);
     if (number)
         trace_table_set(&sampler->by_file, key, number);
     return (uint32_t)number;

@@ -104,7 +104,10 @@ static bool read_map(const struct trace_timer_slot *slot,
     event->size = slot->as.map.size;
     event->place = slot->as.map.place;
     event->text = slot->as.map.path;
-    return ends(slot->as.map.path, sizeof(slot->as.map.path));
+    if (!ends(slot->as.map.path, sizeof(slot->as.map.path)))
+        return false;
+    trace_perf_stamp(event);
+    return true;
 }
 
 /* Reads an event; false if it does not matter. */
