@@ -9,47 +9,51 @@
 
 enum { MOST = 256 /* counters; a damaged recording may have more */ };
 
-/* Returns NULL without memory. */
-static struct log_device_counter *counter_of(struct log_device_counters *all,
-                                             const char *name)
+/* Adds samples of a counter; those of one too many are left out. Returns false
+ * without memory. */
+static bool add(struct log_device_counters *all,
+                const struct log_device_counter *samples)
 {
     struct log_device_counter *one;
+    size_t i = 0;
 
-    for (size_t i = 0; i < all->count; i++)
-        if (!strcmp(all->all[i].name, name))
-            return &all->all[i];
-    if (!TRACE_ARRAY_RESERVE(all->all, all->capacity, all->count + 1))
-        return NULL;
-    one = &all->all[all->count];
-    *one = (struct log_device_counter){.name = strdup(name)};
-    if (!one->name)
-        return NULL;
-    all->count++;
-    return one;
+    while (i < all->count && strcmp(all->all[i].name, samples->name) != 0)
+        i++;
+    if (i == MOST)
+        return true;
+    if (!TRACE_ARRAY_RESERVE(all->all, all->capacity, i + 1))
+        return false;
+    one = &all->all[i];
+    if (i == all->count) {
+        *one = *samples;
+        one->name = strdup(samples->name);
+        all->count += one->name != NULL;
+        return one->name;
+    }
+    one->most = samples->most > one->most ? samples->most : one->most;
+    one->sum += samples->sum;
+    one->time += samples->time;
+    one->count += samples->count;
+    return true;
 }
 
 bool log_counters_add(struct log_device_counters *all,
                       const struct trace_entry *entry)
 {
     struct trace_values values = trace_values_of(entry);
-    const struct trace_site *site = entry->site;
     double time = (double)(entry->end - entry->time);
     struct trace_value value;
 
     for (size_t i = 0;
-         i < site->field_count && trace_values_next(&values, &value); i++) {
-        struct log_device_counter *one;
+         i < entry->site->field_count && trace_values_next(&values, &value);
+         i++) {
+        struct log_device_counter sample = {
+            (char *)(uintptr_t)entry->site->fields[i], value.as.f * time, time,
+            value.as.f, 1};
 
-        if (value.type != TRACE_TYPE_F64 || !isfinite(value.as.f) ||
-            all->count == MOST)
-            continue;
-        if (!(one = counter_of(all, site->fields[i])))
+        if (value.type == TRACE_TYPE_F64 && isfinite(value.as.f) &&
+            !add(all, &sample))
             return false;
-        one->most =
-            !one->count || value.as.f > one->most ? value.as.f : one->most;
-        one->sum += value.as.f * time;
-        one->time += time;
-        one->count++;
     }
     return true;
 }
@@ -57,18 +61,9 @@ bool log_counters_add(struct log_device_counters *all,
 bool log_counters_merge(struct log_device_counters *all,
                         const struct log_device_counters *some)
 {
-    for (size_t i = 0; i < some->count && all->count < MOST; i++) {
-        const struct log_device_counter *from = &some->all[i];
-        struct log_device_counter *one = counter_of(all, from->name);
-
-        if (!one)
+    for (size_t i = 0; i < some->count; i++)
+        if (!add(all, &some->all[i]))
             return false;
-        one->most =
-            !one->count || from->most > one->most ? from->most : one->most;
-        one->sum += from->sum;
-        one->time += from->time;
-        one->count += from->count;
-    }
     return true;
 }
 

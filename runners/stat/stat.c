@@ -141,6 +141,11 @@ static int add_all(struct sums *sums, const struct recordings *found,
 
 /* ---- Printing ---- */
 
+static const char *at_that_time(const struct stat_range *range)
+{
+    return range->starts || range->ends ? " at that time" : "";
+}
+
 static void put(const struct sums *sums, const struct settings *settings,
                 const char *where)
 {
@@ -155,27 +160,20 @@ static void put(const struct sums *sums, const struct settings *settings,
     if (!sums->count)
         test_log_notice(
             "stat: no %s was recorded in %s%s%s", nothing[sums->table],
-            runners_name_of(where),
-            sums->range.starts || sums->range.ends ? " at that time" : "",
+            runners_name_of(where), at_that_time(&sums->range),
             sums->table == STAT_TEST ? "" : "; --by=test lists tests");
 }
 
-static int show(const char *where, char **patterns,
+static int show(const struct recordings *found, const char *where,
                 const struct settings *settings)
 {
     struct sums sums = {.table = settings->table, .range = settings->range};
-    struct recordings found = {0};
-    int code = TEST_LOG_EXIT_FAILED;
+    int status = add_all(&sums, found, where);
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    if (!add_all(&sums, &found, where)) {
+    if (!status)
         put(&sums, settings, where);
-        code = runners_written("stat", TEST_LOG_EXIT_PASSED);
-    }
     runners_sums_free(&sums);
-    runners_recordings_free(&found);
-    return code;
+    return status;
 }
 
 /* ---- Critical paths ---- */
@@ -207,22 +205,17 @@ static int put_path(void *context, const struct recording *recording,
     return status;
 }
 
-static int show_paths(const char *where, char **patterns,
+static int show_paths(const struct recordings *found, const char *where,
                       const struct settings *settings)
 {
     struct paths paths = {.table = {.form = settings->form}};
-    struct recordings found = {0};
     int status;
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    paths.table.several = found.count > 1;
-    status = take_all(&found, put_path, &paths);
+    paths.table.several = found->count > 1;
+    status = take_all(found, put_path, &paths);
     runners_critical_end(&paths.table, runners_name_of(where));
     runners_noted_free(&paths.noted);
-    runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
-                                          : TEST_LOG_EXIT_PASSED);
+    return status;
 }
 
 /* ---- Samples ---- */
@@ -249,35 +242,27 @@ static int add_samples(void *context, const struct recording *recording,
 static void put_samples(struct sample_sums *sums,
                         const struct settings *settings, const char *where)
 {
-    const struct stat_range *range = &settings->range;
-
     if (sums->count || settings->form != RUNNERS_AS_TEXT)
         runners_samples_put(sums, settings->form, runners_name_of(where));
     if (!sums->count)
         test_log_notice(
             "stat: %s has no samples%s; run the tests with --sample",
-            runners_name_of(where),
-            range->starts || range->ends ? " at that time" : "");
+            runners_name_of(where), at_that_time(&settings->range));
 }
 
-static int show_samples(const char *where, char **patterns,
+static int show_samples(const struct recordings *found, const char *where,
                         const struct settings *settings)
 {
     struct sampled sampled = {.sums = {.by_line = settings->sampled_lines},
                               .range = &settings->range};
-    struct recordings found = {0};
     int status;
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    status = take_all(&found, add_samples, &sampled);
+    status = take_all(found, add_samples, &sampled);
     if (!status)
         put_samples(&sampled.sums, settings, where);
     runners_samples_free(&sampled.sums);
     runners_noted_free(&sampled.noted);
-    runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
-                                          : TEST_LOG_EXIT_PASSED);
+    return status;
 }
 
 /* ---- Findings ---- */
@@ -288,23 +273,18 @@ static int add_findings(void *table, const struct recording *recording,
     return runners_findings_add(table, recording, reader);
 }
 
-static int show_findings(const char *where, char **patterns,
+static int show_findings(const struct recordings *found, const char *where,
                          const struct settings *settings)
 {
     struct finding_table table = {.form = settings->form};
-    struct recordings found = {0};
     int status;
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    status = take_all(&found, add_findings, &table);
+    status = take_all(found, add_findings, &table);
     if (!status && !table.some && settings->form == RUNNERS_AS_TEXT)
         test_log_notice("stat: nothing in %s made the host wait for a GPU",
                         runners_name_of(where));
     runners_findings_end(&table, runners_name_of(where));
-    runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
-                                          : TEST_LOG_EXIT_PASSED);
+    return status;
 }
 
 /* ---- Counters of devices ---- */
@@ -315,29 +295,21 @@ static int add_counters(void *sums, const struct recording *recording,
     return runners_counters_add(sums, recording, reader);
 }
 
-static int show_counters(const char *where, char **patterns,
+static int show_counters(const struct recordings *found, const char *where,
                          const struct settings *settings)
 {
     struct counter_sums sums = {.range = settings->range};
-    struct recordings found = {0};
     int status;
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    status = take_all(&found, add_counters, &sums);
+    status = take_all(found, add_counters, &sums);
     if (!status && (sums.counters.count || settings->form != RUNNERS_AS_TEXT))
         runners_counters_put(&sums, settings->form, runners_name_of(where));
     if (!status && !sums.counters.count)
         test_log_notice("stat: %s has no counters of GPUs%s; run the tests "
                         "with --trace-options=gpu_pm_sample_counters=default",
-                        runners_name_of(where),
-                        settings->range.starts || settings->range.ends
-                            ? " at that time"
-                            : "");
+                        runners_name_of(where), at_that_time(&settings->range));
     runners_counters_free(&sums);
-    runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
-                                          : TEST_LOG_EXIT_PASSED);
+    return status;
 }
 
 /* ---- Lines ---- */
@@ -367,38 +339,29 @@ static int add_lines(void *context, const struct recording *recording,
     return 0;
 }
 
-static int show_lines(const char *where, char **patterns,
+static int show_lines(const struct recordings *found, const char *where,
                       const struct settings *settings)
 {
     struct lined lined = {.settings = settings, .where = where};
-    struct recordings found = {0};
     int status;
 
-    if (runners_recordings_find(&found, where, patterns) || !found.count)
-        return runners_recordings_refuse("stat", where, patterns);
-    if (settings->line_order && found.count > 1) {
+    if (settings->line_order && found->count > 1) {
         test_log_notice("stat: --lines=order shows one test, and there are "
                         "%zu; name one",
-                        found.count);
-        runners_recordings_free(&found);
+                        found->count);
         return TEST_LOG_EXIT_USAGE;
     }
-    status = take_all(&found, add_lines, &lined);
+    status = take_all(found, add_lines, &lined);
     if (!status && !settings->line_order)
         lined.some = runners_lines_put(&lined.sums, settings->form,
                                        runners_name_of(where));
     if (!status && !lined.some)
         test_log_notice("stat: %s has no lines%s; run the tests with "
                         "--lines=FILE:FIRST-LAST",
-                        runners_name_of(where),
-                        settings->range.starts || settings->range.ends
-                            ? " at that time"
-                            : "");
+                        runners_name_of(where), at_that_time(&settings->range));
     runners_lines_free(&lined.sums);
     runners_noted_free(&lined.noted);
-    runners_recordings_free(&found);
-    return runners_written("stat", status ? TEST_LOG_EXIT_FAILED
-                                          : TEST_LOG_EXIT_PASSED);
+    return status;
 }
 
 /* ---- Arguments ---- */
@@ -484,6 +447,33 @@ static bool refuse_together(const struct settings *settings)
     return true;
 }
 
+/* Returns the exit code. */
+static int show_all(const struct recordings *found, const char *where,
+                    const struct settings *settings)
+{
+    int status;
+
+    if (settings->line_order && found->count > 1) {
+        test_log_notice("stat: --lines=order shows one test, and there are "
+                        "%zu; name one",
+                        found->count);
+        return TEST_LOG_EXIT_USAGE;
+    }
+    if (settings->lines)
+        status = show_lines(found, where, settings);
+    else if (settings->findings)
+        status = show_findings(found, where, settings);
+    else if (settings->counters)
+        status = show_counters(found, where, settings);
+    else if (settings->functions || settings->sampled_lines)
+        status = show_samples(found, where, settings);
+    else if (settings->critical)
+        status = show_paths(found, where, settings);
+    else
+        status = show(found, where, settings);
+    return status ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
+}
+
 int runners_stat(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -498,8 +488,9 @@ int runners_stat(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {0}};
     struct settings settings = {.table = STAT_SPAN};
+    struct recordings found = {0};
     const char *where;
-    int flag;
+    int flag, code;
 
     opterr = 0;
     while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
@@ -520,14 +511,9 @@ int runners_stat(int argc, char **argv)
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_EXIT_USAGE;
-    if (settings.lines)
-        return show_lines(where, argv, &settings);
-    if (settings.findings)
-        return show_findings(where, argv, &settings);
-    if (settings.counters)
-        return show_counters(where, argv, &settings);
-    if (settings.functions || settings.sampled_lines)
-        return show_samples(where, argv, &settings);
-    return settings.critical ? show_paths(where, argv, &settings)
-                             : show(where, argv, &settings);
+    if (runners_recordings_find(&found, where, argv) || !found.count)
+        return runners_recordings_refuse("stat", where, argv);
+    code = show_all(&found, where, &settings);
+    runners_recordings_free(&found);
+    return runners_written("stat", code);
 }

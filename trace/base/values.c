@@ -1,4 +1,5 @@
 /* values.c: stores and loads values in records. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -175,4 +176,23 @@ bool trace_values_next(struct trace_values *values, struct trace_value *value)
         memcpy(&value->more.u, data + TRACE_WORD, TRACE_WORD);
     values->next = data + room;
     return true;
+}
+
+bool trace_number_of(const struct trace_value *value, double *number)
+{
+    switch (value->type) {
+    case TRACE_TYPE_BOOL:
+    case TRACE_TYPE_U64:
+        *number = (double)value->as.u;
+        return true;
+    case TRACE_TYPE_I64:
+        *number = (double)value->as.i;
+        return true;
+    case TRACE_TYPE_F32:
+    case TRACE_TYPE_F64:
+        *number = value->as.f;
+        return isfinite(*number);
+    default:
+        return false;
+    }
 }

@@ -52,6 +52,10 @@ struct trace_values {
 };
 bool trace_values_next(struct trace_values *, struct trace_value *);
 
+/* trace_number_of stores a value that is a finite number, or a bool; returns
+ * false for others. */
+bool trace_number_of(const struct trace_value *, double *number);
+
 /* ---- printf.c ---- */
 
 enum { TRACE_ARGS_MAX = 32 };

@@ -1,7 +1,6 @@
 /* chrome_json.c: writes one trace event at a time. */
-#include <math.h>
-
 #include "chrome_json.h"
+#include "trace/base/values.h"
 
 void trace_chrome_put(struct trace_exporter *export)
 {
@@ -73,17 +72,11 @@ bool trace_chrome_has(const struct trace_site *site, size_t from,
 
 bool trace_chrome_is_number(struct trace_value *value)
 {
-    switch (value->type) {
-    case TRACE_TYPE_BOOL:
-        value->type = TRACE_TYPE_U64;
-        return true;
-    case TRACE_TYPE_I64:
-    case TRACE_TYPE_U64:
-        return true;
-    case TRACE_TYPE_F32:
-    case TRACE_TYPE_F64:
-        return isfinite(value->as.f);
-    default:
+    double number;
+
+    if (!trace_number_of(value, &number))
         return false;
-    }
+    if (value->type == TRACE_TYPE_BOOL)
+        value->type = TRACE_TYPE_U64;
+    return true;
 }

@@ -1,11 +1,11 @@
 /* counter_rows.c: the values of counters over time. A device's counters have so
  * many samples that several share a row, which has their mean.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/results/report/recorded.h"
+#include "trace/base/values.h"
 
 enum {
     DEVICES = 64,          /* of which counters are drawn */
@@ -24,26 +24,6 @@ const struct test_log_table_kind test_log_counter_kind = {
 
 /* ---- Counters of the program, and memory ---- */
 
-/* Stores a number that can be drawn. */
-static bool number_of(const struct trace_value *value, double *number)
-{
-    switch (value->type) {
-    case TRACE_TYPE_BOOL:
-    case TRACE_TYPE_U64:
-        *number = (double)value->as.u;
-        return true;
-    case TRACE_TYPE_I64:
-        *number = (double)value->as.i;
-        return true;
-    case TRACE_TYPE_F32:
-    case TRACE_TYPE_F64:
-        *number = value->as.f;
-        return isfinite(*number);
-    default:
-        return false;
-    }
-}
-
 /* Adds a counter of the program. */
 static void add_own(struct test_log_recorded *recorded,
                     const struct trace_entry *entry)
@@ -53,7 +33,7 @@ static void add_own(struct test_log_recorded *recorded,
     double number;
 
     if (entry->site->kind == TRACE_SITE_COUNTER && entry->site->field_count &&
-        trace_values_next(&values, &value) && number_of(&value, &number))
+        trace_values_next(&values, &value) && trace_number_of(&value, &number))
         TEST_LOG_ROW(
             &recorded->tables[TEST_LOG_COUNTERS], entry->time,
             test_log_strings_of(&recorded->strings, entry->site->fields[0]),
@@ -86,7 +66,7 @@ static void add_memory(struct test_log_recorded *recorded,
     double number;
 
     if (trace_entry_field(entry, "in_use", &value) &&
-        number_of(&value, &number))
+        trace_number_of(&value, &number))
         add_of_device(recorded, entry, entry->time, "memory", number);
 }
 
@@ -168,7 +148,7 @@ static void add_sample(struct test_log_recorded *recorded,
          i < entry->site->field_count && i < TRACE_ACTIVITY_FIELDS &&
          trace_values_next(&values, &value);
          i++)
-        if (number_of(&value, &number)) {
+        if (trace_number_of(&value, &number)) {
             sampled->counters[i].sum += number * ns;
             sampled->counters[i].ns += ns;
         }

@@ -102,6 +102,26 @@ Test(log_device_summary, sums_up_counters)
     log_device_summary_free(one);
 }
 
+Test(log_device_summary, goes_on_with_known_counters_if_there_are_too_many)
+{
+    struct log_device_counters all = {.count = 0};
+    char name[16];
+    struct log_device_counter one = {name, .sum = 2, .time = 1, .count = 1};
+
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 300; i++) {
+            snprintf(name, sizeof(name), "counter %d", i);
+            one.most = i + round;
+            cr_assert(log_counters_merge(
+                &all, &(struct log_device_counters){&one, 1, 1}));
+        }
+    cr_expect_eq(all.count, 256);
+    cr_expect_eq(all.all[0].count, 2);
+    cr_expect_eq(all.all[255].most, 256);
+    cr_expect_eq(log_counter_mean(&all.all[0]), 2);
+    log_counters_free(&all);
+}
+
 /* ---- Activities ---- */
 
 static void put_kernel(const char *name, uint64_t begins, uint64_t ends,

@@ -57,14 +57,9 @@ static void add(uint64_t id, struct cupti_node node)
 
 static void node_made(uint64_t id)
 {
-    static __thread uint32_t last;
-    static __thread const char *name = "";
-    uint32_t span = cupti.host->current();
+    const char *name = cupti.host->name(cupti.host->current());
     uintptr_t known;
 
-    if (span != last)
-        name = cupti.host->name(span);
-    last = span;
     pthread_mutex_lock(&lock);
     if (!trace_table_find(&nodes, id, &known))
         add(id, (struct cupti_node){id, keep(name)});

@@ -11,24 +11,19 @@
 
 #define PERCENT ".avg.pct_of_peak_sustained_elapsed"
 
-/* X(name for display, CUPTI's name): the list "default". They need one pass on
- * GA100 to GB202, except that some chips lack the last ones. */
-#define DEFAULTS(X)                                                            \
-    X("GPU active %", "gr__cycles_active" PERCENT)                             \
-    X("SM active %", "sm__cycles_active" PERCENT)                              \
-    X("occupancy %", "sm__warps_active" PERCENT)                               \
-    X("tensor active %", "sm__pipe_tensor_cycles_active" PERCENT)              \
-    X("DRAM read %", "dram__read_throughput" PERCENT)                          \
-    X("DRAM write %", "dram__write_throughput" PERCENT)                        \
-    X("PCIe read bytes/s", "pcie__read_bytes.sum.per_second")                  \
-    X("PCIe write bytes/s", "pcie__write_bytes.sum.per_second")
-
+/* The list "default". They need one pass on GA100 to GB202, except that some
+ * chips lack the last ones. */
 static const struct {
-    const char *name, *metric;
+    const char *name, *metric; /* for display; CUPTI's */
 } defaults[] = {
-#define X(name, metric) {name, metric},
-    DEFAULTS(X)
-#undef X
+    {"GPU active %", "gr__cycles_active" PERCENT},
+    {"SM active %", "sm__cycles_active" PERCENT},
+    {"occupancy %", "sm__warps_active" PERCENT},
+    {"tensor active %", "sm__pipe_tensor_cycles_active" PERCENT},
+    {"DRAM read %", "dram__read_throughput" PERCENT},
+    {"DRAM write %", "dram__write_throughput" PERCENT},
+    {"PCIe read bytes/s", "pcie__read_bytes.sum.per_second"},
+    {"PCIe write bytes/s", "pcie__write_bytes.sum.per_second"},
 };
 
 enum { DEFAULT_COUNT = sizeof(defaults) / sizeof(*defaults) };

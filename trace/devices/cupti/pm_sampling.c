@@ -43,19 +43,6 @@ static struct {
 
 /* ---- Refusals ---- */
 
-/* X(result, why) */
-#define REASONS(X)                                                             \
-    X(CUPTI_PM_RESULT_HARDWARE_BUSY, "another process samples it")             \
-    X(CUPTI_RESULT_INSUFFICIENT_PRIVILEGES, CUPTI_PRIVILEGES)                  \
-    X(CUPTI_PM_RESULT_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,              \
-      CUPTI_PRIVILEGES)                                                        \
-    X(CUPTI_RESULT_VIRTUALIZED_DEVICE_NOT_SUPPORTED, VIRTUAL)                  \
-    X(CUPTI_PM_RESULT_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CONFIDENTIAL)      \
-    X(CUPTI_PM_RESULT_CMP_DEVICE_NOT_SUPPORTED, MINING)                        \
-    X(CUPTI_PM_RESULT_MIG_DEVICE_NOT_SUPPORTED, "it is divided (MIG)")         \
-    X(CUPTI_PM_RESULT_SLI_DEVICE_NOT_SUPPORTED, SLI)                           \
-    X(CUPTI_PM_RESULT_WSL_DEVICE_NOT_SUPPORTED, WSL)
-
 #define VIRTUAL      "it is virtual (vGPU)"
 #define CONFIDENTIAL "confidential computing does not allow it"
 #define MINING       "it is for mining (CMP)"
@@ -85,9 +72,16 @@ static bool need(uint32_t device, const char *call, int result)
         int result;
         const char *why;
     } reasons[] = {
-#define X(result, why) {result, why},
-        REASONS(X)
-#undef X
+        {CUPTI_PM_RESULT_HARDWARE_BUSY, "another process samples it"},
+        {CUPTI_RESULT_INSUFFICIENT_PRIVILEGES, CUPTI_PRIVILEGES},
+        {CUPTI_PM_RESULT_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+         CUPTI_PRIVILEGES},
+        {CUPTI_RESULT_VIRTUALIZED_DEVICE_NOT_SUPPORTED, VIRTUAL},
+        {CUPTI_PM_RESULT_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, CONFIDENTIAL},
+        {CUPTI_PM_RESULT_CMP_DEVICE_NOT_SUPPORTED, MINING},
+        {CUPTI_PM_RESULT_MIG_DEVICE_NOT_SUPPORTED, "it is divided (MIG)"},
+        {CUPTI_PM_RESULT_SLI_DEVICE_NOT_SUPPORTED, SLI},
+        {CUPTI_PM_RESULT_WSL_DEVICE_NOT_SUPPORTED, WSL},
     };
     char text[128];
 
