@@ -64,7 +64,7 @@ struct log_device_fault {
     char *spans;       /* around the first of them, or NULL */
 };
 
-/* What was sampled of a counter. */
+/* Samples of a counter, summed up. */
 struct log_device_counter {
     char *name;     /* with its unit behind a space, "SM active %" */
     double sum;     /* of values, each times its ns */

@@ -111,7 +111,7 @@ static void add_counters(cJSON *row, const struct sums *sums,
     }
 }
 
-/* ---- What it says ---- */
+/* ---- Results ---- */
 
 static void add_line(cJSON *lines, const struct trace_entry *entry)
 {

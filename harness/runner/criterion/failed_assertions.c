@@ -204,7 +204,7 @@ static void add(struct trace_text *text,
 
     trace_text_printf(text, "%s:%u: ", test_log_shown_path(stats->file, path),
                       stats->line);
-    /* What follows must not look like another assertion. */
+    /* The next lines must not look like another assertion. */
     for (; (end = strchr(message, '\n')); message = end + 1) {
         trace_text_add(text, message, (size_t)(end - message));
         trace_text_string(text, "\n    ");

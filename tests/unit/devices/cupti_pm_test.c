@@ -82,7 +82,7 @@ static unsigned count_samples(struct trace_reader *reader)
     return count;
 }
 
-/* ---- What is recorded ---- */
+/* ---- Samples ---- */
 
 Test(cupti_pm, records_the_counters_of_each_interval)
 {
@@ -279,7 +279,7 @@ Test(cupti_pm, leaves_devices_to_the_parent_in_a_forked_child)
     trace_reader_close(reader);
 }
 
-/* ---- What does not work ---- */
+/* ---- Failures ---- */
 
 static const struct {
     const char *name, *value, *options, *warning;

@@ -212,7 +212,7 @@ static void load_library(void)
         cr_skip("this libcupti cannot sample counters");
 }
 
-/* What cupti_pm_choose leaves out; "" for nothing. */
+/* The text about counters that are left out. */
 static const char *left_out(struct cupti_pm_counters *counters,
                             const char *list, const char *chip)
 {

@@ -55,7 +55,7 @@ enum cupti_domain {
     CUPTI_DOMAIN_RESOURCE = 3,
 };
 
-/* What happens to nodes of graphs, and the argument of the callback. */
+/* Callbacks about nodes of graphs, and their argument. */
 enum { CUPTI_NODE_MADE = 13, CUPTI_NODE_COPIED = 20 };
 
 struct cupti_resource {
@@ -269,7 +269,7 @@ enum {
     CUPTI_NAME_ROOM = 64, /* for another subscriber's name */
 };
 
-/* What to do without privileges. */
+/* How to get privileges. */
 #define CUPTI_PRIVILEGES                                                       \
     "https://developer.nvidia.com/ERR_NVGPUCTRPERM: be root, or load the "     \
     "driver with NVreg_RestrictProfilingToAdminUsers=0"
