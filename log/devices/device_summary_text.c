@@ -19,7 +19,11 @@ static void put_double(struct trace_text *out, int places, double number,
 {
     locale_t before = trace_locale_enter();
 
-    trace_text_printf(out, "%.*f%s%s", places, number, *unit ? " " : "", unit);
+    if (number > -1e15 && number < 1e15)
+        trace_text_printf(out, "%.*f", places, number);
+    else
+        trace_text_printf(out, "%.3g", number);
+    trace_text_printf(out, "%s%s", *unit ? " " : "", unit);
     trace_locale_leave(before);
 }
 
@@ -58,7 +62,7 @@ void log_counter_value(struct trace_text *out, const char *name, double value)
         trace_text_literal(out, "/s");
         return;
     }
-    put_double(out, value >= 10 ? 0 : 1, value, unit);
+    put_double(out, value >= 10 || value <= -10 ? 0 : 1, value, unit);
 }
 
 /* Adds "9 in 4.30µs". */

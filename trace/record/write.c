@@ -1,6 +1,7 @@
 /* write.c: the rare parts of writing a record: new call sites, short space. */
 #include <errno.h>
 
+#include "trace/device.h"
 #include "write.h"
 
 enum { FEW_SLOTS = 8 };
@@ -68,7 +69,7 @@ enum { SITE_SLOTS = 16 }; /* of most call sites */
 /* Copies a call site into the recording and gives it an id. */
 static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
 {
-    struct trace_value values[4 + 16];
+    struct trace_value values[4 + TRACE_ACTIVITY_FIELDS];
     size_t count = 4;
     uint32_t id;
 

@@ -102,6 +102,38 @@ Test(log_device_summary, sums_up_counters)
     log_device_summary_free(one);
 }
 
+/* An activity has at most 24 fields. */
+Test(log_device_summary, sums_up_as_many_counters_as_a_sample_may_have)
+{
+    static char names[TRACE_ACTIVITY_FIELDS][16];
+    const char *fields[TRACE_ACTIVITY_FIELDS];
+    struct trace_value values[TRACE_ACTIVITY_FIELDS];
+    struct trace_activity sample = {.at = {.begin = zero,
+                                           .kind = TRACE_ACTIVITY_COUNTERS,
+                                           .on_device = true},
+                                    .end = zero + 1000,
+                                    .name = "counters",
+                                    .fields = fields,
+                                    .field_count = TRACE_ACTIVITY_FIELDS,
+                                    .values = values};
+    struct trace_text text = {0};
+    struct log_device_summary *all;
+
+    for (int i = 0; i < TRACE_ACTIVITY_FIELDS; i++) {
+        snprintf(names[i], sizeof(names[i]), "counter%d %%", i);
+        fields[i] = names[i];
+        values[i] = trace_f64_(i ? -5 * i : 1e300);
+    }
+    trace_device_put(&sample);
+    all = summed();
+    cr_assert_eq(all->counters.count, TRACE_ACTIVITY_FIELDS);
+    log_device_table(&text, all);
+    cr_expect(strstr(text.data, "counter0 1e+300 %, at most 1e+300 %\n"));
+    cr_expect(strstr(text.data, "counter23 -115 %, at most -115 %\n"));
+    trace_text_free(&text);
+    log_device_summary_free(all);
+}
+
 Test(log_device_summary, goes_on_with_known_counters_if_there_are_too_many)
 {
     struct log_device_counters all = {.count = 0};

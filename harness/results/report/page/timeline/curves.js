@@ -87,7 +87,7 @@ const curves = (() => {
             return `${format.bytes(value)}/s`;
         if (unit === '%')
             return `${Number(value.toFixed(1))} %`;
-        return Number.isInteger(value) ? format.count(value) :
+        return Number.isSafeInteger(value) ? format.count(value) :
             String(Number(value.toPrecision(6)));
     }
 
