@@ -646,9 +646,10 @@ static void sum_up(struct trace_reader *reader, struct summed *all)
             continue;
         all->sums++;
         all->summed += entry.count;
-        cr_expect_gt(entry.end, entry.time);
+        /* Some clocks step: short spans may take no time in nanoseconds. */
+        cr_expect_geq(entry.end, entry.time);
         if (trace_reader_span(reader, entry.span, &parent))
-            cr_expect(entry.time > parent.time && entry.end <= parent.end);
+            cr_expect(entry.time >= parent.time && entry.end <= parent.end);
     }
     all->last = 0;
 }
