@@ -33,7 +33,7 @@ struct log_replay {
     struct trace_table tracked;
     struct thread *threads;
     size_t thread_count, thread_capacity;
-    struct trace_table thread_table; /* pid << 32 | tid */
+    struct trace_table thread_table; /* by trace_thread_key */
     struct hidden {
         unsigned char *bits; /* by the place of a span's record */
         size_t size;
@@ -265,7 +265,7 @@ static struct thread *thread_of(struct log_replay *replay,
                                 const struct trace_reader *reader,
                                 const struct trace_thread *thread)
 {
-    uint64_t key = (uint64_t)thread->pid << 32 | thread->tid;
+    uint64_t key = trace_thread_key(thread);
     size_t count = replay->thread_count;
     uintptr_t number;
 

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/format.h"
+
 /* ---- A folder ---- */
 
 static char folder[PATH_MAX];
@@ -362,6 +364,24 @@ void test_thread(void *(*body)(void *), void *context)
 
     cr_assert_eq(pthread_create(&thread, NULL, body, context), 0);
     cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
+void test_reuse_id(uint32_t tid)
+{
+    struct trace_record *records;
+    size_t size;
+
+    trace_close();
+    records = (void *)test_load(test_path("recording"), &size);
+    for (size_t at = TRACE_FIRST_PLACE; at < size / sizeof(*records);) {
+        if (records[at].kind == TRACE_KIND_THREAD &&
+            (uint32_t)records[at].end != (uint32_t)getpid())
+            records[at].end = records[at].end >> 32 << 32 | tid;
+        at += records[at].slots ? records[at].slots
+                                : TRACE_PIECE_SLOTS - at % TRACE_PIECE_SLOTS;
+    }
+    test_save(test_path("recording"), records, size);
+    free(records);
 }
 
 void test_until_waits(pid_t thread)

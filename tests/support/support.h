@@ -103,6 +103,10 @@ int test_child(void (*body)(void));
 /* test_thread runs `body` on a new thread and waits for its end. */
 void test_thread(void *(*body)(void *), void *context);
 
+/* test_reuse_id ends the recording and gives all threads but the main one the
+ * same id, as if the kernel had used it again for each. */
+void test_reuse_id(uint32_t tid);
+
 /* test_until_waits returns once a thread of this process waits in the kernel.
  */
 void test_until_waits(pid_t thread);

@@ -27,6 +27,7 @@ struct trace_exporter {
     struct trace_chrome_track *tracks;
     size_t count, capacity;
     struct trace_table track_table;
+    struct trace_table tids; /* tracks, by pid << 32 | tid in the trace */
     struct prepared **sites; /* by id; NULL until prepared */
     struct trace_chrome_devices *devices;
     struct trace_chrome_origin *origins; /* of spans that are entered again */

@@ -14,12 +14,13 @@ enum {
 };
 
 struct trace_chrome_track {
+    uint32_t tid;   /* in the trace */
     uint64_t last;  /* when the last slice began */
     uint64_t *ends; /* of the enclosing slices */
     size_t depth, capacity;
 };
 
-/* The key has the thread's number, so that two threads with the same tid have
+/* The key has the thread's number, so that threads with the same tid have
  * separate tracks. The processes of devices are beyond all such numbers. */
 static uint64_t key_of(const struct trace_exporter *export,
                        const struct trace_chrome_row *row, uint32_t tid)
@@ -32,13 +33,31 @@ static uint64_t key_of(const struct trace_exporter *export,
 }
 
 static void name_track(struct trace_exporter *export,
-                       const struct trace_chrome_row *row, uint32_t tid)
+                       const struct trace_chrome_row *row, uint32_t wanted,
+                       uint32_t tid)
 {
     struct trace_text title = {0};
 
-    row->title(export, row, tid, &title);
+    row->title(export, row, wanted, &title);
     export->named(export, row, tid, title.data ? title.data : "?");
     trace_text_free(&title);
+}
+
+/* Takes a tid for a track. Threads with the same ids, of which one ended before
+ * the next began, must not have the same one. */
+static bool take_tid(struct trace_exporter *export,
+                     const struct trace_chrome_row *row, uint32_t *tid)
+{
+    uint64_t process = (uint64_t)row->pid << 32;
+    uint32_t wanted = *tid;
+    uintptr_t number;
+
+    while (trace_table_find(&export->tids, process | *tid, &number)) {
+        *tid += row->beside;
+        if (*tid == wanted)
+            wanted = ++*tid;
+    }
+    return trace_table_set(&export->tids, process | *tid, export->count);
 }
 
 void trace_chrome_named(struct trace_exporter *export,
@@ -53,9 +72,10 @@ void trace_chrome_named(struct trace_exporter *export,
 
 static struct trace_chrome_track *track_of(struct trace_exporter *export,
                                            const struct trace_chrome_row *row,
-                                           uint32_t tid)
+                                           uint32_t wanted)
 {
-    uint64_t key = key_of(export, row, tid);
+    uint64_t key = key_of(export, row, wanted);
+    uint32_t tid = wanted;
     uintptr_t number;
 
     if (trace_table_find(&export->track_table, key, &number))
@@ -63,10 +83,11 @@ static struct trace_chrome_track *track_of(struct trace_exporter *export,
     number = export->count;
     if (!TRACE_ARRAY_RESERVE(export->tracks, export->capacity,
                              export->count + 1) ||
-        !trace_table_set(&export->track_table, key, number))
+        !trace_table_set(&export->track_table, key, number) ||
+        !take_tid(export, row, &tid))
         return NULL;
-    export->tracks[export->count++] = (struct trace_chrome_track){.last = 0};
-    name_track(export, row, tid);
+    export->tracks[export->count++] = (struct trace_chrome_track){.tid = tid};
+    name_track(export, row, wanted, tid);
     return &export->tracks[number];
 }
 
@@ -76,6 +97,7 @@ void trace_chrome_tracks_free(struct trace_exporter *export)
         free(export->tracks[i].ends);
     free(export->tracks);
     trace_table_free(&export->track_table);
+    trace_table_free(&export->tids);
 }
 
 /* ---- Nesting ---- */
@@ -137,15 +159,15 @@ uint32_t trace_chrome_place(struct trace_exporter *export,
                             const struct trace_chrome_row *row,
                             struct trace_chrome_extent *extent)
 {
+    struct trace_chrome_track *track = NULL;
     uint32_t tid = row->tid;
 
     for (int i = 0; i < BESIDE_MOST; i++, tid += row->beside) {
-        struct trace_chrome_track *track = track_of(export, row, tid);
-
+        track = track_of(export, row, tid);
         if (!track || nest(track, extent))
-            return tid;
+            break;
     }
-    return tid - row->beside;
+    return track ? track->tid : row->tid;
 }
 
 /* ---- Threads ---- */
@@ -182,7 +204,7 @@ uint32_t trace_chrome_mark(struct trace_exporter *export,
                            const struct trace_thread *thread)
 {
     struct trace_chrome_row row = trace_chrome_thread(export, thread);
+    const struct trace_chrome_track *track = track_of(export, &row, row.tid);
 
-    track_of(export, &row, row.tid);
-    return row.tid;
+    return track ? track->tid : row.tid;
 }

@@ -8,18 +8,6 @@
 
 /* ---- Entries ---- */
 
-bool trace_reader_find_thread(const struct trace_reader *reader, uint32_t pid,
-                              uint32_t tid, uint32_t *index)
-{
-    uintptr_t found;
-
-    if (!trace_table_find(&reader->thread_table, trace_thread_key(pid, tid),
-                          &found))
-        return false;
-    *index = (uint32_t)found;
-    return true;
-}
-
 bool trace_reader_activity(const struct trace_record *record,
                            struct trace_values *values,
                            struct trace_activity_place *at)
@@ -103,7 +91,7 @@ static bool describe_activity(const struct trace_reader *reader,
         entry->end = entry->time;
     if (entry->thread->tid != entry->at.thread &&
         trace_reader_find_thread(reader, reader->header.pid, entry->at.thread,
-                                 &thread))
+                                 entry->at.begin, &thread))
         entry->thread = &reader->threads[thread];
     entry->launch = entry->at.launched ? values.next : NULL;
     for (size_t i = 0; entry->launch && i < TRACE_LAUNCH_FIELDS; i++)

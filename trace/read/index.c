@@ -198,15 +198,41 @@ const char *trace_reader_meta(const struct trace_reader *reader,
 
 /* ---- Threads ---- */
 
+uint64_t trace_thread_key(const struct trace_thread *thread)
+{
+    const uint32_t parts[] = {0, thread->pid, thread->tid, thread->start};
+
+    return trace_hash(TRACE_HASH, parts, sizeof(parts));
+}
+
+/* Finds a thread; without a start, the latest one that has its ids. */
+static struct trace_thread *find_thread(const struct trace_reader *reader,
+                                        struct trace_thread thread)
+{
+    uintptr_t index;
+
+    return trace_table_find(&reader->thread_table, trace_thread_key(&thread),
+                            &index)
+               ? &reader->threads[index]
+               : NULL;
+}
+
+/* Makes a thread the latest one that has its ids. */
 static bool append_thread(struct trace_reader *reader,
                           struct trace_thread thread)
 {
-    uint32_t index = (uint32_t)reader->thread_count;
+    struct trace_thread ids = {.pid = thread.pid, .tid = thread.tid};
+    const struct trace_thread *earlier = find_thread(reader, ids);
+    size_t index = reader->thread_count;
 
+    if (earlier)
+        thread.earlier = (uint32_t)(earlier - reader->threads) + 1;
     if (!TRACE_ARRAY_RESERVE(reader->threads, reader->thread_capacity,
-                             reader->thread_count + 1) ||
-        !trace_table_set(&reader->thread_table,
-                         trace_thread_key(thread.pid, thread.tid), index))
+                             index + 1) ||
+        !trace_table_set(&reader->thread_table, trace_thread_key(&ids),
+                         index) ||
+        !trace_table_set(&reader->thread_table, trace_thread_key(&thread),
+                         index))
         return false;
     reader->threads[reader->thread_count++] = thread;
     return true;
@@ -217,15 +243,64 @@ bool trace_reader_add_thread(struct trace_reader *reader,
                              const struct trace_record *record, uint32_t *index)
 {
     struct trace_values values = trace_values_in(record);
-    uint32_t pid = (uint32_t)(record->end >> 32), tid = (uint32_t)record->end;
-    const char *name = "";
+    struct trace_thread thread = {.pid = (uint32_t)(record->end >> 32),
+                                  .tid = (uint32_t)record->end,
+                                  .start = record->site,
+                                  .span = record->span,
+                                  .name = ""};
+    const struct trace_thread *found = find_thread(reader, thread);
 
-    if (trace_reader_find_thread(reader, pid, tid, index))
+    *index = (uint32_t)(found ? found - reader->threads
+                              : (ptrdiff_t)reader->thread_count);
+    if (found)
         return true;
-    next_text(&values, &name);
-    *index = (uint32_t)reader->thread_count;
-    return append_thread(reader,
-                         (struct trace_thread){pid, tid, record->span, name});
+    next_text(&values, &thread.name);
+    return append_thread(reader, thread);
+}
+
+static uint64_t start_of(const struct trace_reader *reader,
+                         const struct trace_thread *thread)
+{
+    const struct trace_record *record =
+        trace_reader_record(reader, thread->start);
+
+    return record ? record->time : 0;
+}
+
+/* Returns whether `start` is a better answer than `best` to what began last
+ * before a time, or else soonest after it. */
+static bool is_closer(uint64_t start, uint64_t best, uint64_t ticks)
+{
+    return start <= ticks ? best > ticks || start > best
+                          : best > ticks && start < best;
+}
+
+/* So many threads that had the same ids are looked at. */
+enum { EARLIER_MOST = 1024 };
+
+bool trace_reader_find_thread(const struct trace_reader *reader, uint32_t pid,
+                              uint32_t tid, uint64_t ticks, uint32_t *index)
+{
+    struct trace_thread ids = {.pid = pid, .tid = tid};
+    const struct trace_thread *thread = find_thread(reader, ids);
+    uint64_t best;
+
+    if (!thread)
+        return false;
+    *index = (uint32_t)(thread - reader->threads);
+    best = thread->earlier ? start_of(reader, thread) : 0;
+    for (int i = 0; thread->earlier && i < EARLIER_MOST; i++) {
+        uint32_t earlier = thread->earlier - 1;
+        uint64_t start;
+
+        thread = &reader->threads[earlier];
+        start = start_of(reader, thread);
+        if (is_closer(start, best, ticks)) {
+            best = start;
+            *index = earlier;
+        }
+    }
+    return true;
 }
 
 bool trace_reader_add_caller(struct trace_reader *reader, uint32_t recorder,
@@ -234,8 +309,9 @@ bool trace_reader_add_caller(struct trace_reader *reader, uint32_t recorder,
     uint32_t pid = reader->header.pid, index;
 
     return tid == reader->threads[recorder].tid ||
-           trace_reader_find_thread(reader, pid, tid, &index) ||
-           append_thread(reader, (struct trace_thread){pid, tid, 0, ""});
+           trace_reader_find_thread(reader, pid, tid, 0, &index) ||
+           append_thread(reader, (struct trace_thread){
+                                     .pid = pid, .tid = tid, .name = ""});
 }
 
 /* A later name is metadata, "thread.TID.name", because a program may name a
@@ -252,7 +328,9 @@ void trace_reader_rename_threads(struct trace_reader *reader)
         size = 0;
         if (sscanf(name, "thread.%u.name%n", &tid, &size) == 1 && size &&
             !name[size] &&
-            trace_reader_find_thread(reader, reader->header.pid, tid, &index))
+            trace_reader_find_thread(
+                reader, reader->header.pid, tid,
+                trace_slot_at(reader, reader->metas[cursor - 1])->time, &index))
             reader->threads[index].name = value;
     }
 }

@@ -37,9 +37,15 @@ enum trace_entry_kind {
 /* A thread of a recording. */
 struct trace_thread {
     uint32_t pid, tid;
+    uint32_t start;   /* place of its first record; 0: unknown */
+    uint32_t earlier; /* the index + 1 of one with the same ids; 0: none */
     uint32_t span;    /* its process was forked in; 0 = none */
     const char *name; /* "" if unnamed */
 };
+
+/* trace_thread_key returns a key of a thread, which no other one of the
+ * recording has. */
+uint64_t trace_thread_key(const struct trace_thread *);
 
 /* An entry of a recording. Its pointers are valid until the reader is closed.
  */

@@ -47,7 +47,7 @@ struct trace_reader {
     size_t site_count;
     struct trace_thread *threads;
     size_t thread_count, thread_capacity;
-    struct trace_table thread_table; /* pid << 32 | tid */
+    struct trace_table thread_table; /* by trace_thread_key */
     struct trace_segment *segments;  /* by thread, then time */
     size_t segment_count, segment_capacity;
     struct trace_late *late; /* by span, then time */
@@ -167,11 +167,6 @@ static inline struct trace_values trace_values_in(
         from, from + (slots ? (size_t)(slots - 1) * TRACE_SLOT_SIZE : 0), NULL};
 }
 
-static inline uint64_t trace_thread_key(uint32_t pid, uint32_t tid)
-{
-    return (uint64_t)pid << 32 | tid;
-}
-
 /* trace_reader_record returns the finished record at `place`, NULL if there is
  * none. */
 const struct trace_record *trace_reader_record(const struct trace_reader *,
@@ -181,10 +176,10 @@ const struct trace_record *trace_reader_record(const struct trace_reader *,
 bool trace_reader_entry(const struct trace_reader *, uint32_t place,
                         const struct trace_thread *, struct trace_entry *);
 
-/* trace_reader_find_thread finds the index of a thread; false if there is none.
- */
+/* trace_reader_find_thread finds the index of the thread that had two ids at a
+ * time in ticks, by when threads began to record; false if there is none. */
 bool trace_reader_find_thread(const struct trace_reader *, uint32_t pid,
-                              uint32_t tid, uint32_t *index);
+                              uint32_t tid, uint64_t ticks, uint32_t *index);
 
 /* trace_reader_activity reads the start of a DEVICE record; false at damage.
  * `values` are what follows. */

@@ -38,13 +38,6 @@ bool trace_is_on_thread(const struct trace_entry *entry)
            (!entry->at.on_device && entry->at.thread);
 }
 
-uint64_t trace_thread_track_key(const struct trace_thread *thread)
-{
-    const uint32_t parts[] = {0, thread->pid, thread->tid};
-
-    return trace_hash(TRACE_HASH, parts, sizeof(parts));
-}
-
 uint64_t trace_track_key(const struct trace_entry *entry)
 {
     const struct trace_activity_place *at = &entry->at;
@@ -52,7 +45,7 @@ uint64_t trace_track_key(const struct trace_entry *entry)
                               at->on_device ? at->stream : 0};
 
     return trace_is_on_thread(entry)
-               ? trace_thread_track_key(entry->thread)
+               ? trace_thread_key(entry->thread)
                : trace_hash(TRACE_HASH, parts, sizeof(parts));
 }
 

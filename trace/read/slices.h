@@ -30,10 +30,9 @@ static inline bool trace_has_slice(const struct trace_entry *entry)
 
 /* trace_is_on_thread returns whether a slice is drawn on its thread, and not on
  * the stream of a device. trace_track_key returns a key of that thread or
- * stream, trace_thread_track_key one of a thread. */
+ * stream. */
 bool trace_is_on_thread(const struct trace_entry *);
 uint64_t trace_track_key(const struct trace_entry *);
-uint64_t trace_thread_track_key(const struct trace_thread *);
 
 /* What a slice does that would outlast the one in which it begins. */
 enum trace_outlasting {

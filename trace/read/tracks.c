@@ -48,7 +48,7 @@ static bool add_threads(struct splitting *splitting)
                reader->calls.blocks[block].thread == i;
              block++)
             track.part.block_count++;
-        if (!add_track(splitting, track, trace_thread_track_key(track.thread)))
+        if (!add_track(splitting, track, trace_thread_key(track.thread)))
             return false;
     }
     return true;

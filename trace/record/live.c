@@ -184,8 +184,11 @@ static struct trace_thread current_thread(char name[16])
 
     if (trace_subscriber && trace_subscriber->names)
         prctl(PR_GET_NAME, name);
-    return (struct trace_thread){self->pid, self->tid,
-                                 trace_forked_in(&trace_writer), name};
+    return (struct trace_thread){.pid = self->pid,
+                                 .tid = self->tid,
+                                 .start = self->start,
+                                 .span = trace_forked_in(&trace_writer),
+                                 .name = name};
 }
 
 /* A record behind the end of the file is printed, but not stored. */

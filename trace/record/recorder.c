@@ -113,7 +113,7 @@ static void inherit(struct trace_writer *writer)
     writer->next = writer->end = NULL;
     writer->overflow = NULL;
     writer->losses = NULL;
-    writer->self.tid = 0;
+    writer->self = (struct trace_self){0};
     writer->refused = 0;
     writer->pieces = 0;
     writer->forked = true;

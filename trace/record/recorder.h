@@ -89,6 +89,7 @@ struct trace_metered {
 /* The process and thread that write. Asked once: each costs a system call. */
 struct trace_self {
     uint32_t pid, tid; /* 0: not asked yet */
+    uint32_t start;    /* place of its first THREAD record; 0: none yet */
     char name[16];
 };
 

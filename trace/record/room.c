@@ -410,6 +410,9 @@ static void put_thread(struct trace_writer *writer)
     record->flags = (writer->forked ? TRACE_FLAG_FORKED : 0) |
                     (writer->of_calls ? TRACE_FLAG_CALLS : 0);
     record->end = (uint64_t)self->pid << 32 | self->tid;
+    if (!self->start)
+        writer->self.start = trace_place_of(writer, record);
+    record->site = self->start;
     trace_commit(writer, record);
 }
 

@@ -16,6 +16,8 @@ bool trace_reader_sample(const struct trace_reader *reader,
                          struct trace_sample *sample)
 {
     const struct trace_sample_entry *entry;
+    const struct trace_thread *ids;
+    uint32_t thread;
 
     while (cursor->block < reader->sample_count &&
            cursor->at >= reader->samples[cursor->block].count) {
@@ -31,9 +33,14 @@ bool trace_reader_sample(const struct trace_reader *reader,
                                                               block->place) +
                                                 1) +
             cursor->at++;
-    *sample = (struct trace_sample){
-        trace_reader_time(reader, entry->time), entry->weight,
-        &reader->threads[block->thread], entry->stack};
+    thread = block->thread;
+    ids = &reader->threads[thread];
+    if (ids->earlier)
+        trace_reader_find_thread(reader, ids->pid, ids->tid, entry->time,
+                                 &thread);
+    *sample = (struct trace_sample){trace_reader_time(reader, entry->time),
+                                    entry->weight, &reader->threads[thread],
+                                    entry->stack};
     return true;
 }
 

@@ -91,11 +91,12 @@ static uint64_t key_of(const struct trace_entry *entry)
     const struct trace_activity_place *at = &entry->at;
     const uint32_t stream[] = {1, at->device, at->context,
                                at->on_device ? at->stream : UINT32_MAX};
-    const uint32_t thread[] = {0, entry->thread->pid, entry->thread->tid,
-                               entry->beside};
+    const uint32_t beside = entry->beside;
 
-    return trace_hash(TRACE_HASH, trace_is_on_thread(entry) ? thread : stream,
-                      sizeof(stream));
+    return trace_is_on_thread(entry)
+               ? trace_hash(trace_thread_key(entry->thread), &beside,
+                            sizeof(beside))
+               : trace_hash(TRACE_HASH, stream, sizeof(stream));
 }
 
 uint32_t test_log_track_of(struct test_log_recorded *recorded,

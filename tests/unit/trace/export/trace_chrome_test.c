@@ -358,6 +358,55 @@ Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
     cJSON_Delete(json);
 }
 
+/* A thread that records its number in spans: one that stays open, and two that
+ * overlap. */
+static void *overlap(void *context)
+{
+    unsigned number = *(unsigned *)context;
+    struct trace_span_ref first, second;
+
+    trace_span_begin(INFO, "open", ("number", number));
+    first = trace_span_begin(INFO, "first", ("number", number));
+    second = trace_span_begin(INFO, "second", ("number", number));
+    trace_span_end(first);
+    trace_span_end(second);
+    return NULL;
+}
+
+/* An open span of one that has ended must not enclose the next one's. */
+Test(trace_chrome, draws_threads_that_had_the_same_id_apart)
+{
+    enum { ID = 4000000, THREADS = 3 };
+    double tids[THREADS];
+    const cJSON *event;
+    size_t opens = 0;
+    cJSON *json;
+
+    test_record();
+    for (unsigned i = 0; i < THREADS; i++)
+        test_thread(overlap, &i);
+    test_reuse_id(ID);
+
+    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+
+    cr_assert_not_null(reader);
+    json = chrome_export(reader, NULL);
+    trace_reader_close(reader);
+    check_all(json);
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (strcmp(chrome_text(event, "name"), "open") != 0)
+            continue;
+        cr_assert_lt(opens, THREADS);
+        tids[opens++] = chrome_number(event, "tid");
+    }
+    cr_assert_eq(opens, THREADS);
+    cr_expect_eq(tids[0], ID);
+    cr_expect(tids[0] != tids[1] && tids[1] != tids[2] && tids[0] != tids[2]);
+    cr_expect_eq(chrome_count(json, "M", "thread_name"), 2 * THREADS);
+    cJSON_Delete(json);
+}
+
 /* Even if it would fit into the thread's own track. */
 Test(trace_chrome, draws_spans_that_no_thread_is_in_beside_it)
 {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,67 @@ static struct trace_site event_site =
     TEST_SITE(EVENT, INFO, "event", "m", NULL, 0);
 static struct trace_site span_site =
     TEST_SITE(SPAN, INFO, "span", "m", NULL, 0);
+
+/* ---- Threads ---- */
+
+/* A thread that ends within a span, with its name in what it records. */
+static void *end_in_a_span(void *name)
+{
+    static const char *const fields[] = {"thread"};
+    static struct trace_site site =
+        TEST_SITE(EVENT, INFO, "from", "m", fields, 1);
+    struct trace_value value = trace_text_(name);
+
+    prctl(PR_SET_NAME, name);
+    trace_span_open_(&span_site, 0, NULL);
+    trace_event_(&site, 1, &value);
+    return NULL;
+}
+
+/* Kernels that a thread launched are recorded by the thread that decodes. */
+static void launch(uint32_t tid)
+{
+    struct trace_activity kernel;
+    uint64_t now = trace_device_host()->now();
+
+    kernel = test_kernel(now, now + 1);
+    kernel.at.thread = tid;
+    trace_device_put(&kernel);
+}
+
+Test(trace_reader, keeps_threads_apart_that_had_the_same_id)
+{
+    enum { ID = 4000000 };
+    static const char *const names[] = {"first", "second", "third"};
+    struct trace_value value;
+    struct trace_entry entry;
+    uint64_t keys[3];
+    size_t events = 0, kernels = 0;
+
+    test_record();
+    for (size_t i = 0; i < 3; i++) {
+        test_thread(end_in_a_span, (void *)names[i]);
+        launch(ID);
+    }
+    test_reuse_id(ID);
+
+    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+
+    cr_assert_not_null(reader);
+    while (trace_reader_next(reader, &entry)) {
+        if (entry.kind == TRACE_ENTRY_DEVICE) {
+            cr_expect_str_eq(entry.thread->name, names[kernels++]);
+            cr_expect_eq(entry.thread->tid, ID);
+        } else if (trace_entry_field(&entry, "thread", &value)) {
+            cr_expect_str_eq(entry.thread->name, value.as.text);
+            keys[events++] = trace_thread_key(entry.thread);
+        }
+    }
+    cr_expect_eq(kernels, 3);
+    cr_assert_eq(events, 3);
+    cr_expect(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
+    trace_reader_close(reader);
+}
 
 /* ---- Files that are not recordings ---- */
 
