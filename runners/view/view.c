@@ -13,7 +13,6 @@
 #include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
 #include "harness/runner/options/options.h"
-#include "harness/runner/program/program.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "trace/base/clock.h"
@@ -110,7 +109,7 @@ static void serve(struct view *view, int signals)
 
 /* ---- Beginning ---- */
 
-static void print_address(const struct view *view, const char *run, bool open)
+static void print_address(struct view *view, const char *run, bool open)
 {
     struct trace_text text = {0};
 
@@ -123,16 +122,17 @@ static void print_address(const struct view *view, const char *run, bool open)
     puts(text.data ? text.data : "");
     fflush(stdout);
     if (open && !view->socket && text.data)
-        test_log_open_page(text.data);
+        view_open(view, text.data);
     trace_text_free(&text);
 }
 
 static int run_server(struct view *view, const char *run, bool open)
 {
     int signals = take_signals(), listener;
+    char place[VIEW_KEY_SIZE];
 
-    if (view_key(view->session) || (!view->socket && view_key(view->token)) ||
-        signals < 0) {
+    if (view_key(view->session) || view_key(place) ||
+        (!view->socket && view_key(view->token)) || signals < 0) {
         test_log_notice("view: %s", strerror(errno));
         return TEST_LOG_EXIT_FAILED;
     }
@@ -140,6 +140,7 @@ static int run_server(struct view *view, const char *run, bool open)
     if (listener < 0)
         return TEST_LOG_EXIT_USAGE;
     snprintf(view->cookie, sizeof(view->cookie), "testlog-%u", view->port);
+    snprintf(view->place, sizeof(view->place), "/s-%s/", place);
     if (!view_begin_http(view, listener)) {
         test_log_notice("view: the server did not start: %s", strerror(errno));
         return TEST_LOG_EXIT_FAILED;
@@ -150,6 +151,7 @@ static int run_server(struct view *view, const char *run, bool open)
     view_end_http(view);
     if (view->notifier >= 0)
         close(view->notifier);
+    view_end_open(view);
     view_unlisten(view);
     close(signals);
     return runners_written("view", TEST_LOG_EXIT_PASSED);

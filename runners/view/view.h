@@ -20,6 +20,9 @@ enum {
     VIEW_HEADER_SECONDS = 10,               /* that a request may take */
     VIEW_IDLE_SECONDS = 60,                 /* without a request */
     VIEW_CONNECTIONS_MOST = 1000,
+    VIEW_STRANGERS_MOST = 900, /* connections; beyond, the oldest one of those
+                                  that showed no secret ends */
+    VIEW_TICKETS_MOST = 64,
     VIEW_RENDERINGS_MOST = 4, /* at a time */
     VIEW_LIVE_MOST = 16,      /* tests that are followed at a time */
 };
@@ -29,16 +32,26 @@ struct view_live;
 struct view_rendering;
 struct view_stream;
 
+/* A file of a run that has scripts, at an address of its own. */
+struct view_ticket {
+    char key[VIEW_KEY_SIZE];
+    char *path;
+};
+
 struct view {
     char folder[PATH_MAX]; /* of the runs */
     int dir;               /* a descriptor of it */
     const char *socket;    /* path; NULL: a port of the loopback interface */
     unsigned port;
-    char token[VIEW_KEY_SIZE];   /* "": the socket's mode is enough */
-    char session[VIEW_KEY_SIZE]; /* the value of the cookie */
-    char cookie[32];             /* its name */
+    char token[VIEW_KEY_SIZE];     /* "": the socket's mode is enough */
+    char session[VIEW_KEY_SIZE];   /* the value of the cookie */
+    char cookie[32];               /* its name */
+    char place[VIEW_KEY_SIZE + 8]; /* "/s-SECRET/", where browsers send it */
+    struct view_ticket tickets[VIEW_TICKETS_MOST];
+    unsigned ticket; /* the one that is replaced next */
+    char *leading;   /* path of the file that leads to the address; or NULL */
     struct MHD_Daemon *daemon;
-    struct view_connection *connections;
+    struct view_connection *connections; /* the latest first */
     struct view_stream *streams;
     uint64_t changes; /* of the folder */
     int notifier;     /* inotify; -1: there is none */
@@ -57,7 +70,8 @@ struct view_request {
     struct view *view;
     struct MHD_Connection *connection;
     const char *method, *target;
-    char *body; /* of `size` bytes and a NUL; NULL: it has none */
+    bool in_place; /* the target was below view->place, which is cut off */
+    char *body;    /* of `size` bytes and a NUL; NULL: it has none */
     size_t size;
 };
 
@@ -68,17 +82,36 @@ struct view_request {
 int view_listen(struct view *);
 void view_unlisten(const struct view *);
 
+/* ---- view_open.c ---- */
+
+/* view_open opens the address in a browser, or prints why it cannot.
+ * view_end_open removes the file that it needs until a page has begun a
+ * session. */
+void view_open(struct view *, const char *address);
+void view_end_open(struct view *);
+
 /* ---- view_guard.c: who may ask ---- */
 
 /* view_key makes a secret; -1 with errno. */
 int view_key(char key[VIEW_KEY_SIZE]);
 
-/* view_is_own_page tells whether a request comes from a page of this server, or
- * from no page: its Host, Origin and Sec-Fetch-Site say so. view_has_token
- * tells whether it has the token; view_may_read, the token or the cookie. */
+/* view_is_same compares a text with a secret, in a time that does not tell
+ * where they differ. */
+bool view_is_same(const char *text, const char *secret);
+
+/* view_is_to_us tells whether a request's Host is this server. view_is_own_page
+ * tells whether it comes from a page of this server, or from no page: its
+ * Origin and Sec-Fetch-Site say so. view_has_token tells whether it has the
+ * token. view_may_read tells whether it has the token, or is below view->place
+ * and has the cookie: browsers send a cookie to every port of a host, so that
+ * of a server of another user would get one whose path it knows. */
+bool view_is_to_us(const struct view_request *);
 bool view_is_own_page(const struct view_request *);
 bool view_has_token(const struct view_request *);
 bool view_may_read(const struct view_request *);
+
+/* view_enter_place cuts view->place off the target. */
+void view_enter_place(struct view_request *);
 
 /* ---- view_answer.c: answers ---- */
 
@@ -163,7 +196,17 @@ int view_follow(const struct test_log_page *, const struct test_log_attempt *,
 /* ---- view_routes.c ---- */
 
 /* view_route answers a request whose body has been read. */
-view_result view_route(const struct view_request *);
+view_result view_route(struct view_request *);
+
+/* ---- view_tickets.c: files that have scripts ---- */
+
+/* view_send_ticket sends the browser to an address at which only this file of a
+ * run is: its scripts see the address, and must not learn view->place.
+ * view_ticket_path returns the path of such an address; NULL if it is none.
+ * view_free_tickets ends all. */
+view_result view_send_ticket(const struct view_request *, const char *path);
+const char *view_ticket_path(const struct view *, const char *target);
+void view_free_tickets(struct view *);
 
 /* ---- view_decode.c ---- */
 
@@ -256,9 +299,11 @@ void view_watch_runs(struct view *);
 /* ---- view_connections.c ---- */
 
 /* view_begin_http starts the server on a listening socket; false if it cannot.
- * view_end_slow ends connections whose request has taken too long. */
+ * view_trust notes that a connection has shown a secret. view_end_slow ends
+ * connections whose request has taken too long. */
 bool view_begin_http(struct view *, int listener);
 void view_end_http(struct view *);
+void view_trust(struct view *, const struct MHD_Connection *);
 void view_end_slow(struct view *);
 
 #endif

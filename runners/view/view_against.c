@@ -71,6 +71,10 @@ bool view_send_against(const struct view_request *request, const char *path,
 
     if (!read_path(&two, path))
         return false;
+    if (request->in_place) {
+        *result = view_send_ticket(request, path);
+        return true;
+    }
     *result = view_render(
         request, &(struct view_source){.write = write_page,
                                        .context = &two,

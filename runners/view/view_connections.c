@@ -16,6 +16,8 @@ struct view_connection {
     struct MHD_Connection *connection;
     struct view_connection *next;
     uint64_t since; /* ns: when its request began; 0: it is answered */
+    bool trusted;   /* it has shown a secret */
+    bool ended;     /* by us */
 };
 
 static struct view_connection *find(const struct view *view,
@@ -49,6 +51,39 @@ static void forget(struct view *view, struct MHD_Connection *connection)
     free(one);
 }
 
+void view_trust(struct view *view, const struct MHD_Connection *connection)
+{
+    struct view_connection *one = find(view, connection);
+
+    if (one)
+        one->trusted = true;
+}
+
+static void end(struct view_connection *one)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        one->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    if (info && !one->ended)
+        shutdown(info->connect_fd, SHUT_RDWR);
+    one->ended = true;
+}
+
+/* Those who have no secret must not lock out those who have it. */
+static void end_oldest_stranger(struct view *view)
+{
+    struct view_connection *oldest = NULL;
+    size_t strangers = 0;
+
+    for (struct view_connection *one = view->connections; one; one = one->next)
+        if (!one->trusted && !one->ended) {
+            oldest = one;
+            strangers++;
+        }
+    if (strangers > VIEW_STRANGERS_MOST)
+        end(oldest);
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection,
                             void **unused,
                             enum MHD_ConnectionNotificationCode code)
@@ -64,9 +99,11 @@ static void note_connection(void *context, struct MHD_Connection *connection,
     one = calloc(1, sizeof(*one));
     if (!one)
         return;
-    *one = (struct view_connection){connection, view->connections,
-                                    trace_clock_ns(CLOCK_MONOTONIC)};
+    *one = (struct view_connection){.connection = connection,
+                                    .next = view->connections,
+                                    .since = trace_clock_ns(CLOCK_MONOTONIC)};
     view->connections = one;
+    end_oldest_stranger(view);
 }
 
 void view_end_slow(struct view *view)
@@ -74,14 +111,9 @@ void view_end_slow(struct view *view)
     const uint64_t most = VIEW_HEADER_SECONDS * UINT64_C(1000000000);
     uint64_t now = trace_clock_ns(CLOCK_MONOTONIC);
 
-    for (struct view_connection *one = view->connections; one;
-         one = one->next) {
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-            one->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-        if (one->since && now - one->since > most && info)
-            shutdown(info->connect_fd, SHUT_RDWR);
-    }
+    for (struct view_connection *one = view->connections; one; one = one->next)
+        if (one->since && now - one->since > most)
+            end(one);
 }
 
 /* ---- Requests ---- */
@@ -138,8 +170,10 @@ static view_result on_request(void *context, struct MHD_Connection *connection,
     request = calloc(1, sizeof(*request));
     if (!request)
         return MHD_NO;
-    *request =
-        (struct view_request){context, connection, method, target, NULL, 0};
+    *request = (struct view_request){.view = context,
+                                     .connection = connection,
+                                     .method = method,
+                                     .target = target};
     *state = request;
     return is_too_large(request)
                ? view_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE)
@@ -208,4 +242,5 @@ void view_end_http(struct view *view)
     MHD_run(view->daemon);
     MHD_stop_daemon(view->daemon);
     close(view->watcher);
+    view_free_tickets(view);
 }

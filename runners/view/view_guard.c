@@ -29,16 +29,15 @@ static const char *header_of(const struct view_request *request,
                                        name);
 }
 
-/* Takes the same time wherever they differ. */
-static bool is_same(const char *a, const char *b)
+bool view_is_same(const char *text, const char *secret)
 {
-    size_t size = strlen(a);
+    size_t size = strlen(text);
     unsigned char differs = 0;
 
-    if (strlen(b) != size)
+    if (strlen(secret) != size)
         return false;
     for (size_t i = 0; i < size; i++)
-        differs |= (unsigned char)(a[i] ^ b[i]);
+        differs |= (unsigned char)(text[i] ^ secret[i]);
     return !differs;
 }
 
@@ -62,6 +61,13 @@ static bool is_our_host(const struct view *view, const char *host)
     return false;
 }
 
+bool view_is_to_us(const struct view_request *request)
+{
+    const char *host = header_of(request, "Host");
+
+    return host && is_our_host(request->view, host);
+}
+
 bool view_is_own_page(const struct view_request *request)
 {
     const char *host = header_of(request, "Host");
@@ -69,9 +75,7 @@ bool view_is_own_page(const struct view_request *request)
     const char *site = header_of(request, "Sec-Fetch-Site");
     static const char scheme[] = "http://";
 
-    if (!host || !is_our_host(request->view, host))
-        return false;
-    if (origin && (strncmp(origin, scheme, strlen(scheme)) != 0 ||
+    if (origin && (!host || strncmp(origin, scheme, strlen(scheme)) != 0 ||
                    strcmp(origin + strlen(scheme), host) != 0))
         return false;
     return !site || !strcmp(site, "same-origin") || !strcmp(site, "none");
@@ -84,7 +88,7 @@ bool view_has_token(const struct view_request *request)
 
     return !request->view->token[0] ||
            (header && !strncmp(header, scheme, strlen(scheme)) &&
-            is_same(header + strlen(scheme), request->view->token));
+            view_is_same(header + strlen(scheme), request->view->token));
 }
 
 bool view_may_read(const struct view_request *request)
@@ -93,5 +97,18 @@ bool view_may_read(const struct view_request *request)
         request->connection, MHD_COOKIE_KIND, request->view->cookie);
 
     return view_has_token(request) ||
-           (cookie && is_same(cookie, request->view->session));
+           (request->in_place && cookie &&
+            view_is_same(cookie, request->view->session));
+}
+
+void view_enter_place(struct view_request *request)
+{
+    const char *place = request->view->place;
+    char begin[sizeof(request->view->place)];
+    size_t size = strlen(place);
+
+    snprintf(begin, size + 1, "%s", request->target);
+    request->in_place = size && view_is_same(begin, place);
+    if (request->in_place)
+        request->target += size - 1;
 }

@@ -29,27 +29,39 @@ static view_result send_test(const struct view_request *request)
                        test_log_trend_html, test_log_trend_html_size);
 }
 
-static bool is_report(const char *target)
+/* Returns the sender of a page at an address; NULL if there is none. */
+static view_result (*page_at(const char *target))(const struct view_request *)
 {
-    static const char prefix[] = "/report/";
+    static const char report[] = "/report/";
 
-    return !strncmp(target, prefix, strlen(prefix)) &&
-           test_log_is_run_name(target + strlen(prefix));
+    if (!strcmp(target, "/"))
+        return send_page;
+    if (!strcmp(target, "/test"))
+        return send_test;
+    return !strncmp(target, report, strlen(report)) &&
+                   test_log_is_run_name(target + strlen(report))
+               ? send_report
+               : NULL;
 }
 
-/* ---- With a token ---- */
+/* ---- With a secret ---- */
 
+/* The page learns the place at which the cookie reads. */
 static view_result begin_session(const struct view_request *request)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    char cookie[VIEW_KEY_SIZE + 128];
+    struct view *view = request->view;
+    char cookie[2 * VIEW_KEY_SIZE + 128];
 
     if (!response)
         return MHD_NO;
-    snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/",
-             request->view->cookie, request->view->session);
+    view_end_open(view);
+    snprintf(cookie, sizeof(cookie),
+             "%s=%s; HttpOnly; SameSite=Strict; Path=%s", view->cookie,
+             view->session, view->place);
     MHD_add_response_header(response, "Set-Cookie", cookie);
+    MHD_add_response_header(response, "Content-Location", view->place);
     return view_answer_response(request, MHD_HTTP_NO_CONTENT,
                                 "text/plain; charset=utf-8", response);
 }
@@ -81,6 +93,7 @@ static view_result get_data(const struct view_request *request)
 
     if (!view_may_read(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
+    view_trust(request->view, request->connection);
     for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
         if (!strcmp(request->target, pages[i].path))
             return pages[i].send(request);
@@ -94,10 +107,31 @@ static view_result get_data(const struct view_request *request)
     return result;
 }
 
+static bool is_data(const char *target)
+{
+    return !strncmp(target, "/api/", 5) || !strncmp(target, "/run/", 5);
+}
+
+static view_result get(const struct view_request *request)
+{
+    view_result (*send)(const struct view_request *) = page_at(request->target);
+    const char *path = view_ticket_path(request->view, request->target);
+
+    if (send) /* any page may link to it */
+        return send(request);
+    if (!view_is_own_page(request))
+        return view_refuse(request, MHD_HTTP_FORBIDDEN);
+    if (path)
+        return send_run(request, path);
+    return is_data(request->target) ? get_data(request)
+                                    : view_refuse(request, MHD_HTTP_NOT_FOUND);
+}
+
 static view_result post(const struct view_request *request)
 {
-    if (!view_has_token(request))
+    if (!view_is_own_page(request) || !view_has_token(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
+    view_trust(request->view, request->connection);
     if (!strcmp(request->target, "/api/capture"))
         return view_capture(request);
     return !strcmp(request->target, "/api/session")
@@ -105,30 +139,18 @@ static view_result post(const struct view_request *request)
                : view_refuse(request, MHD_HTTP_NOT_FOUND);
 }
 
-static bool is_data(const char *target)
-{
-    return !strncmp(target, "/api/", 5) || !strncmp(target, "/run/", 5);
-}
-
-view_result view_route(const struct view_request *request)
+view_result view_route(struct view_request *request)
 {
     const char *method = request->method;
 
-    if (!view_is_own_page(request))
+    if (!view_is_to_us(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
     if (request->target[0] != '/')
         return view_refuse(request, MHD_HTTP_BAD_REQUEST);
+    view_enter_place(request);
     if (!strcmp(method, "POST"))
         return post(request);
-    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return view_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED);
-    if (is_data(request->target))
-        return get_data(request);
-    if (is_report(request->target))
-        return send_report(request);
-    if (!strcmp(request->target, "/test"))
-        return send_test(request);
-    return !strcmp(request->target, "/")
-               ? send_page(request)
-               : view_refuse(request, MHD_HTTP_NOT_FOUND);
+    return !strcmp(method, "GET") || !strcmp(method, "HEAD")
+               ? get(request)
+               : view_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED);
 }

@@ -146,11 +146,16 @@ view_result view_send_file(const struct view_request *request, const char *path)
 {
     int fd = is_in_run(path) ? trace_beneath(request->view->dir, path, O_RDONLY)
                              : -1;
+    const char *type = type_of(path);
     struct MHD_Response *response = NULL;
     struct stat status;
 
     if (fd < 0)
         return view_refuse(request, MHD_HTTP_NOT_FOUND);
+    if (request->in_place && (strstr(type, "html") || strstr(type, "xml"))) {
+        close(fd);
+        return view_send_ticket(request, path);
+    }
     if (!fstat(fd, &status))
         response = MHD_create_response_from_fd64((uint64_t)status.st_size, fd);
     if (!response) {
@@ -158,5 +163,5 @@ view_result view_send_file(const struct view_request *request, const char *path)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     }
     MHD_add_response_header(response, "Content-Security-Policy", VIEW_SANDBOX);
-    return view_answer_response(request, MHD_HTTP_OK, type_of(path), response);
+    return view_answer_response(request, MHD_HTTP_OK, type, response);
 }

@@ -3,7 +3,7 @@
  *
  * An input is eight texts: method, target, Host, Origin, Sec-Fetch-Site,
  * Authorization, Cookie, and the value of each argument. "T" and "C" stand for
- * the right token and cookie.
+ * the right token and cookie; the cookie's folder is "/s-0/".
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -225,19 +225,21 @@ static void fuzz_begin(void)
              fuzz_folder);
     fuzz.view.port = 80;
     snprintf(fuzz.view.cookie, sizeof(fuzz.view.cookie), "testlog-80");
+    snprintf(fuzz.view.place, sizeof(fuzz.view.place), "/s-0/");
     if (view_key(fuzz.view.token) || view_key(fuzz.view.session))
         abort();
     snprintf(fuzz.bearer, sizeof(fuzz.bearer), "Bearer %s", fuzz.view.token);
 }
 
-/* Data need the token or the cookie, and POST the token; a page of another
- * site gets nothing. */
+/* Data need the token, or the cookie below its folder, and POST the token. */
 static void fuzz_check(void)
 {
     const char *target = fuzz.text[TARGET], *host = fuzz.text[HOST];
     bool token = !strcmp(fuzz.text[AUTHORIZATION], "T");
     bool cookie = !strcmp(fuzz.text[COOKIE], "C");
-    bool data = !strncmp(target, "/api/", 5) || !strncmp(target, "/run/", 5);
+    bool in_place = !strncmp(target, "/s-0/", 5);
+    bool data = !strncmp(target + 4 * in_place, "/api/", 5) ||
+                !strncmp(target + 4 * in_place, "/run/", 5);
 
     if (!fuzz.status)
         abort();
@@ -245,15 +247,16 @@ static void fuzz_check(void)
         return;
     if (strcmp(host, "127.0.0.1:80") != 0 && strcmp(host, "localhost:80") != 0)
         abort();
-    if (data && !token && (!cookie || !strcmp(fuzz.text[METHOD], "POST")))
+    if (data && !token &&
+        (!cookie || !in_place || !strcmp(fuzz.text[METHOD], "POST")))
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct view_request request = {.view = &fuzz.view,
-                                         .method = fuzz.text[METHOD],
-                                         .target = fuzz.text[TARGET]};
+    struct view_request request = {.view = &fuzz.view,
+                                   .method = fuzz.text[METHOD],
+                                   .target = fuzz.text[TARGET]};
 
     if (!fuzz.view.dir)
         fuzz_begin();

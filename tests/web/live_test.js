@@ -47,8 +47,8 @@ async function follow(folder, name, view, look) {
 
             await page.waitForSelector('body[data-ready]');
             await page.locator('td.state-running').waitFor();
-            await page.goto(new URL(`/report/${run}#view=${view}`,
-                address).href);
+            await page.goto(new URL(`report/${run}#view=${view}`,
+                page.url()).href);
             await page.waitForSelector(`body[data-shown=${view}]`);
             await look(page, stop);
             assert.deepStrictEqual(page.problems, []);

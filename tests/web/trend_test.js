@@ -168,12 +168,14 @@ module.exports = {
             const page = await openPage(address);
 
             await ready(page);
+            const home = page.url();
+
             for (const [hash, words] of [
                 ['program=p&test=s/t', 'No run has the test s/t of p.'],
                 ['', 'The address names no test'],
                 ['program=%zz', 'The address names no test']]) {
-                await page.goto(new URL('/', address).href);
-                await page.goto(new URL(`/test#${hash}`, address).href);
+                await page.goto(new URL('.', home).href);
+                await page.goto(new URL(`test#${hash}`, home).href);
                 await page.getByText(words).waitFor();
             }
             await page.context().close();

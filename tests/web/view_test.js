@@ -2,7 +2,8 @@
 'use strict';
 
 const assert = require('node:assert');
-const { readFileSync, rmSync } = require('node:fs');
+const { readFileSync, rmSync, writeFileSync } = require('node:fs');
+const http = require('node:http');
 const { join } = require('node:path');
 const chromium = require('./chromium.js');
 const { OLD, serve, beServed, openPage, record } =
@@ -37,7 +38,8 @@ module.exports = {
             const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
-            await page.goto(new URL(`/run/${OLD}/report.html`, address).href);
+            await page.goto(new URL(`run/${OLD}/report.html`,
+                page.url()).href);
             await page.waitForFunction('document.title.includes("TypeError")');
             assert.strictEqual(await page.evaluate('self.origin'), 'null');
             await page.context().close();
@@ -51,7 +53,7 @@ module.exports = {
             const page = await openPage(address);
 
             await page.waitForSelector('body[data-ready]');
-            await page.goto(new URL(`/report/${after}`, address).href);
+            await page.goto(new URL(`report/${after}`, page.url()).href);
             await page.waitForSelector('body[data-shown=overview]');
             await page.getByText('Compare', { exact: true }).press('Enter');
             const link = page.getByRole('link', { name: before });
@@ -93,6 +95,47 @@ module.exports = {
                 assert.deepStrictEqual(page.problems, []);
                 await page.context().close();
             });
+        });
+    },
+
+    // Browsers send cookies to every port of a host.
+    async give_servers_of_other_users_no_cookie(open, folder) {
+        const got = [];
+        const other = http.createServer((request, answer) => {
+            got.push(request.headers.cookie);
+            answer.setHeader('Content-Type', 'text/html');
+            answer.end('<img src=/api/runs><img src=/run/x><img src=/s-0/>');
+        });
+
+        await new Promise((done) => { other.listen(0, '127.0.0.1', done); });
+        await serve(folder, 'ports', async (address) => {
+            const page = await openPage(address);
+            const { port } = other.address();
+
+            await page.waitForSelector('body[data-ready]');
+            await page.reload(); // without a new session
+            await page.waitForSelector('body[data-ready]');
+            await page.goto(`http://127.0.0.1:${port}/`,
+                { waitUntil: 'networkidle' });
+            assert.ok(got.length >= 4);
+            assert.deepStrictEqual(got.filter((cookie) => cookie), []);
+            await page.context().close();
+        });
+        other.close();
+    },
+
+    // The file that --open makes leads there.
+    async be_opened_by_a_file(open, folder) {
+        await serve(folder, 'led', async (address, runs) => {
+            const file = join(runs, 'lead.html');
+
+            writeFileSync(file, '<meta http-equiv="refresh" ' +
+                `content="0; url=${address}">`);
+            const page = await openPage(`file://${file}`);
+
+            await page.waitForSelector('body[data-ready] #runs');
+            assert.deepStrictEqual(page.problems, []);
+            await page.context().close();
         });
     },
 
@@ -176,6 +219,8 @@ module.exports = {
             const page = await openPage(address);
             const elsewhere = [];
 
+            await page.waitForSelector('body[data-ready]');
+
             // A page in the place of Perfetto's, which answers late.
             await page.context().route('https://**', (route) => {
                 elsewhere.push(route.request().url());
@@ -189,8 +234,8 @@ module.exports = {
                     };</script>` });
             });
             await page.goto(new URL(
-                `/report/${run}#view=log&test=store/stores_any_string`,
-                address).href);
+                `report/${run}#view=log&test=store/stores_any_string`,
+                page.url()).href);
             await page.waitForSelector('body[data-shown=log]');
             await page.getByText('Export', { exact: true }).click();
             assert.deepStrictEqual(await chromium.serious(page), []);

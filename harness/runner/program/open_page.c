@@ -72,13 +72,13 @@ void test_log_open_page(const char *path)
 
     if (error == ENOENT)
         test_log_notice("--open: %s is not in PATH; install xdg-utils, or open "
-                        "the report yourself",
+                        "the page yourself",
                         opener);
     else if (error)
-        test_log_notice("--open: cannot run %s: %s; open the report yourself",
+        test_log_notice("--open: cannot run %s: %s; open the page yourself",
                         opener, strerror(error));
     else if (fails_soon(pid))
-        test_log_notice("--open: %s found no browser; open the report yourself",
+        test_log_notice("--open: %s found no browser; open the page yourself",
                         opener);
 }
 

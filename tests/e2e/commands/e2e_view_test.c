@@ -86,33 +86,132 @@ Test(e2e_view, gives_the_page_to_all_and_data_for_the_token)
                "Content-Length: "));
 }
 
-Test(e2e_view, a_cookie_may_read_and_not_post)
+/* Begins a session: its cookie, and the folder where browsers send it. */
+static void begin_session(char cookie[256], char place[128])
 {
-    char cookie[256] = "";
     const char *answer, *at;
 
-    server_start(NULL);
     answer = server_ask("POST", "/api/session",
                         "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n",
                         server_port, server_token);
     server_expect(answer, 204);
     at = strstr(answer, "Set-Cookie: testlog-");
     cr_assert(at);
-    cr_expect(strstr(at, "; HttpOnly; SameSite=Strict; Path=/\r\n"));
     cr_expect_not(strstr(at, server_token));
-    sscanf(at, "Set-Cookie: %255[^;]", cookie);
-    server_expect(server_ask("GET", "/api/runs",
-                             "Host: 127.0.0.1:%u\r\nCookie: a=b; %s\r\n",
-                             server_port, cookie),
-                  200);
-    server_expect(server_ask("POST", "/api/session",
-                             "Host: 127.0.0.1:%u\r\nCookie: %s\r\n",
-                             server_port, cookie),
-                  403);
-    server_expect(server_ask("POST", "/api/capture",
-                             "Host: 127.0.0.1:%u\r\nCookie: %s\r\n",
-                             server_port, cookie),
-                  403);
+    cr_assert_eq(sscanf(at,
+                        "Set-Cookie: %255[^;]; HttpOnly; SameSite=Strict; "
+                        "Path=%127[^\r]",
+                        cookie, place),
+                 2, "%s", answer);
+    at = strstr(answer, "Content-Location: ");
+    cr_assert(at);
+    cr_expect_eq(strncmp(at + 18, place, strlen(place)), 0, "%s", answer);
+}
+
+/* Asks for a path below a folder with a cookie; returns the status. */
+static const char *ask_with(const char *cookie, const char *method,
+                            const char *place, const char *path)
+{
+    char target[512];
+
+    snprintf(target, sizeof(target), "%s%s", place, path);
+    return server_ask(method, target,
+                      "Host: 127.0.0.1:%u\r\nCookie: a=b; %s\r\n", server_port,
+                      cookie);
+}
+
+Test(e2e_view, a_cookie_reads_below_its_folder_and_does_not_post)
+{
+    static const char *const data[] = {"api/runs", "api/index", "api/programs",
+                                       "run/" RUN "/run.json",
+                                       "run/" RUN "/results.tsv"};
+    char cookie[256], place[128], *last;
+
+    server_start(NULL);
+    begin_session(cookie, place);
+    cr_expect_gt(strlen(place), 60);
+    for (size_t i = 0; i < sizeof(data) / sizeof(*data); i++) {
+        server_expect(ask_with(cookie, "GET", place, data[i]), 200);
+        server_expect(ask_with(cookie, "GET", "/", data[i]), 403);
+        server_expect(ask_with("b=c", "GET", place, data[i]), 403);
+    }
+    server_expect(ask_with(cookie, "GET", place, ""), 200);
+    server_expect(ask_with(cookie, "GET", place, "report/" RUN), 200);
+    server_expect(ask_with(cookie, "POST", place, "api/session"), 403);
+    server_expect(ask_with(cookie, "POST", place, "api/capture"), 403);
+    server_expect(ask_with(cookie, "POST", "/", "api/capture"), 403);
+    last = place + strlen(place) - 2;
+    *last ^= 1;
+    server_expect(ask_with(cookie, "GET", place, "api/runs"), 404);
+    server_expect(ask_with(cookie, "GET", place, ""), 404);
+}
+
+/* A page of a run that has scripts sees its own address: with that of the
+ * folder, a server of another user would get the cookie. */
+Test(e2e_view, sends_pages_of_runs_from_an_address_of_their_own)
+{
+    char cookie[256], place[128], address[128], other[160];
+    const char *answer;
+
+    e2e_run("echo '<x/>' >runs/" RUN "/report.xml");
+    server_start(NULL);
+    begin_session(cookie, place);
+    answer = ask_with(cookie, "GET", place, "run/" RUN "/report.html");
+    server_expect(answer, 302);
+    cr_assert_eq(
+        sscanf(strstr(answer, "Location: "), "Location: %127[^\r]", address),
+        1);
+    cr_expect_not(strstr(address, place + 4));
+    answer = ask_with("b=c", "GET", "", address);
+    server_expect(answer, 200);
+    cr_expect(strstr(answer, "page\n"));
+    cr_expect(strstr(answer, "Content-Security-Policy: sandbox "
+                             "allow-scripts allow-downloads\r\n"));
+    snprintf(other, sizeof(other), "%s/../run.json", address);
+    server_expect(ask_with("b=c", "GET", "", other), 404);
+    address[strlen(address) - 1] ^= 1;
+    server_expect(ask_with(cookie, "GET", "", address), 404);
+    server_expect(ask_with(cookie, "GET", "", "/page-"), 404);
+    server_expect(ask_with(cookie, "GET", place, "run/" RUN "/report.xml"),
+                  302);
+    server_expect(ask_with(cookie, "GET", place, "run/" RUN "/none.html"), 404);
+}
+
+/* Only the last ones are kept. */
+Test(e2e_view, forgets_addresses_of_pages)
+{
+    char cookie[256], place[128], path[64], first[128];
+    const char *answer;
+
+    server_start(NULL);
+    begin_session(cookie, place);
+    for (int i = 0; i < 70; i++) {
+        snprintf(path, sizeof(path), "run/" RUN "/%d.html", i);
+        e2e_run("echo page >runs/" RUN "/%d.html", i);
+        answer = ask_with(cookie, "GET", place, path);
+        server_expect(answer, 302);
+        if (!i)
+            sscanf(strstr(answer, "Location: "), "Location: %127[^\r]", first);
+    }
+    server_expect(ask_with(cookie, "GET", "", first), 404);
+    cr_expect_eq(server_stop(SIGTERM), 0);
+}
+
+/* As a link in a chat or in a mail does. */
+Test(e2e_view, gives_a_page_without_data_to_links_elsewhere)
+{
+    static const char *const pages[] = {"/", "/report/" RUN, "/test"};
+
+    server_start(NULL);
+    for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+        server_expect(server_ask("GET", pages[i],
+                                 "Host: localhost:%u\r\nSec-Fetch-Site: "
+                                 "cross-site\r\n",
+                                 server_port),
+                      200);
+        server_expect(
+            server_ask("GET", pages[i], "Host: evil:%u\r\n", server_port), 403);
+    }
 }
 
 Test(e2e_view, refuses_other_pages)
@@ -563,19 +662,7 @@ Test(e2e_view, says_why_nothing_was_captured)
 
 Test(e2e_view, captures_nothing_without_the_header)
 {
-    char cookie[256];
-    const char *answer;
-
     server_start(NULL);
-    answer = server_ask("POST", "/api/session",
-                        "Host: 127.0.0.1:%u\r\nAuthorization: Bearer %s\r\n",
-                        server_port, server_token);
-    cr_assert_eq(sscanf(strstr(answer, "Set-Cookie: "), "Set-Cookie: %200[^;]",
-                        cookie + 8),
-                 1);
-    memcpy(cookie, "Cookie: ", 8);
-    strncat(cookie, "\r\n", 3);
-    server_expect(post_capture(cookie, "{}"), 403);
     server_expect(post_capture("", "{}"), 403);
     server_expect(server_ask("GET", "/api/capture", "Host: 127.0.0.1:%u\r\n%s",
                              server_port, authorization()),
@@ -751,6 +838,33 @@ Test(e2e_view, refuses_a_port_in_use)
     e2e_expect_is(result->err, line);
 }
 
+/* A program in the place of xdg-open, which notes what it gets. */
+#define OPENER                                                                 \
+    "mkdir bin && printf '#!/bin/sh\necho \"$@\" >$PWD/opened\n"               \
+    "cp \"$1\" $PWD/page; ls -l \"$1\" >$PWD/mode\n' >bin/xdg-open && "        \
+    "chmod +x bin/xdg-open"
+
+/* All users see a program's arguments. */
+Test(e2e_view, opens_a_browser_without_the_token_in_its_arguments)
+{
+    const struct e2e *result;
+    char token[80] = "";
+
+    e2e_run(OPENER);
+    result = e2e_run("PATH=$PWD/bin:$PATH timeout -s TERM 3 " TESTLOG
+                     " view --open runs");
+    cr_assert_eq(
+        sscanf(result->out, "http://127.0.0.1:%*u/#token=%79[0-9a-f]", token),
+        1, "%s", result->out);
+    e2e_expect_is(result->err, "");
+    result = e2e_run("cat opened");
+    cr_expect_not(strstr(result->out, token), "%s", result->out);
+    e2e_expect_has(result->out, "/runs/.view-");
+    e2e_expect_has(e2e_run("cat page")->out, token);
+    e2e_expect_has(e2e_run("cat mode")->out, "-rw-------");
+    e2e_expect_is(e2e_run("ls -A runs | grep view")->out, "");
+}
+
 Test(e2e_view, opens_the_run_that_is_named)
 {
     const struct e2e *result;
@@ -811,6 +925,25 @@ Test(e2e_view, ends_requests_that_take_too_long)
         }
         usleep(200000);
     }
+    server_expect(server_get("/api/runs"), 200);
+}
+
+/* Clients without a secret must not lock out those who have it. */
+Test(e2e_view, answers_the_owner_among_many_strangers)
+{
+    enum { STRANGERS = 1500 };
+    static int strangers[STRANGERS];
+    int events;
+
+    server_start(NULL);
+    events = listen_to_events();
+    for (size_t i = 0; i < STRANGERS; i++)
+        strangers[i] = server_connect();
+    server_expect(server_get("/api/runs"), 200);
+    e2e_run("mkdir -p " GOES_ON "/tests");
+    wait_for(events, "data: ");
+    for (size_t i = 0; i < STRANGERS; i++)
+        close(strangers[i]);
     server_expect(server_get("/api/runs"), 200);
 }
 

@@ -254,7 +254,7 @@ Test(e2e_page_link, explains_why_nothing_opens)
     result = e2e_run(WITH_FAKE "%s --open", small());
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "\ntestlog: --open: xdg-open found no browser; "
-                                "open the report yourself\nreport: ");
+                                "open the page yourself\nreport: ");
     cr_assert_eq(chmod("fake/xdg-open", 0666), 0);
     result = e2e_run("PATH=\"$PWD/fake\" %s --open", small());
     e2e_expect_code(result, 0);
@@ -264,6 +264,6 @@ Test(e2e_page_link, explains_why_nothing_opens)
     result = e2e_run("PATH=\"$PWD/fake\" %s --open", small());
     e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "\ntestlog: --open: xdg-open is not in PATH; "
-                                "install xdg-utils, or open the report "
+                                "install xdg-utils, or open the page "
                                 "yourself\nreport: ");
 }

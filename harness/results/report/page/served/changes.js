@@ -30,7 +30,7 @@ const changes = (() => {
     function start() {
         if (!report.run.head || !report.goesOn())
             return;
-        const events = new EventSource('/api/events');
+        const events = new EventSource(addresses.url('api/events'));
 
         events.addEventListener('message', () => {
             if (report.goesOn())

@@ -16,7 +16,7 @@
         if (!details.open)
             return;
         try {
-            const answer = await fetch('/api/runs');
+            const answer = await fetch(addresses.url('api/runs'));
             const others = (await answer.json()).runs
                 .filter(({ name }) => name !== served.run);
 

@@ -2,7 +2,7 @@
 // the blocks of data when they are asked for. A part of it that somebody saved
 // has its own.
 const served = (() => {
-    const PREFIX = '/report/';
+    const PREFIX = addresses.report('');
     const there = location.protocol.startsWith('http') &&
         location.pathname.startsWith(PREFIX);
     const run = there ? location.pathname.slice(PREFIX.length) : '';
@@ -15,7 +15,7 @@ const served = (() => {
 
     // url() is the address of a file of the run.
     function url(file) {
-        return `/run/${run}/${file}`;
+        return addresses.url(`run/${run}/${file}`);
     }
 
     async function get(file) {
@@ -28,7 +28,7 @@ const served = (() => {
 
     function linkBack() {
         document.querySelector('header .run').prepend(
-            dom.make('a', { href: '/' }, 'All runs'), ' ');
+            dom.make('a', { href: addresses.url('') }, 'All runs'), ' ');
     }
 
     if (there) {

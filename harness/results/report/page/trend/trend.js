@@ -59,7 +59,7 @@
         const program = addresses.read().get('program') || '';
         const test = addresses.read().get('test') || '';
         const answer = await follow.get(
-            `/api/test?${addresses.words({ program, test })}`, {
+            addresses.url(`api/test?${addresses.words({ program, test })}`), {
                 400: 'The address names no test: open it from All runs.',
                 404: `No run has the test ${format.line(test)} of ` +
                     `${format.line(program)}.`,

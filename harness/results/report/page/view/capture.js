@@ -16,7 +16,7 @@ const capture = (() => {
     }
 
     async function findPrograms() {
-        const answer = await fetch('/api/programs');
+        const answer = await fetch(addresses.url('api/programs'));
         const { programs } = await answer.json();
 
         program.replaceChildren(...programs.map(option));
@@ -44,8 +44,8 @@ const capture = (() => {
 
     // What the server refuses, it explains.
     async function record() {
-        const answer = await fetch('/api/capture', { method: 'POST', headers,
-            body: JSON.stringify(asked()) });
+        const answer = await fetch(addresses.url('api/capture'), {
+            method: 'POST', headers, body: JSON.stringify(asked()) });
 
         if (answer.status !== 200 && answer.status !== 409)
             throw new Error(await answer.text());
@@ -53,7 +53,7 @@ const capture = (() => {
 
         if (error)
             throw new Error(error);
-        location.assign(`/report/${run}`);
+        location.assign(addresses.report(run));
     }
 
     async function submit(event) {

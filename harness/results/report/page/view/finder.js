@@ -37,7 +37,7 @@ const finder = (() => {
 
     function section(run, tests) {
         return make('section', { 'aria-label': `Run ${run.name}` },
-            make('h3', {}, make('a', { href: `/report/${run.name}` },
+            make('h3', {}, make('a', { href: addresses.report(run.name) },
                 run.name), ' ', make('span', { class: `state-${run.state}` },
                 run.state)),
             make('ul', { class: 'tests' },
@@ -66,7 +66,8 @@ const finder = (() => {
 
     async function searchRun(run, text, most) {
         const answer = await follow.get(
-            `/api/search?${addresses.words({ run: run.name, text, most })}`,
+            addresses.url(`api/search?${
+                addresses.words({ run: run.name, text, most })}`),
             { 500: 'it cannot be searched', 404: 'it is no longer there' },
             { signal: running.signal });
         const answered = await answer.json();
@@ -100,7 +101,8 @@ const finder = (() => {
 
     async function searchAll(text) {
         const { signal } = running;
-        const answer = await follow.get('/api/runs', {}, { signal });
+        const answer = await follow.get(addresses.url('api/runs'), {},
+            { signal });
         const { runs } = await answer.json();
         let hits = 0;
         let at = 0;
@@ -129,7 +131,8 @@ const finder = (() => {
         if (text)
             values.set('search', text);
         history.replaceState(null, '',
-            `/#${addresses.words(Object.fromEntries(values))}`);
+            `${addresses.url('')}#${
+                addresses.words(Object.fromEntries(values))}`);
     }
 
     async function search(text) {

@@ -33,7 +33,7 @@ const follow = (() => {
     }
 
     function listen(show) {
-        const events = new EventSource('/api/events');
+        const events = new EventSource(addresses.url('api/events'));
 
         events.onopen = () => { state.textContent = ''; };
         events.onmessage = show;

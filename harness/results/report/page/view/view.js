@@ -3,24 +3,27 @@
     const main = document.getElementById('main');
 
     // The token is in the address's hash, which no server sees. It gives a
-    // cookie, which opens what the page links to.
+    // cookie, which opens what the page links to, and a folder for it.
     async function begin() {
         const token =
             new URLSearchParams(location.hash.slice(1)).get('token');
 
         const headers = token ? { Authorization: `Bearer ${token}` } : {};
-        const answer = await fetch('/api/session',
+        const answer = await fetch(addresses.url('api/session'),
             { method: 'POST', headers });
 
-        if (answer.ok)
+        if (answer.ok) {
+            addresses.enter(answer.headers.get('Content-Location'));
             capture.start(token);
+        }
+        document.querySelector('base').href = addresses.url('run/');
     }
 
     // The page of a run is made on demand, even for one without report.html.
     function linkReports(tables) {
         for (const link of tables.querySelectorAll('a')) {
             link.setAttribute('href', link.getAttribute('href').replace(
-                /^([^/]+)\/report\.html/, '/report/$1'));
+                /^([^/]+)\/report\.html/, addresses.report('$1')));
         }
     }
 
@@ -39,7 +42,7 @@
     }
 
     async function load() {
-        const answer = await follow.get('/api/index');
+        const answer = await follow.get(addresses.url('api/index'));
         const tables = new DOMParser().parseFromString(
             await answer.text(), 'text/html');
 
@@ -56,7 +59,7 @@
         finder.start(); // before the page is ready
         await follow.start(load);
         if (run && /^[-.:\dT]+$/.test(run))
-            location.assign(`/report/${run}`);
+            location.assign(addresses.report(run));
     }
 
     start().catch((error) => follow.notice(error.message));
