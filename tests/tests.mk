@@ -171,7 +171,7 @@ $(SIMULATE) $(PEAK): $(L)/tests/%: $(L)/tests/support/%.o $(LIB)
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,devices_% e2e_% soak_%),$(ALL_TESTS))
 
-$(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(ENTRY) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(ENTRY) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PEAK) $(PLAYBACK) $(DRIVER)
 
 $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)

@@ -16,10 +16,7 @@
 #include "harness/results/reports/writers.h"
 #include "run_json.h"
 
-enum {
-    RUN_JSON_MOST = 1 << 30, /* bytes: a sparse file can have any size */
-    SHARDS_MOST = 1 << 20,
-};
+enum { SHARDS_MOST = 1 << 20 };
 
 static char *read_file(int fd)
 {
@@ -28,7 +25,7 @@ static char *read_file(int fd)
     ssize_t size;
 
     while ((size = read(fd, bytes, sizeof(bytes))) > 0 &&
-           text.size < RUN_JSON_MOST)
+           text.size < RUNNERS_FILE_MOST)
         trace_text_add(&text, bytes, (size_t)size);
     close(fd);
     if (text.failed || size)
@@ -131,7 +128,7 @@ static void read_earlier(struct test_log_result *result, const cJSON *test,
         calloc((size_t)cJSON_GetArraySize(tries) + 1, sizeof(*result->earlier));
     cJSON_ArrayForEach(before, tries)
     {
-        if (result->earlier)
+        if (result->earlier && result->earlier_count < RUNNERS_TRIES_MOST)
             result->earlier[result->earlier_count++] = (struct test_log_try){
 #define TEST_LOG_X(kind, name, field) .field = read_##kind(before, name),
                 TEST_LOG_TRY_MEMBERS(TEST_LOG_X)
@@ -359,11 +356,34 @@ void runners_json_add_parts(struct test_log_run *run, const cJSON *head)
     test_log_merged_runs_complete(run);
 }
 
+/* Counts the values of a text of JSON. */
+static size_t count_values(const char *text, size_t size)
+{
+    size_t count = 1;
+    bool quoted = false;
+
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            count += text[i] == ',' || text[i] == '[' || text[i] == '{';
+        else
+            i += text[i] == '\\';
+    return count;
+}
+
+cJSON *runners_json_parse(const char *text, size_t size)
+{
+    return count_values(text, size) > RUNNERS_VALUES_MOST
+               ? NULL
+               : cJSON_ParseWithLength(text, size);
+}
+
 cJSON *runners_json_read(const struct test_log_run *run, const char *name)
 {
     int fd = test_log_open(run, name, O_RDONLY);
     char *text = fd < 0 ? NULL : read_file(fd);
-    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    cJSON *json = text ? runners_json_parse(text, strlen(text)) : NULL;
 
     free(text);
     if (fd >= 0 && !json)

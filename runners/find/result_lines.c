@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -25,12 +26,18 @@ void runners_result_lines(const struct test_log_run *run, const char *part,
 {
     int fd = test_log_open(run, "results.jsonl", O_RDONLY);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    struct stat status;
+    size_t room = 0, count = 0;
     char *line = NULL;
-    size_t room = 0;
-    bool more = true;
+    ssize_t size;
+    bool more =
+        file && !fstat(fd, &status) && status.st_size <= RUNNERS_FILE_MOST;
 
-    while (file && more && getline(&line, &room, file) > 0) {
-        cJSON *json = is_wanted(line, part) ? cJSON_Parse(line) : NULL;
+    while (more && count++ < RUNNERS_TESTS_MOST &&
+           (size = getline(&line, &room, file)) > 0) {
+        cJSON *json = is_wanted(line, part)
+                          ? runners_json_parse(line, (size_t)size)
+                          : NULL;
 
         more = !json || take(context, json);
         cJSON_Delete(json);

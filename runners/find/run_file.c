@@ -16,8 +16,6 @@
 #include "harness/results/folder/run_folder.h"
 #include "run_json.h"
 
-enum { FILE_MOST = 1 << 30 }; /* bytes: a sparse file can have any size */
-
 struct run_file {
     FILE *stream;
     cJSON *head;
@@ -25,6 +23,7 @@ struct run_file {
     struct trace_text plan;
     char *line;
     size_t room;
+    size_t count; /* tests that were read */
     bool whole;
 };
 
@@ -67,7 +66,7 @@ static void parse(struct run_file *file)
     bool streams = read_head(file, &text);
 
     if (!text.failed && !file->plan.failed && text.size)
-        file->head = cJSON_ParseWithLength(text.data, text.size);
+        file->head = runners_json_parse(text.data, text.size);
     trace_text_free(&text);
     file->tests = cJSON_DetachItemFromObjectCaseSensitive(file->head, "tests");
     if (streams) {
@@ -83,7 +82,7 @@ struct run_file *runners_run_file_from(int fd)
     struct run_file *file = calloc(1, sizeof(*file));
     struct stat status;
 
-    if (!file || fstat(fd, &status) || status.st_size > FILE_MOST ||
+    if (!file || fstat(fd, &status) || status.st_size > RUNNERS_FILE_MOST ||
         !(file->stream = fdopen(fd, "r"))) {
         free(file);
         close(fd);
@@ -134,6 +133,10 @@ cJSON *runners_run_file_next(struct run_file *file)
 {
     ssize_t size;
 
+    if (file->count++ >= RUNNERS_TESTS_MOST) {
+        file->whole = false;
+        return NULL;
+    }
     if (file->tests)
         return cJSON_DetachItemFromArray(file->tests, 0);
     size = file->whole ? 0 : getline(&file->line, &file->room, file->stream);
@@ -143,7 +146,7 @@ cJSON *runners_run_file_next(struct run_file *file)
     if (file->whole)
         return NULL;
     size -= size > 1 && !strcmp(file->line + size - 2, ",\n") ? 2 : 1;
-    return cJSON_ParseWithLength(file->line, (size_t)size);
+    return runners_json_parse(file->line, (size_t)size);
 }
 
 bool runners_run_file_whole(const struct run_file *file)

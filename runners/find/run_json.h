@@ -3,6 +3,7 @@
 #define TESTLOG_RUN_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -13,6 +14,20 @@ struct trace_anchor;
 struct trace_reader;
 
 /* ---- read_run_json.c ---- */
+
+/* A pack of 100 KB can have a file of any size. So many bytes of a file are
+ * read, values of a text, which take 80 bytes each, tests, which take 800 bytes
+ * each, and tries of a test. */
+enum {
+    RUNNERS_FILE_MOST = 256 << 20,
+    RUNNERS_VALUES_MOST = 2 << 20,
+    RUNNERS_TESTS_MOST = 1 << 19,
+    RUNNERS_TRIES_MOST = 1000,
+};
+
+/* runners_json_parse parses a text; NULL if it is not JSON or has too many
+ * values. */
+struct cJSON *runners_json_parse(const char *text, size_t size);
 
 /* runners_json_read parses a file of a run; NULL with errno, which is EBADMSG
  * if the file is not JSON. */

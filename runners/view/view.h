@@ -60,6 +60,7 @@ struct view {
     unsigned rendering;   /* how many have a child */
     uint64_t render_most; /* ns that an answer may take */
     uint64_t answer_most; /* bytes of an answer */
+    uint64_t memory_most; /* bytes that a child may use */
     struct view_live *lives;
     unsigned following; /* how many these are */
     int watcher; /* epoll: a child has ended or written, a client has gone */

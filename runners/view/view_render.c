@@ -99,6 +99,8 @@ bool view_begin_renderings(struct view *view)
     view->watcher = epoll_create1(EPOLL_CLOEXEC);
     view->render_most = RENDER_SECONDS * SECOND;
     view->answer_most = ANSWER_MIB * MIB;
+    view->memory_most =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
     return view->watcher >= 0;
 }
 
@@ -118,15 +120,27 @@ static bool keep_own_files(const struct view *view, int output)
     return true;
 }
 
+void __asan_init(void) __attribute__((weak));
+
+/* A pack of 100 KB can have a file that takes any memory. AddressSanitizer
+ * reserves more than there is. */
+static bool limit(const struct view *view)
+{
+    const struct rlimit bytes = {view->answer_most, view->answer_most};
+    const struct rlimit memory = {view->memory_most, view->memory_most};
+
+    if (!__asan_init && setrlimit(RLIMIT_DATA, &memory))
+        return false;
+    return !setrlimit(RLIMIT_FSIZE, &bytes);
+}
+
 _Noreturn static void render(const struct view *view, int output, pid_t server,
                              const struct view_source *source)
 {
-    const struct rlimit most = {view->answer_most, view->answer_most};
     int failed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != server || setrlimit(RLIMIT_FSIZE, &most) ||
-        !keep_own_files(view, output))
+    if (getppid() != server || !limit(view) || !keep_own_files(view, output))
         _exit(EXIT_FAILURE);
     errno = 0;
     failed = source->write(view, source->context, stdout);

@@ -9,6 +9,13 @@
 
 E2E_FOLDER
 
+/* KiB. AddressSanitizer keeps memory that is free. */
+#ifdef __SANITIZE_ADDRESS__
+enum { MEMORY_MOST = 2000000 };
+#else
+enum { MEMORY_MOST = 500000 };
+#endif
+
 TestSuite(e2e_pack, .init = e2e_begin, .timeout = 300);
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
@@ -374,6 +381,34 @@ Test(e2e_pack, refuses_a_bad_pack_with_one_line)
         expect_refusal(e2e_run(HERE "%s cut.tar.zst", commands[i]), 2,
                        "testlog: cannot open the pack cut.tar.zst: Truncated");
         e2e_expect_code(e2e_run(LEFT), 0);
+    }
+}
+
+/* A pack of 100 KB can have a run.json of any size, whose values take 40 times
+ * as much memory, and whose tests 250 times. */
+Test(e2e_pack, reads_a_huge_run_json_in_little_memory)
+{
+    static const char *const members[] = {
+        "\"x\":[$(yes 0, | head -n 9000000 | tr -d '\\n')0],\n\"tests\":[\n]}",
+        "\"tests\":[$(yes 0, | head -n 9000000 | tr -d '\\n')0]}",
+        "\"tests\":[\n$(yes {}, | head -n 4000000)\n{}\n]}",
+        "\"tests\":[\n{\"test\":\"a/b\",\"earlier\":["
+        "$(yes {}, | head -n 4000000 | tr -d '\\n'){}]}\n]}"};
+
+    e2e_run("mkdir -p runs/2026-11-20T10-00-00.000001 && "
+            "ln -s 2026-11-20T10-00-00.000001 runs/latest");
+    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+        const struct e2e *result;
+
+        e2e_run("printf '{\"schema\":1,\n%%b\n' \"%s\" "
+                ">runs/latest/run.json",
+                members[i]);
+        cr_assert_gt(size_of("runs/latest/run.json"), 10 << 20);
+        result = e2e_run("'" BUILD_DIR "/tests/peak' peak " TESTLOG
+                         "diff runs/latest runs/latest; cat peak");
+        cr_expect_leq(atol(result->out), MEMORY_MOST, "%zu: %s", i,
+                      result->out);
+        cr_expect_gt(atol(result->out), 1000, "%zu: %s", i, result->out);
     }
 }
 
