@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sigbus.h"
+#include "trace/trace.h"
 
 enum { RANGES = 64 }; /* mappings at the same time */
 
@@ -30,10 +31,25 @@ static bool is_guarded(uintptr_t address)
     for (size_t i = 0; i < RANGES; i++) {
         uintptr_t begin = __atomic_load_n(&ranges[i].begin, __ATOMIC_ACQUIRE);
 
-        if (begin && address >= begin && address - begin < ranges[i].size)
+        if (begin && address >= begin &&
+            address - begin <
+                __atomic_load_n(&ranges[i].size, __ATOMIC_RELAXED))
             return true;
     }
     return false;
+}
+
+/* The last address without a guard at which the thread faulted. */
+static _Thread_local uintptr_t unguarded TRACE_TLS_;
+
+/* Returns whether an access may succeed now: another thread may have replaced
+ * the mapping and released its guard since the fault. */
+static bool may_repeat(uintptr_t address)
+{
+    bool repeats = address != unguarded;
+
+    unguarded = address;
+    return repeats;
 }
 
 /* Replaces a page that is gone by zeros. Any other fault goes to the previous
@@ -41,10 +57,13 @@ static bool is_guarded(uintptr_t address)
 static void on_sigbus(int number, siginfo_t *info, void *context)
 {
     uintptr_t address = (uintptr_t)info->si_addr;
+    bool ours = info->si_code == BUS_ADRERR;
     int error = errno;
 
     (void)context;
-    if (info->si_code != BUS_ADRERR || !is_guarded(address) ||
+    if (ours && !is_guarded(address) && may_repeat(address))
+        return;
+    if (!ours || !is_guarded(address) ||
         mmap((void *)(address & ~(page - 1)), page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         sigaction(number, &before, NULL);
@@ -72,35 +91,55 @@ static void uninstall(void)
         sigaction(SIGBUS, &before, NULL);
 }
 
+static struct range *find(const void *base)
+{
+    for (size_t i = 0; base && i < RANGES; i++)
+        if (ranges[i].begin == (uintptr_t)base)
+            return &ranges[i];
+    return NULL;
+}
+
 bool trace_sigbus_guard(const void *base, size_t size)
 {
-    struct range *range = NULL;
+    struct range *range;
 
     pthread_mutex_lock(&lock);
+    range = find(base);
     for (size_t i = 0; i < RANGES && !range; i++)
         if (!ranges[i].begin)
             range = &ranges[i];
     if (range) {
         range->size = size;
-        __atomic_store_n(&range->begin, (uintptr_t)base, __ATOMIC_RELEASE);
-        if (!taken++)
+        if (!range->begin && !taken++)
             install();
+        __atomic_store_n(&range->begin, (uintptr_t)base, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
     errno = EMFILE;
     return range;
 }
 
+void trace_sigbus_shrink(const void *base, size_t size)
+{
+    struct range *range;
+
+    pthread_mutex_lock(&lock);
+    range = find(base);
+    if (range)
+        __atomic_store_n(&range->size, size, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
 void trace_sigbus_release(const void *base)
 {
+    struct range *range;
+
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < RANGES; i++) {
-        if (ranges[i].begin != (uintptr_t)base)
-            continue;
-        __atomic_store_n(&ranges[i].begin, 0, __ATOMIC_RELEASE);
+    range = find(base);
+    if (range) {
+        __atomic_store_n(&range->begin, 0, __ATOMIC_RELEASE);
         if (!--taken)
             uninstall();
-        break;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -363,6 +363,7 @@ void trace_unmap_unused(void)
     if (!__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
         end >= trace_recording.file_size || trace_is_live())
         return;
+    trace_sigbus_shrink(header, end);
     munmap((unsigned char *)header + end, trace_recording.map_size - end);
     trace_recording.file_size = trace_recording.map_size = end;
 }
@@ -616,6 +617,8 @@ static void begin(struct trace_header *header, const struct place *place,
     publish(header);
     if (!was_part)
         release_file(last, last_size);
+    if (last != header) /* parts may have the same addresses */
+        trace_sigbus_release(last);
 }
 
 /* The header and the chunks within the limit. */
@@ -699,7 +702,9 @@ static int open_at(const struct place *place,
     header = make_fitting(place, &sizes);
     if (!header)
         return -1;
-    if (place->file) /* others can truncate it */
+    /* Others can truncate it, also while threads end what they record after the
+     * recording has ended. */
+    if (place->file)
         trace_sigbus_guard(header, sizes.file);
     trace_recording.file_limited =
         sizes.file - sizes.calls < whole_chunks(limit);
@@ -824,7 +829,6 @@ void trace_close_file(void (*closed)(void))
     closed();
     if (!trace_recording.is_part)
         cut();
-    trace_sigbus_release(trace_recording.header);
     __atomic_store_n(&changing, false, __ATOMIC_RELEASE);
 }
 

@@ -4,9 +4,11 @@
 
 #include "trace/format.h"
 #include "trace/read/reader.h"
+#include "trace/record/recorder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -706,6 +708,51 @@ Test(trace_recorder, loses_no_record_at_an_exit)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "open"), 0);
     trace_reader_close(reader);
+}
+
+/* ---- Files that others truncate ---- */
+
+static bool going; /* atomic */
+
+static void *leave_spans(void *unused)
+{
+    while (__atomic_load_n(&going, __ATOMIC_RELAXED)) {
+        trace_span(INFO, "outer");
+        for (int i = 0; i < 50; i++) {
+            trace_span(INFO, "inner", ("i", i));
+        }
+    }
+    return unused;
+}
+
+static void nothing(void)
+{
+}
+
+/* Threads still leave spans when the recording has ended. */
+Test(trace_recorder, survives_a_file_that_is_truncated_after_the_end)
+{
+    enum { THREADS = 4, ROUNDS = 300 };
+    pthread_t threads[THREADS];
+    const struct trace_options options = {.limit = 8 << 20};
+
+    __atomic_store_n(&going, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, leave_spans, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        const char *path = test_path("captured");
+        int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+        cr_assert_eq(trace_open_file(fd, &options), 0);
+        usleep(500);
+        trace_close_file(nothing);
+        cr_assert_eq(truncate(path, i % 2 ? 0 : TRACE_HEADER_SIZE), 0);
+        usleep(100);
+        unlink(path);
+    }
+    __atomic_store_n(&going, false, __ATOMIC_RELAXED);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* ---- Memory ---- */
