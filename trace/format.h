@@ -8,12 +8,12 @@
  * A thread takes a whole chunk, or some of the 16 pieces of 4 KiB of a chunk
  * that it shares with other threads. Each such range begins with a THREAD
  * record, whose `site` is the place of the thread's first one: ids are used
- * again. In older recordings it is 0. When a thread ends, it leaves a hole over the rest of its range; the
- * next owner of the rest writes a THREAD record there. Records follow each
- * other without gaps up to the end of the piece or to where writing stopped;
- * the next THREAD record may then be at the next piece. A record that needs
- * more than a chunk takes several in a row; the rest of the last one is used
- * normally.
+ * again. In older recordings it is 0. When a thread ends, it leaves a hole over
+ * the rest of its range; the next owner of the rest writes a THREAD record
+ * there. Records follow each other without gaps up to the end of the piece or
+ * to where writing stopped; the next THREAD record may then be at the next
+ * piece. A record that needs more than a chunk takes several in a row; the rest
+ * of the last one is used normally.
  *
  * A record is one slot, followed by its values. `slots` is stored before the
  * values and `time` last. A record with time 0 was never finished and can be

@@ -1,4 +1,5 @@
-// dom.js: makes elements. Text becomes text nodes and never markup.
+// dom.js: makes elements. Text becomes text nodes and never markup. What a page
+// says where no script runs is hidden as soon as one does.
 const dom = (() => {
     // make() makes an element. A property that is a function listens to the
     // event of that name; null and false leave an attribute out.
@@ -92,6 +93,12 @@ const dom = (() => {
         make('a', { href: address, download: name }).click();
         setTimeout(() => URL.revokeObjectURL(address), 10000);
     }
+
+    document.documentElement.classList.add('scripted');
+    document.addEventListener('DOMContentLoaded', () => {
+        for (const element of document.querySelectorAll('.plain'))
+            element.remove();
+    });
 
     return {
         make, replace, announce, command, badge, name, bar, pre, download,

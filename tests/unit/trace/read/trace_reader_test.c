@@ -58,7 +58,7 @@ Test(trace_reader, keeps_threads_apart_that_had_the_same_id)
     static const char *const names[] = {"first", "second", "third"};
     struct trace_value value;
     struct trace_entry entry;
-    uint64_t keys[3];
+    uint64_t keys[3] = {0};
     size_t events = 0, kernels = 0;
 
     test_record();
@@ -77,7 +77,7 @@ Test(trace_reader, keeps_threads_apart_that_had_the_same_id)
             cr_expect_eq(entry.thread->tid, ID);
         } else if (trace_entry_field(&entry, "thread", &value)) {
             cr_expect_str_eq(entry.thread->name, value.as.text);
-            keys[events++] = trace_thread_key(entry.thread);
+            keys[events++ % 3] = trace_thread_key(entry.thread);
         }
     }
     cr_expect_eq(kernels, 3);
