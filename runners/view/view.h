@@ -300,11 +300,9 @@ void view_watch_runs(struct view *);
 /* ---- view_connections.c ---- */
 
 /* view_begin_http starts the server on a listening socket; false if it cannot.
- * view_trust notes that a connection has shown a secret. view_end_slow ends
- * connections whose request has taken too long. */
+ * view_end_slow ends connections whose request has taken too long. */
 bool view_begin_http(struct view *, int listener);
 void view_end_http(struct view *);
-void view_trust(struct view *, const struct MHD_Connection *);
 void view_end_slow(struct view *);
 
 #endif

@@ -51,14 +51,6 @@ static void forget(struct view *view, struct MHD_Connection *connection)
     free(one);
 }
 
-void view_trust(struct view *view, const struct MHD_Connection *connection)
-{
-    struct view_connection *one = find(view, connection);
-
-    if (one)
-        one->trusted = true;
-}
-
 static void end(struct view_connection *one)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -157,15 +149,21 @@ static view_result on_request(void *context, struct MHD_Connection *connection,
                               size_t *body_size, void **state)
 {
     struct view_request *request = *state;
+    struct view_connection *one = find(context, connection);
+    view_result result;
 
     (void)version;
     if (request && *body_size)
         return on_body(request, body, body_size);
     if (request) {
-        set_since(context, connection, 0);
         request->target = target;
         request->method = method;
-        return view_route(request);
+        result = view_route(request);
+        if (one) {
+            one->since = 0;
+            one->trusted |= view_may_read(request);
+        }
+        return result;
     }
     request = calloc(1, sizeof(*request));
     if (!request)

@@ -93,7 +93,6 @@ static view_result get_data(const struct view_request *request)
 
     if (!view_may_read(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
-    view_trust(request->view, request->connection);
     for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++)
         if (!strcmp(request->target, pages[i].path))
             return pages[i].send(request);
@@ -131,7 +130,6 @@ static view_result post(const struct view_request *request)
 {
     if (!view_is_own_page(request) || !view_has_token(request))
         return view_refuse(request, MHD_HTTP_FORBIDDEN);
-    view_trust(request->view, request->connection);
     if (!strcmp(request->target, "/api/capture"))
         return view_capture(request);
     return !strcmp(request->target, "/api/session")
