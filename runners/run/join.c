@@ -389,7 +389,8 @@ static void end_old(const char *dir, int file,
     close(file);
 }
 
-/* Removes the files of ctests that have ended. */
+/* Removes the files of ctests that have ended, and the folders of processes
+ * that were killed while they asked one for its tests. */
 static void remove_old(const char *dir, const struct test_log_options *options)
 {
     char folder[PATH_MAX];
@@ -399,13 +400,20 @@ static void remove_old(const char *dir, const struct test_log_options *options)
     if (snprintf(folder, sizeof(folder), "%s/" RUNNERS_JOINED, dir) < PATH_MAX)
         files = opendir(folder);
     while (files && (entry = readdir(files))) {
+        static const char list[] = RUNNERS_JOIN_LIST;
+        bool is_list = !strncmp(entry->d_name, list, strlen(list));
         unsigned long long started;
         long pid;
         int file;
 
-        if (sscanf(entry->d_name, "%ld-%llu", &pid, &started) != 2 ||
+        if (sscanf(entry->d_name + (is_list ? strlen(list) : 0), "%ld-%llu",
+                   &pid, &started) != 2 ||
             test_log_process_started((pid_t)pid) == started)
             continue;
+        if (is_list) {
+            test_log_remove_tree(dirfd(files), entry->d_name);
+            continue;
+        }
         file = openat(dirfd(files), entry->d_name,
                       O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file >= 0)
@@ -417,9 +425,11 @@ static void remove_old(const char *dir, const struct test_log_options *options)
 }
 
 /* Makes the run of a ctest (0: of another process). */
-static int make_run(pid_t ctest, struct state *state, const char *dir,
+static int make_run(pid_t ctest, struct state *state,
+                    const struct joined *joined,
                     const struct test_log_options *options)
 {
+    const char *dir = joined->dir;
     struct test_log_run run = {
         .start = trace_anchor_now(), .dir_given = true, .scratch_word = "off"};
     int results = -1, error;
@@ -447,6 +457,8 @@ static int make_run(pid_t ctest, struct state *state, const char *dir,
     errno = error;
     if (results < 0 || elsewhere)
         return -1;
+    /* The list may take long: if this process is killed, others go on. */
+    write_state(joined->file, state);
     state->expected = ctest ? runners_count_joining(ctest, dir) : 0;
     return 0;
 }
@@ -512,7 +524,7 @@ static int take_run(struct joined *joined, struct state *state, pid_t ctest,
                     const struct test_log_options *options)
 {
     if (!read_state(joined->file, joined->dir, state) &&
-        make_run(ctest, state, joined->dir, options))
+        make_run(ctest, state, joined, options))
         return -1;
     return asprintf(&joined->path, "%s/%s", joined->dir, state->run) < 0 ? -1
                                                                          : 0;

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,8 +204,10 @@ static cJSON *list_tests(pid_t ctest, const char *dir,
     cJSON *json = NULL;
 
     if (!read_arguments(arguments, ctest) || !read_link(ctest, "cwd", build) ||
-        snprintf(folder, sizeof(folder), "%s/" RUNNERS_JOINED "/list-%ld", dir,
-                 (long)getpid()) >= PATH_MAX)
+        snprintf(folder, sizeof(folder),
+                 "%s/" RUNNERS_JOINED "/" RUNNERS_JOIN_LIST "%ld-%" PRIu64, dir,
+                 (long)getpid(),
+                 test_log_process_started(getpid())) >= PATH_MAX)
         return NULL;
     if (!make_folder(folder, build))
         json = ask(ctest, folder,

@@ -342,7 +342,8 @@ int runners_list_programs(const struct programs *,
 /* ---- joined_tests.c: the tests of a ctest ---- */
 
 /* The folder, beside the runs, of files that processes of a ctest share. */
-#define RUNNERS_JOINED ".joined"
+#define RUNNERS_JOINED    ".joined"
+#define RUNNERS_JOIN_LIST "list-"
 
 /* runners_find_ctest returns the nearest ctest above this process, 0 if there
  * is none. runners_count_joining returns how many commands of its tests join a

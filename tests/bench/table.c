@@ -17,7 +17,8 @@ static const char *held(double value, double budget)
 
 void bench_print_head(void)
 {
-    printf("%-36s %8s %7s %4s %12s %8s\n", "", "ratio", "budget", "held", "ns",
+    printf("%-36s %8s %7s %4s %12s %8s %12s %8s\n", "", "ratio", "budget",
+           "held", "ns", "median", "ns",
            bench_settings.instructions ? "instr" : "");
 }
 
@@ -32,6 +33,7 @@ void bench_print_row(const struct bench_row *row,
                      const struct bench_result *result, bool first)
 {
     char ratio[16] = "-", budget[16] = "", instructions[16] = "";
+    char middle[16] = "-";
 
     if (first)
         printf("-- %s\n", row->group);
@@ -41,13 +43,16 @@ void bench_print_row(const struct bench_row *row,
     }
     if (result->ratio > 0)
         snprintf(ratio, sizeof(ratio), "%.3f", result->ratio);
+    if (result->ratio > 0)
+        snprintf(middle, sizeof(middle), "%.3f", result->median_ratio);
     if (row->budget > 0)
         snprintf(budget, sizeof(budget), "%.2f", row->budget);
     if (result->instructions > 0)
         snprintf(instructions, sizeof(instructions), "%.0f",
                  result->instructions);
-    printf("%-36s %8s %7s %4s %12.2f %8s", row->name, ratio, budget,
-           held(result->ratio, row->budget), result->median, instructions);
+    printf("%-36s %8s %7s %4s %12.2f %8s %12.2f %8s", row->name, ratio, budget,
+           held(result->ratio, row->budget), result->least, middle,
+           result->median, instructions);
     printf(row->against ? " to %s\n" : "\n", row->against);
     fflush(stdout);
 }
@@ -130,7 +135,10 @@ static void add_row(cJSON *rows, const struct bench_row *row,
         cJSON_AddNumberToObject(object, "ratio", result->ratio);
     if (row->budget > 0 && result->ratio > 0)
         cJSON_AddBoolToObject(object, "held", result->ratio <= row->budget);
-    cJSON_AddNumberToObject(object, "ns", result->median);
+    if (result->ratio > 0)
+        cJSON_AddNumberToObject(object, "median_ratio", result->median_ratio);
+    cJSON_AddNumberToObject(object, "ns", result->least);
+    cJSON_AddNumberToObject(object, "median_ns", result->median);
     if (result->instructions > 0)
         cJSON_AddNumberToObject(object, "instructions", result->instructions);
     cJSON_AddItemToObject(object, "repetitions",

@@ -112,6 +112,26 @@ Test(e2e_joined_run, a_link_for_the_state_is_not_followed)
     e2e_expect_is(e2e_run("ls elsewhere")->out, "");
 }
 
+/* The first process of a run asks ctest for its tests, which may take long. The
+ * others go on with its run. */
+Test(e2e_joined_run, a_process_that_is_killed_early_leaves_nothing)
+{
+    e2e_run("echo 'if(DEFINED ENV{TESTLOG_JOINING})\n"
+            "execute_process(COMMAND sh -c \"echo $PPID >listing; "
+            "exec sleep 100\")\nendif()' >list; sed \"s,listing,$PWD/&,\" list "
+            ">>CTestTestfile.cmake");
+    add_sender("fails", "failed");
+    e2e_run("ctest & until [ -s listing ]; do sleep 0.01; done; "
+            "pkill -KILL -f -- \"run --join=$PWD/runs\"; "
+            "kill $(cat listing); wait; pkill -f 'sleep 100'");
+    e2e_expect_is(e2e_run("ls -d runs/2* | wc -l")->out, "1\n");
+    e2e_expect_has(outcomes(LATEST), "failed s/fails\n");
+    e2e_expect_is(e2e_run("ls runs/.joined | grep -c list")->out, "1\n");
+    e2e_run("sed -i '/^if/,/^endif/d' CTestTestfile.cmake; ctest");
+    e2e_expect_is(e2e_run("ls runs/.joined | grep -c list")->out, "0\n");
+    e2e_expect_is(e2e_run("ls -d runs/2* | wc -l")->out, "2\n");
+}
+
 /* The next ctest completes the run of one that was killed, and says that it
  * was. */
 Test(e2e_joined_run, the_run_of_a_killed_ctest_is_interrupted)
