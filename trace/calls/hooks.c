@@ -62,8 +62,7 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
 void __cyg_profile_func_enter(void *function, void *site)
 {
     if (__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) &&
-        !trace_is_unwanted(trace_calls.module, (uintptr_t)function) &&
-        !trace_is_busy(&trace_writer))
+        !trace_is_unwanted(trace_calls.module, (uintptr_t)function))
         enter(trace_frame_outer(trace_frame()), (uintptr_t)site,
               (uintptr_t)__builtin_return_address(0), (uintptr_t)function);
 }

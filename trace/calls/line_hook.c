@@ -78,8 +78,6 @@ static __attribute__((noinline)) void visit(uintptr_t frame, uintptr_t back)
         calls->module->filter == trace_recording.functions &&
         !trace_has_line(calls->module, back) && !ends_line(calls->top, frame))
         return;
-    if (trace_is_busy(&trace_writer))
-        return;
     writer = trace_enter();
     if (!writer)
         return;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 static void begin(void)
 {
     test_folder();
-    test_record_calls(TRACE_LIMIT_LEAST * 64);
+    test_record_calls(TRACE_LIMIT_DEFAULT);
 }
 
 TestSuite(trace_shadow, .init = begin);
@@ -248,6 +249,43 @@ Test(trace_shadow, follows_handlers_on_a_higher_stack)
     handle_elsewhere(memory, sizeof(memory));
 }
 
+static volatile size_t ticks;
+
+static void tick(int signal)
+{
+    (void)signal;
+    ticks++;
+}
+
+static void be_interrupted_often(void)
+{
+    while (ticks < 200)
+        leaf();
+}
+
+/* A handler may interrupt a hook. */
+Test(trace_shadow, counts_calls_in_handlers_that_it_cannot_record)
+{
+    struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
+    const struct itimerval every = {{0, 500}, {0, 500}};
+    const struct itimerval never = {{0, 0}, {0, 0}};
+    struct trace_reader *reader;
+    uint64_t lost, recorded;
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    be_interrupted_often();
+    setitimer(ITIMER_REAL, &never, NULL);
+    reader = test_read();
+    lost = trace_reader_summary(reader).lost[TRACE_LOSS_NESTED];
+    recorded = test_count(reader, TRACE_ENTRY_SPAN, "tick");
+    cr_expect_eq(trace_reader_calls_lost(reader), 0);
+    cr_expect_eq(recorded + lost, ticks, "%llu + %llu of %zu",
+                 (unsigned long long)recorded, (unsigned long long)lost, ticks);
+    cr_expect_gt(lost, 0);
+    trace_reader_close(reader);
+}
+
 /* ---- Coroutines ---- */
 
 static ucontext_t main_context, other_context;
@@ -361,7 +399,7 @@ static void end_and_begin(void)
     trace_close();
     leaf();
     unlink(test_path("recording"));
-    test_record_calls(TRACE_LIMIT_LEAST * 64);
+    test_record_calls(TRACE_LIMIT_DEFAULT);
     inner();
 }
 
