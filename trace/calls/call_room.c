@@ -136,20 +136,26 @@ __attribute__((noinline)) bool trace_call_find_room(struct trace_writer *writer,
     return true;
 }
 
+/* Once calls have no space, their ends are in that of spans. Without it, the
+ * call stays open: its entry cannot have its duration. */
 void trace_call_end_long(struct trace_writer *writer,
                          const struct trace_frame *frame, uint64_t now)
 {
-    struct trace_record *record;
     const struct trace_call_entry *first =
         (const struct trace_call_entry *)writer->base;
+    uint32_t number = TRACE_CALL_NUMBER | (uint32_t)(frame->call - first);
+    struct trace_record *record;
 
-    __atomic_store_n(&frame->call->duration, UINT32_MAX, __ATOMIC_RELEASE);
-    if (!reserve(writer, 1))
+    if (reserve(writer, 1))
+        record = put(&trace_calls, TRACE_KIND_CALL_END, 1);
+    else
+        record = trace_put(writer, TRACE_KIND_CALL_END, 0, 0, NULL);
+    if (!record)
         return;
-    record = put(&trace_calls, TRACE_KIND_CALL_END, 1);
     record->end = frame->start;
-    record->span = TRACE_CALL_NUMBER | (uint32_t)(frame->call - first);
+    record->span = number;
     __atomic_store_n(&record->time, now, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->call->duration, UINT32_MAX, __ATOMIC_RELEASE);
 }
 
 /* Readers skip the entry until another call takes it. Lines are as short as

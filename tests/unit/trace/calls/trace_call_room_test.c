@@ -125,6 +125,56 @@ Test(trace_call_room, records_the_end_of_a_long_call)
     trace_reader_close(reader);
 }
 
+/* A call that began long before and ends when calls have no space. */
+static void fill_space(void)
+{
+    struct trace_frame *top = trace_calls.top;
+    struct trace_record *first = trace_calls.record;
+    uint64_t longer = UINT64_C(5) << 32;
+
+    call_often(2 * TRACE_LIMIT_LEAST / sizeof(struct trace_call_entry));
+    cr_assert(trace_calls.full);
+    first->time -= longer;
+    top->start -= longer;
+}
+
+/* Reads the call of fill_space. */
+static struct trace_entry read_filling(void)
+{
+    struct trace_reader *reader = test_read();
+    struct trace_entry entry;
+
+    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "fill_space", &entry));
+    cr_expect_gt(trace_reader_calls_lost(reader), 0);
+    trace_reader_close(reader);
+    return entry;
+}
+
+Test(trace_call_room, records_the_end_of_a_long_call_without_space_for_calls)
+{
+    struct trace_entry entry;
+
+    test_record_calls(TRACE_LIMIT_LEAST);
+    trace_recording.header->clock = TRACE_CLOCK_MONOTONIC;
+    trace_recording.header->origin.ticks = 0;
+    fill_space();
+    entry = read_filling();
+    cr_expect_geq(entry.end - entry.time, UINT64_C(5) << 32);
+    cr_expect_lt(entry.end - entry.time, UINT64_C(6) << 32);
+}
+
+/* A shorter duration would not be true. */
+Test(trace_call_room, leaves_a_long_call_open_without_any_space)
+{
+    test_record_calls(TRACE_LIMIT_LEAST);
+    trace_recording.header->clock = TRACE_CLOCK_MONOTONIC;
+    trace_recording.header->origin.ticks = 0;
+    for (size_t i = 0; i < TRACE_LIMIT_DEFAULT / TRACE_SLOT_SIZE; i++)
+        trace_event(INFO, "fills");
+    fill_space();
+    cr_expect_eq(read_filling().end, UINT64_MAX);
+}
+
 static void set_clock_ahead(void)
 {
     trace_writer.last += UINT64_C(1) << 60;
