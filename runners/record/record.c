@@ -41,6 +41,9 @@
     X("--log-fields", 0, "log-fields", test_log_detail_words,                  \
       "more fields of a line; separate words with commas")                     \
     X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
+    X("--render", 0, "render", "auto|all|",                                    \
+      "write trace.json and log.txt of all processes, or only of small ones "  \
+      "and failed ones (auto)")                                                \
     X("--trace-limit", 0, "trace-limit", "BYTES",                              \
       "most bytes that a process may record (256M)")                           \
     X("--sample", 0, "sample", "[HZ|",                                         \

@@ -183,7 +183,6 @@ void runners_recorded_open(struct test_log_run *run,
     char path[PATH_MAX], part[PATH_MAX];
 
     test_log_copy_settings(run, options);
-    run->render_all = true;
     run->dir_given = options->dir_given;
     run->scratch_word = options->scratch;
     test_log_trust_program(program);

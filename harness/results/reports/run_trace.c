@@ -1,8 +1,12 @@
 /* run_trace.c: writes the trace of a whole run: its tests, each as a process,
  * and its workers.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
@@ -11,6 +15,8 @@
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 #include "trace/export/chrome.h"
+
+enum { LARGE = 4 << 20 }; /* bytes of a trace */
 
 struct trace_chrome_test test_log_trace_test(const char *name,
                                              const struct test_log_run *run,
@@ -136,12 +142,31 @@ static void add_to_trace(struct trace_chrome *chrome,
     trace_text_free(&stacks);
 }
 
+/* A large trace is written once: that of the run's only test is the run's, too.
+ */
+static bool link_trace(const struct test_log_run *run, const char *name)
+{
+    const struct test_log_result *only = run->results;
+    char from[PATH_MAX], to[PATH_MAX], path[PATH_MAX];
+    struct stat status;
+
+    return run->count == 1 && only->folder && !only->unrendered &&
+           snprintf(path, sizeof(path), "%s/trace.json", only->folder) <
+               PATH_MAX &&
+           !test_log_path(run, path, from) && !test_log_path(run, name, to) &&
+           !lstat(from, &status) && S_ISREG(status.st_mode) &&
+           status.st_size > LARGE && (!unlink(to) || errno == ENOENT) &&
+           !link(from, to);
+}
+
 int test_log_write_trace(const struct test_log_run *run, const char *name)
 {
     struct trace_chrome chrome;
     struct trace_file file;
     uint32_t pid = 0;
 
+    if (link_trace(run, name))
+        return 0;
     if (test_log_create(run, name, &file))
         return -1;
     trace_chrome_begin(&chrome, file.stream);

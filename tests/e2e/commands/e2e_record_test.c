@@ -277,6 +277,23 @@ Test(e2e_record, compresses_large_recordings)
     cr_expect_not(is_left("recording.zst"));
 }
 
+/* As those of a test; with all, a large trace is there once. */
+Test(e2e_record, writes_the_trace_of_a_large_recording_on_demand)
+{
+    static const char *const names[] = {"trace.json", "log.txt"};
+
+    for (int all = 0; all < 2; all++) {
+        e2e_run("STUB_LAUNCHES=%d " RECORD "--render=%s -- %s init", MANY,
+                e2e_stub(), all ? "all" : "auto", e2e_any("gpu_any"));
+        for (size_t i = 0; i < 2; i++)
+            cr_expect_eq(is_left(names[i]), all, "%s", names[i]);
+        e2e_expect_is(e2e_run("find -L testlog-runs/latest -name trace.json "
+                              "-size +4M -printf '%%i\\n' | uniq | wc -l")
+                          ->out,
+                      all ? "1\n" : "0\n");
+    }
+}
+
 /* ---- The program ---- */
 
 static const struct {

@@ -96,8 +96,10 @@ static view_result on_request(void *context, struct MHD_Connection *connection,
                               const char *version, const char *body,
                               size_t *size, void **state)
 {
-    const struct view_request request = {context, connection, method,
-                                         target,  NULL,       0};
+    const struct view_request request = {.view = context,
+                                         .connection = connection,
+                                         .method = method,
+                                         .target = target};
 
     (void)version;
     (void)body;
