@@ -1,4 +1,5 @@
-/* module.c: what happens when an annotated program or shared object is loaded.
+/* module.c: what happens when an annotated program or shared object is loaded,
+ * or one that calls the hooks of functions.
  */
 #include "trace/capture/server.h"
 #include "trace/device.h"
@@ -14,8 +15,12 @@ void trace_module_register(struct trace_module *module,
         module->begin = begin;
         module->end = end;
     }
-    if (!trace_sites_add(module))
-        return;
+    if (trace_sites_add(module))
+        trace_process_begin();
+}
+
+void trace_process_begin(void)
+{
     if (trace_join_invited() && !trace_process_record())
         trace_device_offer();
     trace_server_listen_asked();

@@ -47,6 +47,11 @@ struct trace_function_filter {
     } modules[];
 };
 
+/* trace_function_filter_attach attaches to a filter in shared memory, by its
+ * id; NULL if there is none: all calls are recorded. */
+const struct trace_function_filter *trace_function_filter_attach(
+    const char *id);
+
 /* A byte is for 16 addresses: a function with two hooks is not smaller. */
 enum { TRACE_WANTED_SHIFT = 4 };
 

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <unistd.h>
 
 #include "symbols.h"
 #include "trace/base/containers.h"
+#include "trace/base/file.h"
 #include "trace/base/strings.h"
 
 /* A module of this process. */
@@ -74,7 +76,8 @@ static void find_range(const struct dl_phdr_info *info, struct module *module)
 static int add_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct making *making = context;
-    const char *name = making->count ? info->dlpi_name : "/proc/self/exe";
+    bool own = !making->code->files && !making->count;
+    const char *name = own ? "/proc/self/exe" : info->dlpi_name;
     struct module *module;
 
     (void)size;
@@ -89,6 +92,39 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context)
     if (realpath(name, module->path))
         making->count++;
     return 0;
+}
+
+/* Adds a file that another program loads. */
+static void add_file(struct making *making, const char *path)
+{
+    enum { SEGMENTS = 64 };
+    ElfW(Phdr) segments[SEGMENTS];
+    struct dl_phdr_info info = {.dlpi_name = path, .dlpi_phdr = segments};
+    int fd = trace_open_regular(path);
+    ElfW(Ehdr) head;
+
+    if (fd < 0)
+        return;
+    if (pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+        !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+        head.e_phentsize == sizeof(*segments) && head.e_phnum <= SEGMENTS &&
+        pread(fd, segments, head.e_phnum * sizeof(*segments),
+              (off_t)head.e_phoff) ==
+            (ssize_t)(head.e_phnum * sizeof(*segments))) {
+        info.dlpi_phnum = head.e_phnum;
+        add_module(&info, sizeof(info), making);
+    }
+    close(fd);
+}
+
+static void add_modules(struct making *making)
+{
+    char **files = making->code->files;
+
+    if (!files)
+        dl_iterate_phdr(add_module, making);
+    for (; files && *files; files++)
+        add_file(making, *files);
 }
 
 /* ---- Functions ---- */
@@ -448,7 +484,7 @@ int test_log_function_filter_share(struct test_log_recorded_code *code,
 
     code->hooked = code->lined = false;
     if (code->functions.count || code->lines.count)
-        dl_iterate_phdr(add_module, &making);
+        add_modules(&making);
     for (size_t i = 0; i < making.count && !making.failed; i++)
         judge_module(&making, &making.modules[i]);
     if (making.failed)

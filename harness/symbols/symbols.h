@@ -222,12 +222,13 @@ struct test_log_recorded_code {
     uint32_t depth;                          /* most open calls; 0: any */
     uint64_t least; /* ns of a call that calls nothing */
     struct test_log_line_list lines;
+    char **files; /* of the program, and what it loads; NULL: this process's */
     bool hooked; /* found: a module calls the hooks of functions */
     bool lined;  /* found: a module calls that of lines */
 };
 
-/* test_log_function_filter_share makes the filter of this process's modules, in
- * memory that workers attach to: of each module that calls the hooks, the
+/* test_log_function_filter_share makes the filter of a program, in memory that
+ * its processes attach to: of each module that calls the hooks, the
  * functions and lines that are recorded. `start` is a moment of before. It
  * returns the memory's id, or -1 with errno. */
 int test_log_function_filter_share(struct test_log_recorded_code *,

@@ -53,15 +53,6 @@ static bool is_folder(const char *path)
     return !lstat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-/* Attaches to the runner's filter of calls and lines; NULL: all calls are
- * recorded. */
-static const struct trace_function_filter *attach_filter(const char *id)
-{
-    const void *memory = *id ? shmat(atoi(id), NULL, SHM_RDONLY) : (void *)-1;
-
-    return memory == (void *)-1 ? NULL : memory;
-}
-
 /* A test runs even if it cannot be recorded; the runner prints why. */
 static void record(const struct test_log_session *session, const char *folder,
                    const char *show, const char *show_origin)
@@ -87,7 +78,8 @@ static void record(const struct test_log_session *session, const char *folder,
         .limit = strtoull(session->limit, NULL, 10),
         .functions_limit = none ? 0 : profiler.functions_limit,
         .meters = trace_profiler_meters(&profiler),
-        .functions = none ? NULL : attach_filter(session->functions),
+        .functions =
+            none ? NULL : trace_function_filter_attach(session->functions),
         .origin = test_log_anchor_of(session->origin),
         .meta = meta,
     };

@@ -21,6 +21,7 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/runner/options/filters.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/sampling.h"
 #include "harness/session.h"
@@ -46,6 +47,12 @@
       "and failed ones (auto)")                                                \
     X("--trace-limit", 0, "trace-limit", "BYTES",                              \
       "most bytes that a process may record (256M)")                           \
+    X("--functions", 0, "functions", "none|GLOBS",                             \
+      "functions whose calls are recorded: store_*,!*_cmp")                    \
+    X("--functions-depth", 0, "functions-depth", "N",                          \
+      "most calls within each other that are recorded; 0: all")                \
+    X("--functions-min", 0, "functions-min", "TIME",                           \
+      "leave out calls that are shorter and call nothing: 1us")                \
     X("--sample", 0, "sample", "[HZ|",                                         \
       "sample where threads spend processor time, HZ times a second (1000)")   \
     X("--sample-stacks", 0, "sample-stacks", "pointers|dwarf|",                \
@@ -176,6 +183,27 @@ static void export_options(const struct test_log_options *options)
     trace_text_free(&text);
 }
 
+/* The program attaches to the filter, which lasts as long as we do. */
+static void filter_functions(struct test_log_run *run,
+                             const struct test_log_options *options,
+                             const char *program)
+{
+    char **files = options->functions.value || options->functions_depth ||
+                           options->functions_least
+                       ? runners_loaded_files(program)
+                       : NULL;
+    const char *field = test_log_functions_prepare(options, run, files);
+
+    if (files)
+        test_log_functions_find_unmatched(run, options);
+    test_log_print_unmatched(run);
+    if (*field)
+        setenv("TESTLOG_RECORD_FUNCTIONS", field, 1);
+    else
+        unsetenv("TESTLOG_RECORD_FUNCTIONS");
+    runners_free_files(files);
+}
+
 static char *command_of(char **program)
 {
     struct trace_text text = {0};
@@ -256,6 +284,7 @@ static int record(struct test_log_options *options, char **program)
     runners_recorded_shown(options);
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
     export_options(options);
+    filter_functions(&run, options, program[0]);
     run.command = command_of(program);
     runners_recorded_open(&run, options, program[0], folder);
     end = run_recorded(&run, options, program, folder);

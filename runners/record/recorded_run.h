@@ -22,6 +22,12 @@ void runners_recorded_shown(struct test_log_options *);
 void runners_recorded_options(const struct test_log_options *,
                               struct trace_text *);
 
+/* runners_loaded_files returns the file of a program and those that it loads
+ * when it starts, up to a NULL; NULL without memory. runners_free_files frees
+ * them. */
+char **runners_loaded_files(const char *program);
+void runners_free_files(char **);
+
 /* runners_recorded_open makes the folders of a run of a program, and sets
  * `folder`, which has PATH_MAX bytes, to that of its processes; "" if it has
  * printed why that failed. runners_recorded_end prints where the run is, once

@@ -1,9 +1,6 @@
 /* hooks.c: what the compiler calls at the beginning and end of functions. */
 #include "calls.h"
 
-TRACE_API void __cyg_profile_func_enter(void *function, void *site);
-TRACE_API void __cyg_profile_func_exit(void *function, void *site);
-
 /* Finds the module of a function that is not in the last one. */
 static __attribute__((noinline)) bool find_module(struct trace_writer *writer,
                                                   uintptr_t function)
@@ -36,9 +33,15 @@ static inline bool prepare(struct trace_writer *writer, uintptr_t frame,
 static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
                                             uintptr_t back, uintptr_t function)
 {
-    struct trace_writer *writer = trace_enter();
+    struct trace_writer *writer;
     struct trace_frame *top;
 
+    if (unlikely(__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) ==
+                 TRACE_CALLS_AWAITED)) {
+        trace_site_called();
+        return;
+    }
+    writer = trace_enter();
     if (unlikely(!writer))
         return;
     if (!likely(prepare(writer, frame, site, back, function))) {
@@ -57,6 +60,13 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
         trace_calls.top = top;
     }
     trace_leave(writer);
+}
+
+/* A program may call the hooks and have no annotation that begins it. */
+static __attribute__((constructor)) void begin_process(void)
+{
+    if (trace_process_asked() && trace_calls_hooks())
+        trace_process_begin();
 }
 
 void __cyg_profile_func_enter(void *function, void *site)

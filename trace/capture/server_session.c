@@ -199,6 +199,8 @@ static int record(const char *const *strings, int file)
 {
     struct trace_profiler profiler = trace_profiler_of(strings[0]);
     const struct trace_options options = {.limit = profiler.limit,
+                                          .functions_limit =
+                                              profiler.functions_limit,
                                           .meta = strings + 1};
 
     if (trace_subscriber) {

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,19 +40,32 @@ static int begin(char *path, const struct trace_options *options)
     return errno == EEXIST ? trace_join(path) : -1;
 }
 
+const struct trace_function_filter *trace_function_filter_attach(const char *id)
+{
+    const void *memory = *id ? shmat(atoi(id), NULL, SHM_RDONLY) : (void *)-1;
+
+    return memory == (void *)-1 ? NULL : memory;
+}
+
 static int record_in(const char *folder)
 {
     struct trace_profiler profiler =
         trace_profiler_of(getenv("TESTLOG_RECORD_OPTIONS"));
     char path[PATH_MAX], name[64];
     const char *log = getenv("TESTLOG_RECORD_LOG");
+    const char *functions = getenv("TESTLOG_RECORD_FUNCTIONS");
+    bool none = functions && !strcmp(functions, "none");
     const char *const meta[] = {
         "test", name, "program", program_invocation_name, log ? "log" : NULL,
         log,    NULL};
     struct trace_options options = {.limit = profiler.limit,
-                                    .functions_limit = profiler.functions_limit,
+                                    .functions_limit =
+                                        none ? 0 : profiler.functions_limit,
                                     .meters = trace_profiler_meters(&profiler),
                                     .meta = meta};
+
+    if (functions && !none)
+        options.functions = trace_function_filter_attach(functions);
 
     snprintf(name, sizeof(name), "process/%ld", (long)getpid());
     if ((size_t)snprintf(path, sizeof(path), "%s/process.%ld/recording", folder,
@@ -65,6 +79,12 @@ static int record_in(const char *folder)
     }
     trace_device_configure(&profiler);
     return 0;
+}
+
+bool trace_process_asked(void)
+{
+    return secure_getenv(TRACE_INVITATION) || secure_getenv("TESTLOG_RECORD") ||
+           secure_getenv("TRACE_SERVER");
 }
 
 int trace_process_record(void)

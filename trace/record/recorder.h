@@ -39,6 +39,13 @@ struct trace_forks {
     uint32_t noticed;    /* atomic */
 };
 
+/* What becomes of calls of functions. */
+enum trace_calls_state {
+    TRACE_CALLS_OFF,
+    TRACE_CALLS_RECORDED,
+    TRACE_CALLS_AWAITED, /* the first one does what an awaited call site does */
+};
+
 /* The process's recording. Its memory stays mapped after the end. */
 struct trace_recording {
     struct trace_header *header; /* atomic; NULL before the first */
@@ -49,7 +56,7 @@ struct trace_recording {
     uint32_t parent;     /* atomic: the parent's generation; 0: none */
     uint32_t overflows;  /* atomic: pieces in use behind the full file */
     bool open;           /* atomic */
-    bool calls;          /* atomic: calls of functions are recorded */
+    uint8_t calls;       /* atomic: enum trace_calls_state */
     bool lines;          /* atomic: lines are recorded */
     const struct trace_function_filter *functions; /* NULL: all are */
     bool yields;       /* to one that the program opens: it was begun unasked */
@@ -357,6 +364,14 @@ int trace_join_invited(void);
  * names. It ends with the process. Returns -1 without one, and prints why if it
  * cannot write; tries it once. */
 int trace_process_record(void);
+
+/* trace_process_asked returns whether somebody asks this process to record or
+ * to listen. trace_process_begin does what is asked, once. */
+bool trace_process_asked(void);
+
+/* ---- module.c ---- */
+
+void trace_process_begin(void);
 
 /* trace_sites_refresh asks the subscriber about every site again, or turns all
  * off. trace_sites_forget resets the ids of the last recording; the caller

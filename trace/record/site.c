@@ -239,6 +239,12 @@ static void mark(struct trace_site *site)
                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static void await_calls(uint8_t from, uint8_t to)
+{
+    __atomic_compare_exchange_n(&trace_recording.calls, &from, to, false,
+                                __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* A signal handler can take no lock: it follows lists whose elements stay until
  * nobody marks. */
 void trace_sites_await(void)
@@ -254,11 +260,13 @@ void trace_sites_await(void)
          site; site = site->next)
         mark(site);
     __atomic_fetch_sub(&marking, 1, __ATOMIC_RELEASE);
+    await_calls(TRACE_CALLS_OFF, TRACE_CALLS_AWAITED);
 }
 
 void trace_sites_await_no_more(void)
 {
     __atomic_store_n(&awaited, false, __ATOMIC_RELEASE);
+    await_calls(TRACE_CALLS_AWAITED, TRACE_CALLS_OFF);
     trace_sites_refresh();
 }
 

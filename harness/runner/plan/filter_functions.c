@@ -52,11 +52,13 @@ static void share(const struct test_log_run *run)
 }
 
 const char *test_log_functions_prepare(const struct test_log_options *options,
-                                       const struct test_log_run *run)
+                                       const struct test_log_run *run,
+                                       char **files)
 {
-    if (recorded.made || !run->annotated || !is_asked(options))
+    if (recorded.made || (!files && !run->annotated) || !is_asked(options))
         return recorded.field;
     recorded.made = true;
+    recorded.code.files = files;
     read_lists(options);
     if (recorded.code.functions.none && !recorded.code.lines.count)
         snprintf(recorded.field, sizeof(recorded.field), "none");

@@ -139,10 +139,12 @@ bool test_log_rerun_choose(struct test_log_options *,
 /* ---- filter_functions.c: --functions and --lines ---- */
 
 /* test_log_functions_prepare makes the filter of a run's calls and lines, once,
- * and returns a session's field `functions`. test_log_functions_find_unmatched
+ * and returns a session's field `functions`. The program has the `files`, up to
+ * a NULL; NULL: it is this one. test_log_functions_find_unmatched
  * notes in the run which globs matched no function. */
 const char *test_log_functions_prepare(const struct test_log_options *,
-                                       const struct test_log_run *);
+                                       const struct test_log_run *,
+                                       char **files);
 void test_log_functions_find_unmatched(struct test_log_run *,
                                        const struct test_log_options *);
 

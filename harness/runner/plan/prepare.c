@@ -371,7 +371,7 @@ static bool export_session(const struct test_log_runner *runner)
         .piped = test_log_output_pipe_wanted(options) ? "1" : "0",
         .test_filters =
             options->test_filters.data ? options->test_filters.data : "",
-        .functions = test_log_functions_prepare(options, run),
+        .functions = test_log_functions_prepare(options, run, NULL),
         .lines = options->lines.value ? options->lines.value : "",
         .stacks =
             test_log_supervisor_limits() && test_log_stacks_wanted(options)

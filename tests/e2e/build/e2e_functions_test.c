@@ -307,6 +307,80 @@ Test(e2e_functions, reads_all_calls_of_a_compressed_recording)
         " 9000 ");
 }
 
+/* ---- Programs without annotations ---- */
+
+/* A program whose only trace of testlog are the hooks. */
+static void build_hooked(const char *libraries)
+{
+    e2e_run("cat >hooked.c <<'END'\n"
+            "#include <stdlib.h>\n"
+            "#include <unistd.h>\n"
+            "volatile int sink;\n"
+            "void leaf(void) { sink++; }\n"
+            "void work(void) { leaf(); leaf(); }\n"
+            "int main(int argc, char **argv)\n"
+            "{ do { work(); if (argc > 1) usleep(100); } while (argc > 1);"
+            " return 0; }\nEND");
+    expect_success(
+        e2e_run(GCC FLAGS "hooked.c -o hooked -L '" BUILD_DIR "%s", libraries));
+}
+
+static const char *const hooked_libraries[] = {
+    "' -l:libtestlog-core.a -lpcre2-8 -lpthread -ldl",
+    "/shared' -Wl,-rpath,'" BUILD_DIR "/shared' -ltestlog-core"};
+
+static const char *counts(void)
+{
+    return e2e_run("'" BUILD_DIR "/testlog' stat --csv | tail -n +2 | "
+                   "sed 's/,.*,/,/' | LC_ALL=C sort -t, -k 2")
+        ->out;
+}
+
+Test(e2e_functions, records_a_program_that_only_has_hooks)
+{
+    need("gcc");
+    for (size_t i = 0; i < 2; i++) {
+        build_hooked(hooked_libraries[i]);
+        expect_success(e2e_run("'" BUILD_DIR "/testlog' record -- ./hooked"));
+        e2e_expect_is(counts(), "2,leaf\n1,main\n1,work\n");
+    }
+}
+
+Test(e2e_functions, records_the_functions_that_record_asks_for)
+{
+    static const char *const cases[][2] = {
+        {"--functions='!leaf'", "1,main\n1,work\n"},
+        {"--functions=leaf", "2,leaf\n"},
+        {"--functions=none", ""},
+        {"--functions-depth=2", "1,main\n1,work\n"}};
+
+    need("gcc");
+    build_hooked(hooked_libraries[1]);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        e2e_run("'" BUILD_DIR "/testlog' record %s -- ./hooked", cases[i][0]);
+        e2e_expect_is(counts(), cases[i][1]);
+    }
+    e2e_expect_has(e2e_run("'" BUILD_DIR
+                           "/testlog' record --functions=no_such -- ./hooked")
+                       ->err,
+                   "no_such");
+    e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' record --functions=leaf -- "
+                           "sh -c ./hooked")
+                       ->err,
+                   "--functions has no effect: ");
+}
+
+Test(e2e_functions, captures_a_program_that_only_has_hooks)
+{
+    need("gcc");
+    build_hooked(hooked_libraries[1]);
+    e2e_run("export XDG_RUNTIME_DIR=$PWD/x; mkdir -m 700 x; TRACE_SERVER=1 "
+            "./hooked serve & p=$!; "
+            "until [ -S x/testlog/$p.sock ] || ! kill -0 $p; do sleep 0.01; "
+            "done; '" BUILD_DIR "/testlog' capture --pid=$p --ms=300; kill $p");
+    e2e_expect_has(counts(), ",leaf\n");
+}
+
 Test(e2e_functions, counts_calls_beyond_the_limit)
 {
     need("gcc");
