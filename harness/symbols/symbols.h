@@ -223,8 +223,8 @@ struct test_log_recorded_code {
     uint64_t least; /* ns of a call that calls nothing */
     struct test_log_line_list lines;
     char **files; /* of the program, and what it loads; NULL: this process's */
-    bool hooked; /* found: a module calls the hooks of functions */
-    bool lined;  /* found: a module calls that of lines */
+    bool hooked;  /* found: a module calls the hooks of functions */
+    bool lined;   /* found: a module calls that of lines */
 };
 
 /* test_log_function_filter_share makes the filter of a program, in memory that
