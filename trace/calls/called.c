@@ -58,25 +58,23 @@ static bool imports_hook(const struct dl_phdr_info *info,
 }
 
 /* The hooks are in a program only if it calls them: they are in an archive. */
-static bool has_hooks(const struct dl_phdr_info *info,
-                      const ElfW(Phdr) * segment)
+static bool has_hook(const struct dl_phdr_info *info,
+                     const ElfW(Phdr) * segment, uintptr_t hook)
 {
-    uintptr_t begin = info->dlpi_addr + segment->p_vaddr;
-
-    return (uintptr_t)__cyg_profile_func_enter - begin < segment->p_memsz;
+    return hook - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz;
 }
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *context)
 {
-    bool *first = context, is_program = *first;
+    uintptr_t *hook = context, in_program = *hook;
 
     (void)size;
-    *first = false;
+    *hook = 0; /* the program comes first */
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
-        if ((segment->p_type == PT_LOAD && is_program &&
-             has_hooks(info, segment)) ||
+        if ((segment->p_type == PT_LOAD && in_program &&
+             has_hook(info, segment, in_program)) ||
             (segment->p_type == PT_DYNAMIC &&
              imports_hook(info,
                           (const void *)(info->dlpi_addr + segment->p_vaddr))))
@@ -85,9 +83,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-bool trace_calls_hooks(void)
+bool trace_calls_hooks(uintptr_t hook)
 {
-    bool first = true;
-
-    return dl_iterate_phdr(look_at, &first);
+    return dl_iterate_phdr(look_at, &hook);
 }

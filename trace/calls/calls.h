@@ -124,15 +124,11 @@ void trace_line_put_inside(struct trace_writer *, uintptr_t back,
 /* trace_call_count counts a call that has no space. */
 void trace_call_count(struct trace_writer *, uint64_t function);
 
-/* ---- hooks.c ---- */
-
-TRACE_API void __cyg_profile_func_enter(void *function, void *site);
-TRACE_API void __cyg_profile_func_exit(void *function, void *site);
-
 /* ---- called.c ---- */
 
-/* trace_calls_hooks returns whether code that is loaded calls the hooks. */
-bool trace_calls_hooks(void);
+/* trace_calls_hooks returns whether code that is loaded calls the hooks, one of
+ * which has the address `hook`. */
+bool trace_calls_hooks(uintptr_t hook);
 
 /* ---- Inline ---- */
 

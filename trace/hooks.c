@@ -1,5 +1,8 @@
 /* hooks.c: what the compiler calls at the beginning and end of functions. */
-#include "calls.h"
+#include "trace/calls/calls.h"
+
+TRACE_API void __cyg_profile_func_enter(void *function, void *site);
+TRACE_API void __cyg_profile_func_exit(void *function, void *site);
 
 /* Finds the module of a function that is not in the last one. */
 static __attribute__((noinline)) bool find_module(struct trace_writer *writer,
@@ -65,7 +68,8 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
 /* A program may call the hooks and have no annotation that begins it. */
 static __attribute__((constructor)) void begin_process(void)
 {
-    if (trace_process_asked() && trace_calls_hooks())
+    if (trace_process_asked() &&
+        trace_calls_hooks((uintptr_t)__cyg_profile_func_enter))
         trace_process_begin();
 }
 
