@@ -30,6 +30,24 @@ static inline bool prepare(struct trace_writer *writer, uintptr_t frame,
     return likely(calls->top != calls->last) || trace_calls_grow();
 }
 
+/* A program that calls the hooks may have no annotation: then the first call
+ * begins what it is asked for. Returns whether calls are recorded now. */
+static __attribute__((noinline)) bool ask(void)
+{
+    uint8_t first = TRACE_CALLS_FIRST;
+
+    if (__atomic_compare_exchange_n(&trace_recording.calls, &first,
+                                    TRACE_CALLS_OFF, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+        if (trace_process_asked())
+            trace_process_begin();
+    } else if (first == TRACE_CALLS_AWAITED) {
+        trace_site_called();
+    }
+    return __atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) ==
+           TRACE_CALLS_RECORDED;
+}
+
 /* Apart from the hook, which is cheaper without its registers when it records
  * nothing. The fields are stored one by one: a copy of a struct would wait for
  * the stores that made it. */
@@ -39,11 +57,10 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
     struct trace_writer *writer;
     struct trace_frame *top;
 
-    if (unlikely(__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) ==
-                 TRACE_CALLS_AWAITED)) {
-        trace_site_called();
+    if (unlikely(__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) !=
+                 TRACE_CALLS_RECORDED) &&
+        !ask())
         return;
-    }
     writer = trace_enter();
     if (unlikely(!writer))
         return;
@@ -65,17 +82,10 @@ static __attribute__((noinline)) void enter(uintptr_t frame, uintptr_t site,
     trace_leave(writer);
 }
 
-/* A program may call the hooks and have no annotation that begins it. */
-static __attribute__((constructor)) void begin_process(void)
-{
-    if (trace_process_asked() &&
-        trace_calls_hooks((uintptr_t)__cyg_profile_func_enter))
-        trace_process_begin();
-}
-
 void __cyg_profile_func_enter(void *function, void *site)
 {
-    if (__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) &&
+    if (__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) !=
+            TRACE_CALLS_OFF &&
         !trace_is_unwanted(trace_calls.module, (uintptr_t)function))
         enter(trace_frame_outer(trace_frame()), (uintptr_t)site,
               (uintptr_t)__builtin_return_address(0), (uintptr_t)function);

@@ -56,20 +56,36 @@ void trace_unix_remove_left(const char *path)
         unlink(path);
 }
 
+/* Gives a socket that listens at `from` its path, unless something is there. */
+static int move(const char *from, const char *path)
+{
+    int status = link(from, path);
+    int error = status && errno == EEXIST ? EADDRINUSE : errno;
+
+    unlink(from);
+    errno = error;
+    return status;
+}
+
 /* The socket's own mode becomes that of its file: umask would be changed for
- * all threads. */
+ * all threads. It listens before it has its path: clients would take it for one
+ * that a killed program has left. */
 int trace_unix_listen(const char *path, int backlog)
 {
     struct sockaddr_un address;
+    char early[sizeof(address.sun_path)];
     int fd, error;
+    bool moves =
+        (size_t)snprintf(early, sizeof(early), "%s~", path) < sizeof(early);
 
-    if (set_path(&address, path))
+    if (set_path(&address, path) || (moves && set_path(&address, early)))
         return -1;
     trace_unix_remove_left(path);
+    trace_unix_remove_left(address.sun_path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && !fchmod(fd, 0600) &&
         !bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
-        !listen(fd, backlog))
+        !listen(fd, backlog) && (!moves || !move(early, path)))
         return fd;
     error = errno;
     if (fd >= 0)

@@ -124,12 +124,6 @@ void trace_line_put_inside(struct trace_writer *, uintptr_t back,
 /* trace_call_count counts a call that has no space. */
 void trace_call_count(struct trace_writer *, uint64_t function);
 
-/* ---- called.c ---- */
-
-/* trace_calls_hooks returns whether code that is loaded calls the hooks, one of
- * which has the address `hook`. */
-bool trace_calls_hooks(uintptr_t hook);
-
 /* ---- Inline ---- */
 
 /* trace_call_open begins the entry of a call; NULL without space. */

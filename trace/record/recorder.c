@@ -142,7 +142,9 @@ static void enable(bool on)
         calls && trace_recording.functions && trace_recording.functions->lines;
 
     trace_sites_enable(on);
-    __atomic_store_n(&trace_recording.calls, calls, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_recording.calls,
+                     calls ? TRACE_CALLS_RECORDED : TRACE_CALLS_OFF,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&trace_recording.lines, lines, __ATOMIC_RELAXED);
 }
 

@@ -41,6 +41,8 @@ struct trace_forks {
 
 /* What becomes of calls of functions. */
 enum trace_calls_state {
+    TRACE_CALLS_FIRST, /* the first one looks whether the process shall record
+                        */
     TRACE_CALLS_OFF,
     TRACE_CALLS_RECORDED,
     TRACE_CALLS_AWAITED, /* the first one does what an awaited call site does */

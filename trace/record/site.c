@@ -260,6 +260,7 @@ void trace_sites_await(void)
          site; site = site->next)
         mark(site);
     __atomic_fetch_sub(&marking, 1, __ATOMIC_RELEASE);
+    await_calls(TRACE_CALLS_FIRST, TRACE_CALLS_AWAITED);
     await_calls(TRACE_CALLS_OFF, TRACE_CALLS_AWAITED);
 }
 
