@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/results/folder/notice.h"
 #include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
 #include "runners/find/run_json.h"
@@ -178,18 +179,21 @@ static void put_quoted(const char *text)
 {
     bool formula = *text && strchr("=+-@\t", *text);
     bool quoted = strpbrk(text, "\",\n\r");
+    struct trace_text valid = {0};
 
+    test_log_sanitize(&valid, text, strlen(text));
     if (quoted)
         putchar('"');
     if (formula)
         putchar('\'');
-    for (; *text; text++) {
-        if (*text == '"')
+    for (size_t i = 0; i < valid.size; i++) {
+        if (valid.data[i] == '"')
             putchar('"');
-        putchar(*text);
+        putchar(valid.data[i]);
     }
     if (quoted)
         putchar('"');
+    trace_text_free(&valid);
 }
 
 /* Returns whether a number has decimals. */

@@ -1,5 +1,6 @@
 /* folded.c: sums up where the time of recordings went, as folded stacks. */
 #include "folded.h"
+#include "trace/base/strings.h"
 #include "trace/read/slices.h"
 #include "trace/samples/samples.h"
 
@@ -28,18 +29,31 @@ struct adding {
 
 /* ---- Paths ---- */
 
-/* Returns a frame without what separates frames and lines, to be freed. */
+/* Returns a frame without what separates frames and lines, to be freed. The
+ * kernel cuts names of threads in the midst of a character. */
 static char *frame_of(const char *name)
 {
-    char *frame = strdup(name[0] ? name : "?");
+    struct trace_text frame = {0};
+    size_t left = strlen(name), size;
+    uint32_t unused;
 
-    for (char *at = frame; at && *at; at++) {
-        if (*at == ';')
-            *at = ':';
-        else if ((unsigned char)*at < ' ')
-            *at = ' ';
+    for (; left; name += size, left -= size) {
+        size = trace_utf8_decode(name, left, &unused);
+        if (!size)
+            trace_text_string(&frame, "\xef\xbf\xbd");
+        else if (*name == ';')
+            trace_text_char(&frame, ':');
+        else if ((unsigned char)*name < ' ')
+            trace_text_char(&frame, ' ');
+        else
+            trace_text_add(&frame, name, size);
+        size = size ? size : 1;
     }
-    return frame;
+    if (!frame.size)
+        trace_text_char(&frame, '?');
+    if (frame.failed)
+        trace_text_free(&frame);
+    return frame.data;
 }
 
 /* Returns the number of a path, NONE without memory. */

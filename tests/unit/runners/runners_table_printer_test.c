@@ -106,7 +106,7 @@ Test(runners_table_printer, quotes_csv)
     runners_table_end(&table);
     expect_printed("count,share_percent,time_ns,depth,legs,place,name\n"
                    "12,33.33,1500,0,4,house,cat\n"
-                   "3,0.00,,1,4.5,,\"c\n\"\"t\xff\"\n"
+                   "3,0.00,,1,4.5,,\"c\n\"\"t\xef\xbf\xbd\"\n"
                    "123456789,100.00,2000000000,2,,\"ä,\",'=日本\n");
 }
 
