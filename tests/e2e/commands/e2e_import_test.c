@@ -239,6 +239,19 @@ Test(e2e_import, has_the_calls_of_uftrace)
                    ";start_c11;in_c11;burn ");
 }
 
+/* As perf's and ours. The place is where the function calls mcount. */
+Test(e2e_import, names_functions_of_uftrace_without_symbols_by_their_place)
+{
+    need("uftrace");
+    e2e_run("printf 'int leaf(int i) { return i; }\nint main(int c, char **v) "
+            "{ return leaf(c) - c; }\n' >bare.c; gcc -O0 -pg bare.c -o bare && "
+            "strip bare; uftrace record --no-libcall -d data ./bare");
+    e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+    e2e_expect_is(
+        e2e_run(TESTLOG " stat --csv | grep -c ',bare[+]0x1[0-9a-f]*$'")->out,
+        "2\n");
+}
+
 Test(e2e_import, records_with_uftrace)
 {
     const struct e2e *run;
