@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "stacks.h"
+#include "trace/base/proc.h"
 
 /* The arguments. */
 struct request {
@@ -151,6 +152,12 @@ int main(int argc, char **argv)
               "[--exception=TYPE,TEXT] [--first=TID] [--only] PID | --left\n",
               stderr);
         return 2;
+    }
+    if (!trace_proc_is_ours()) {
+        stacks_put("note\tno stacks, because /proc is that of another PID "
+                   "namespace: mount it again in this one");
+        stacks_put("end");
+        return 0;
     }
     request.caller = stacks_find_caller(&request.fault, request.first);
     stacks_put_fault(&request.fault, &request.caller, request.first);

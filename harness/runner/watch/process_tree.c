@@ -20,6 +20,7 @@
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
+#include "trace/base/proc.h"
 #include "trace/record/recorder.h"
 
 enum { NAMED = 3, ENVIRONMENT_MOST = 1 << 20 };
@@ -42,7 +43,7 @@ ssize_t test_log_process_file(pid_t pid, const char *name, char *text,
     int fd;
 
     snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = trace_proc_is_ours() ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return -1;
     while (used + 1 < size && got > 0) {
