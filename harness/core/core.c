@@ -75,6 +75,11 @@ static void drop_signal(void)
     pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
 }
 
+/* In a program that is built with MemorySanitizer, what this library writes
+ * looks uninitialized to the C library's functions. */
+void __msan_scoped_disable_interceptor_checks(void) __attribute__((weak));
+void __msan_scoped_enable_interceptor_checks(void) __attribute__((weak));
+
 /* Fails in a signal handler that has interrupted the thread that holds the
  * lock; if the handler exits, the run is judged later. */
 static bool enter(void)
@@ -88,6 +93,8 @@ static bool enter(void)
         errno = error;
         return false;
     }
+    if (__msan_scoped_disable_interceptor_checks)
+        __msan_scoped_disable_interceptor_checks();
     hold_signal();
     return true;
 }
@@ -98,6 +105,8 @@ static void leave(void)
     int error = errno;
 
     drop_signal();
+    if (__msan_scoped_enable_interceptor_checks)
+        __msan_scoped_enable_interceptor_checks();
     pthread_mutex_unlock(&lock);
     errno = error;
 }

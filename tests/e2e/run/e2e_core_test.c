@@ -518,3 +518,37 @@ Test(e2e_core, runs_many_tests_in_little_memory)
                       ->out,
                   "");
 }
+
+/* It reports what the program does, and not what the library does. */
+Test(e2e_core, runs_in_a_program_with_memory_sanitizer)
+{
+    const struct e2e *result;
+
+    if (e2e_sanitized() || e2e_run("command -v clang")->code)
+        cr_skip_test("no clang, or the library has a sanitizer");
+    e2e_run("cat >msan.c <<'END'\n"
+            "#include <testlog/core.h>\n"
+            "#include <testlog/log.h>\n"
+            "#include <stdlib.h>\n"
+            "int main(int argc, char **argv)\n"
+            "{\n"
+            "    int *numbers = malloc(8);\n"
+            "    test_log_begin(\"s\", \"t\");\n"
+            "    { trace_span(INFO, \"a\", (\"i\", 1)); log_warn(\"w %%s\", "
+            "argv[0]); }\n"
+            "    test_log_end(TEST_LOG_FAILED, \"why\");\n"
+            "    if (argc > 1 && numbers[1])\n"
+            "        return 3;\n"
+            "    return 0;\n"
+            "}\n"
+            "END");
+    e2e_expect_code(
+        e2e_run("clang -g -fsanitize=memory -DTRACING -I '" BUILD_DIR
+                "/include' msan.c -o msan -L '" BUILD_DIR
+                "/shared' -Wl,-rpath,'" BUILD_DIR "/shared' -ltestlog-core"),
+        0);
+    result = e2e_run("./msan");
+    e2e_expect_has(result->err, "WARN a{i=1}: msan: w ");
+    e2e_expect_lacks(result->err, "MemorySanitizer");
+    e2e_expect_has(e2e_run("./msan x")->err, "use-of-uninitialized-value");
+}
