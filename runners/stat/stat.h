@@ -104,6 +104,7 @@ struct sum {
     struct percentiles run; /* of them, those since the caller freed it */
     uint64_t meters[TRACE_METER_COUNT]; /* of spans; 0: nothing was recorded */
     uint64_t self; /* ns that nested slices of the same thread don't explain */
+    uint64_t once; /* ns in which threads were in spans of that name */
     uint64_t lines[TRACE_LEVEL_TRACE + 1]; /* by level; OFF: all */
     uint64_t spans, kernels;
     struct test_log_usage usage; /* of a test; peak 0: unknown */
@@ -122,6 +123,7 @@ struct sums {
     struct sum *all;
     size_t count, capacity;
     struct trace_table by_key; /* hash of parent and texts to index */
+    struct trace_table until;  /* ends of what a track has of a sum, in ns */
     const char **path;         /* TREE: names of spans, the innermost first */
     size_t path_capacity;
     struct trace_slices slices; /* of the current recording */

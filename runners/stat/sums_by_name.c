@@ -105,6 +105,23 @@ static void add_own(void *context, const struct trace_slice *slice)
         sums->all[slice->number].self += slice->own;
 }
 
+/* Adds the time in which a track was in no earlier slice of the same sum: that
+ * of recursion is its outermost call's. */
+static int add_once(struct sums *sums, size_t track, size_t sum,
+                    struct part part)
+{
+    uint64_t key = (uint64_t)track << 32 | sum;
+    uintptr_t until = 0;
+
+    trace_table_find(&sums->until, key, &until);
+    if (until < part.begin)
+        until = part.begin;
+    if (part.end <= until)
+        return 0;
+    sums->all[sum].once += part.end - until;
+    return trace_table_set(&sums->until, key, part.end) ? 0 : -1;
+}
+
 /* Enters a slice; NONE: it belongs to no span. */
 static int enter(struct sums *sums, const struct trace_entry *entry,
                  struct part part, size_t sum)
@@ -113,9 +130,9 @@ static int enter(struct sums *sums, const struct trace_entry *entry,
     struct trace_slice slice = {
         .begin = part.begin, .end = part.end, .number = sum};
 
-    return track != SIZE_MAX && trace_slices_begin(&sums->slices, track, slice)
-               ? 0
-               : -1;
+    if (track == SIZE_MAX || !trace_slices_begin(&sums->slices, track, slice))
+        return -1;
+    return sum == NONE ? 0 : add_once(sums, track, sum, part);
 }
 
 /* Returns the index of the sum of all spans with the path of `span`. */
@@ -162,6 +179,7 @@ static int add_span(struct sums *sums, struct trace_reader *reader,
     if (!entry->beside)
         return enter(sums, entry, part, sum);
     sums->all[sum].self += part.end - part.begin;
+    sums->all[sum].once += part.end - part.begin;
     return 0;
 }
 
@@ -365,6 +383,11 @@ int runners_sums_add(struct sums *sums, const struct recording *recording,
     while (!status && trace_reader_next(reader, &entry))
         status = add_entry(sums, test, reader, &entry);
     trace_slices_free(&sums->slices);
+    trace_table_free(&sums->until);
+    if (!sums->metered &&
+        (sums->table == STAT_SPAN || sums->table == STAT_TREE))
+        for (size_t i = 0; i < sums->count; i++)
+            sums->all[i].durations.total = sums->all[i].once;
     return status;
 }
 

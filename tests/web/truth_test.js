@@ -110,6 +110,8 @@ function traceOf(events, range) {
     for (const event of events.flatMap((one) => clipped(one, range)))
         (threads[event.thread] ||= []).push(event);
     for (const list of Object.values(threads)) {
+        const until = {}; // ends of what earlier events have, by name
+
         list.forEach((event, i) => {
             const inside = [];
 
@@ -120,7 +122,10 @@ function traceOf(events, range) {
                 return;
             const [count, total, self] = sums[event.name] || [0, 0, 0];
 
-            sums[event.name] = [count + 1, total + event.end - event.start,
+            const from = Math.max(event.start, until[event.name] || 0);
+
+            until[event.name] = Math.max(from, event.end);
+            sums[event.name] = [count + 1, total + until[event.name] - from,
                 self + selfOf(event, inside)];
         });
     }

@@ -381,6 +381,20 @@ Test(e2e_functions, captures_a_program_that_only_has_hooks)
     e2e_expect_has(counts(), ",leaf\n");
 }
 
+/* A recursive call lies in the time of its outermost call. */
+Test(e2e_functions, counts_the_time_of_recursion_once)
+{
+    need("gcc");
+    build(GCC, "-O0", "calls.c", "calls");
+    expect_success(e2e_run("./calls out"));
+    e2e_expect_is(e2e_run("'" BUILD_DIR "/testlog' stat --csv out | awk -F, "
+                          "'{ total[$9] = $2; count[$9] = $1 } END { print "
+                          "(count[\"descend\"] > 1), (total[\"descend\"] > 0), "
+                          "(total[\"descend\"] <= total[\"work\"]) }'")
+                      ->out,
+                  "1 1 1\n");
+}
+
 Test(e2e_functions, counts_calls_beyond_the_limit)
 {
     need("gcc");

@@ -31,15 +31,18 @@ const nesting = (() => {
                 null);
     }
 
-    // nest() finds the innermost slice around each slice, -1 for none, and the
-    // time of each that the slices in it don't take. Slices come by start, so
-    // that a thread needs only its open ones.
+    // nest() finds the innermost slice around each slice, -1 for none, the time
+    // of each that the slices in it don't take, and the time that no earlier
+    // slice of the same name on its thread has. Slices come by start, so that a
+    // thread needs only its open ones.
     function nest(recording, inside, starts, stops) {
-        const { rows, track, state } = recording.slices;
+        const { rows, track, state, name } = recording.slices;
         const own = Float64Array.from(stops, (stop, row) =>
             inside[row] ? stop - starts[row] : 0);
         const around = new Int32Array(rows).fill(-1);
+        const once = Float64Array.from(own);
         const open = stacks(recording);
+        const until = open.map(() => new Map());
 
         for (let row = 0; row < rows; row++) {
             const stack = open[track[row]];
@@ -55,24 +58,31 @@ const nesting = (() => {
 
                 own[outer] = Math.max(0, own[outer] - (end - starts[row]));
             }
+            const ends = until[track[row]];
+            const from = Math.max(starts[row], ends.get(name[row]) || 0);
+
+            once[row] = Math.max(0, stops[row] - from);
+            ends.set(name[row], Math.max(from, stops[row]));
             stack.push(row);
         }
-        return { own, around };
+        return { own, around, once };
     }
 
     // within() returns what a range has of each slice: `has` whether it has
-    // any, `length` how much, `own` how much of that no slice in it takes, and
-    // `around` the innermost slice around it.
+    // any, `length` how much, `own` how much of that no slice in it takes,
+    // `around` the innermost slice around it, and `once` how much of it no
+    // earlier one of the same name has: the time of recursion is that of its
+    // outermost call.
     function within(recording, range) {
         const { rows } = recording.slices;
         const starts = new Float64Array(rows);
         const stops = new Float64Array(rows);
         const inside = clip(recording.slices, range, starts, stops);
-        const { own, around } = nest(recording, inside, starts, stops);
+        const nested = nest(recording, inside, starts, stops);
 
         return {
             has: (row) => inside[row] === 1,
-            length: (row) => stops[row] - starts[row], own, around,
+            length: (row) => stops[row] - starts[row], ...nested,
         };
     }
 

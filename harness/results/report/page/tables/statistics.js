@@ -47,6 +47,7 @@ const statistics = (() => {
             group.isMoment &&= memory.isMoment(recording, row);
             group.durations.push(part.length(row));
             group.self += part.own[row];
+            group.total += part.once[row];
         }
         return groups;
     }
@@ -55,7 +56,8 @@ const statistics = (() => {
         const name = recordings.sliceName(recording, row);
 
         if (!groups.has(name))
-            groups.set(name, { name, durations: [], self: 0, isMoment: true });
+            groups.set(name, { name, durations: [], self: 0, total: 0,
+                isMoment: true });
         return groups.get(name);
     }
 
@@ -67,6 +69,7 @@ const statistics = (() => {
     function finish(groups) {
         return [...groups.values()].map((group) => ({
             name: group.name, self: group.self, ...spread(group.durations),
+            total: group.total,
             ...group.isMoment && NONE,
         })).sort((a, b) => b.total - a.total);
     }
