@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "stacks.h"
-#include "trace/base/proc.h"
+#include "trace/base/file.h"
 
 /* The arguments. */
 struct request {

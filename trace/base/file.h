@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,5 +76,15 @@ void trace_file_abandon(struct trace_file *);
 #ifdef __cplusplus
 }
 #endif
+
+/* trace_proc_is_ours returns whether /proc has the numbers of this process's
+ * PID namespace. Otherwise its folders are those of other processes. */
+static inline bool trace_proc_is_ours(void)
+{
+    char self[16] = "";
+
+    return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+           atol(self) == (long)getpid();
+}
 
 #endif

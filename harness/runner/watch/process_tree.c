@@ -20,7 +20,7 @@
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
-#include "trace/base/proc.h"
+#include "trace/base/file.h"
 #include "trace/record/recorder.h"
 
 enum { NAMED = 3, ENVIRONMENT_MOST = 1 << 20 };
