@@ -72,6 +72,13 @@ static const struct e2e *run_limited(const char *program, const char *option,
                    program, who, option, limit);
 }
 
+/* A killed runner of another user, with the same process id, left its socket.
+ */
+static bool has_no_socket(const struct e2e *result)
+{
+    return strstr(result->err, "Address already in use");
+}
+
 static void compare(const char *option, unsigned limit, unsigned more)
 {
     const struct e2e *criterion = run_limited(alone(), option, limit);
@@ -81,10 +88,7 @@ static void compare(const char *option, unsigned limit, unsigned more)
         return;
     limit += more;
     ours = run_limited(e2e_program("bounded", E2E_TRACED), option, limit);
-    /* A killed runner of another user, with the same process id, left its
-     * socket.
-     */
-    if (strstr(ours->err, "Address already in use"))
+    if (has_no_socket(ours))
         return;
     cr_assert_eq(ours->code, 1, "ulimit -%s %u: exit %d: %s", option, limit,
                  ours->code, ours->err);
@@ -121,6 +125,8 @@ Test(soak_limits, keeps_verdicts_if_the_runner_is_undumpable)
         const struct e2e *result =
             run_limited(e2e_program("undumpable", E2E_TRACED), "n", 1024);
 
+        if (has_no_socket(result))
+            continue;
         cr_assert_eq(result->code, 1, "%s", result->err);
         cr_assert_str_eq(e2e_last(result->out), "1 passed, 3 failed, 0 skipped",
                          "%s", result->err);
