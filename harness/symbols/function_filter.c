@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
 #include "symbols.h"
 #include "trace/base/containers.h"
-#include "trace/base/file.h"
 #include "trace/base/strings.h"
 
 /* A module of this process. */
@@ -76,7 +74,7 @@ static void find_range(const struct dl_phdr_info *info, struct module *module)
 static int add_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct making *making = context;
-    bool own = !making->code->files && !making->count;
+    bool own = !making->code->modules && !making->count;
     const char *name = own ? "/proc/self/exe" : info->dlpi_name;
     struct module *module;
 
@@ -94,37 +92,14 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Adds a file that another program loads. */
-static void add_file(struct making *making, const char *path)
-{
-    enum { SEGMENTS = 64 };
-    ElfW(Phdr) segments[SEGMENTS];
-    struct dl_phdr_info info = {.dlpi_name = path, .dlpi_phdr = segments};
-    int fd = trace_open_regular(path);
-    ElfW(Ehdr) head;
-
-    if (fd < 0)
-        return;
-    if (pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
-        !memcmp(head.e_ident, ELFMAG, SELFMAG) &&
-        head.e_phentsize == sizeof(*segments) && head.e_phnum <= SEGMENTS &&
-        pread(fd, segments, head.e_phnum * sizeof(*segments),
-              (off_t)head.e_phoff) ==
-            (ssize_t)(head.e_phnum * sizeof(*segments))) {
-        info.dlpi_phnum = head.e_phnum;
-        add_module(&info, sizeof(info), making);
-    }
-    close(fd);
-}
-
 static void add_modules(struct making *making)
 {
-    char **files = making->code->files;
+    struct dl_phdr_info *modules = making->code->modules;
 
-    if (!files)
+    if (!modules)
         dl_iterate_phdr(add_module, making);
-    for (; files && *files; files++)
-        add_file(making, *files);
+    for (; modules && modules->dlpi_name; modules++)
+        add_module(modules, sizeof(*modules), making);
 }
 
 /* ---- Functions ---- */

@@ -32,6 +32,7 @@ void test_log_cut_parameters(char *name);
 /* ---- module_symbols.c ---- */
 
 /* The symbols of a file. */
+struct dl_phdr_info;
 struct test_log_module;
 
 /* test_log_module_open opens the symbols of a file that was recorded; NULL if
@@ -222,9 +223,10 @@ struct test_log_recorded_code {
     uint32_t depth;                          /* most open calls; 0: any */
     uint64_t least; /* ns of a call that calls nothing */
     struct test_log_line_list lines;
-    char **files; /* of the program, and what it loads; NULL: this process's */
-    bool hooked;  /* found: a module calls the hooks of functions */
-    bool lined;   /* found: a module calls that of lines */
+    /* Of the program, up to one without a name; NULL: this process's. */
+    struct dl_phdr_info *modules;
+    bool hooked; /* found: a module calls the hooks of functions */
+    bool lined;  /* found: a module calls that of lines */
 };
 
 /* test_log_function_filter_share makes the filter of a program, in memory that

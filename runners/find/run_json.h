@@ -15,14 +15,12 @@ struct trace_reader;
 
 /* ---- read_run_json.c ---- */
 
-/* A pack of 100 KB can have a file of any size. So many bytes of a file are
- * read, values of a text, which take 80 bytes each, tests, which take 800 bytes
- * each, and tries of a test. */
+/* Limits, because a pack of 100 KB can have a file of any size. */
 enum {
-    RUNNERS_FILE_MOST = 256 << 20,
-    RUNNERS_VALUES_MOST = 2 << 20,
-    RUNNERS_TESTS_MOST = 1 << 19,
-    RUNNERS_TRIES_MOST = 1000,
+    RUNNERS_FILE_MOST = 256 << 20, /* bytes of a file */
+    RUNNERS_VALUES_MOST = 2 << 20, /* of a text; each takes 80 bytes */
+    RUNNERS_TESTS_MOST = 1 << 19,  /* of a run; each takes 800 bytes */
+    RUNNERS_TRIES_MOST = 1000,     /* of a test */
 };
 
 /* runners_json_parse parses a text; NULL if it is not JSON or has too many

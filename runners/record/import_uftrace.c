@@ -21,7 +21,10 @@
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 
-enum { PROGRAM = sizeof(((struct imported *)NULL)->program) };
+enum {
+    PROGRAM = sizeof(((struct imported *)NULL)->program),
+    MAPPINGS_MOST = 4096,
+};
 
 /* A module of a process. */
 struct mapping {
@@ -67,8 +70,9 @@ static bool read_mapping(struct calls *calls, uint32_t pid, const char *line)
     const char *path = strchr(line, '/');
     size_t count = calls->mapping_count;
 
-    if (!path || sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64,
-                        &mapping.begin, &mapping.end, &mapping.offset) != 3)
+    if (!path || count == MAPPINGS_MOST ||
+        sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &mapping.begin,
+               &mapping.end, &mapping.offset) != 3)
         return true;
     mapping.name = strndup(path, strcspn(path, " \n"));
     if (!mapping.name ||

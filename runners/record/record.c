@@ -188,20 +188,21 @@ static void filter_functions(struct test_log_run *run,
                              const struct test_log_options *options,
                              const char *program)
 {
-    char **files = options->functions.value || options->functions_depth ||
-                           options->functions_least
-                       ? runners_loaded_files(program)
-                       : NULL;
-    const char *field = test_log_functions_prepare(options, run, files);
+    struct dl_phdr_info *modules = options->functions.value ||
+                                           options->functions_depth ||
+                                           options->functions_least
+                                       ? runners_modules_of(program)
+                                       : NULL;
+    const char *field = test_log_functions_prepare(options, run, modules);
 
-    if (files)
+    if (modules)
         test_log_functions_find_unmatched(run, options);
     test_log_print_unmatched(run);
     if (*field)
         setenv("TESTLOG_RECORD_FUNCTIONS", field, 1);
     else
         unsetenv("TESTLOG_RECORD_FUNCTIONS");
-    runners_free_files(files);
+    runners_free_modules(modules);
 }
 
 static char *command_of(char **program)

@@ -5,6 +5,8 @@
 #include "harness/results/model/model.h"
 #include "harness/runner/options/options.h"
 
+struct dl_phdr_info;
+
 /* How the program ended. */
 struct recorded_end {
     enum test_log_outcome outcome;
@@ -22,11 +24,11 @@ void runners_recorded_shown(struct test_log_options *);
 void runners_recorded_options(const struct test_log_options *,
                               struct trace_text *);
 
-/* runners_loaded_files returns the file of a program and those that it loads
- * when it starts, up to a NULL; NULL without memory. runners_free_files frees
- * them. */
-char **runners_loaded_files(const char *program);
-void runners_free_files(char **);
+/* runners_modules_of returns the modules of a program and of the libraries that
+ * it loads when it starts, up to one without a name; NULL without memory.
+ * runners_free_modules frees them. */
+struct dl_phdr_info *runners_modules_of(const char *program);
+void runners_free_modules(struct dl_phdr_info *);
 
 /* runners_recorded_open makes the folders of a run of a program, and sets
  * `folder`, which has PATH_MAX bytes, to that of its processes; "" if it has

@@ -123,7 +123,7 @@ struct sums {
     struct sum *all;
     size_t count, capacity;
     struct trace_table by_key; /* hash of parent and texts to index */
-    struct trace_table until;  /* ends of what a track has of a sum, in ns */
+    struct trace_table until;  /* ns: where a track's slices of a sum end */
     const char **path;         /* TREE: names of spans, the innermost first */
     size_t path_capacity;
     struct trace_slices slices; /* of the current recording */

@@ -20,8 +20,7 @@ enum {
     VIEW_HEADER_SECONDS = 10,               /* that a request may take */
     VIEW_IDLE_SECONDS = 60,                 /* without a request */
     VIEW_CONNECTIONS_MOST = 1000,
-    VIEW_STRANGERS_MOST = 900, /* connections; beyond, the oldest one of those
-                                  that showed no secret ends */
+    VIEW_STRANGERS_MOST = 900, /* connections without a secret */
     VIEW_TICKETS_MOST = 64,
     VIEW_RENDERINGS_MOST = 4, /* at a time */
     VIEW_LIVE_MOST = 16,      /* tests that are followed at a time */
@@ -201,8 +200,8 @@ view_result view_route(struct view_request *);
 
 /* ---- view_tickets.c: files that have scripts ---- */
 
-/* view_send_ticket sends the browser to an address at which only this file of a
- * run is: its scripts see the address, and must not learn view->place.
+/* view_send_ticket redirects the browser to an address that serves only this
+ * file of a run: its scripts see the address, and must not learn view->place.
  * view_ticket_path returns the path of such an address; NULL if it is none.
  * view_free_tickets ends all. */
 view_result view_send_ticket(const struct view_request *, const char *path);

@@ -61,7 +61,7 @@ static void end(struct view_connection *one)
     one->ended = true;
 }
 
-/* Those who have no secret must not lock out those who have it. */
+/* Clients without a secret must not lock out the owner. */
 static void end_oldest_stranger(struct view *view)
 {
     struct view_connection *oldest = NULL;

@@ -1,5 +1,5 @@
-/* view_tickets.c: addresses at which a single file of a run is. They are the
- * secret that is needed to read it: a browser sends them no cookie.
+/* view_tickets.c: secret addresses, each of which serves one file of a run. A
+ * browser sends them no cookie.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,12 +53,12 @@ static void share(const struct test_log_run *run)
 
 const char *test_log_functions_prepare(const struct test_log_options *options,
                                        const struct test_log_run *run,
-                                       char **files)
+                                       struct dl_phdr_info *modules)
 {
-    if (recorded.made || (!files && !run->annotated) || !is_asked(options))
+    if (recorded.made || (!modules && !run->annotated) || !is_asked(options))
         return recorded.field;
     recorded.made = true;
-    recorded.code.files = files;
+    recorded.code.modules = modules;
     read_lists(options);
     if (recorded.code.functions.none && !recorded.code.lines.count)
         snprintf(recorded.field, sizeof(recorded.field), "none");

@@ -5,6 +5,7 @@
 #include "harness/runner/watch/jobs.h"
 #include "harness/session.h"
 
+struct dl_phdr_info;
 struct criterion_test;
 struct criterion_test_set;
 
@@ -139,12 +140,13 @@ bool test_log_rerun_choose(struct test_log_options *,
 /* ---- filter_functions.c: --functions and --lines ---- */
 
 /* test_log_functions_prepare makes the filter of a run's calls and lines, once,
- * and returns a session's field `functions`. The program has the `files`, up to
- * a NULL; NULL: it is this one. test_log_functions_find_unmatched
- * notes in the run which globs matched no function. */
+ * and returns a session's field `functions`. The program has the `modules`, up
+ * to one without a name; NULL: it is this one.
+ * test_log_functions_find_unmatched notes in the run which globs matched no
+ * function. */
 const char *test_log_functions_prepare(const struct test_log_options *,
                                        const struct test_log_run *,
-                                       char **files);
+                                       struct dl_phdr_info *modules);
 void test_log_functions_find_unmatched(struct test_log_run *,
                                        const struct test_log_options *);
 

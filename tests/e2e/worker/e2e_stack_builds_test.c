@@ -359,31 +359,36 @@ Test(e2e_stack_builds, unwind_code_that_was_loaded)
 
 /* ---- Other surroundings ---- */
 
-Test(e2e_stack_builds, unwind_in_a_pid_namespace)
+/* Runs a crash in a PID namespace of its own. */
+static const struct e2e *crash_in_namespace(const char *command)
 {
     const struct e2e *inside;
 
     build("cc", TRACED "-O0", "crashing", STATIC);
     inside = e2e_run("TESTLOG_STACKS='" BUILD_DIR "/testlog-stacks' unshare "
-                     "--pid --fork --mount-proc ./traced --filter "
-                     "'crashing/thread'");
+                     "--pid --fork %s",
+                     command);
     if (strstr(inside->err, "unshare failed"))
         cr_skip_test("no permission to make a PID namespace");
-    e2e_expect_has(inside->err, ": crash\n");
+    return inside;
 }
 
-/* Its numbers are those of other processes. */
+Test(e2e_stack_builds, unwind_in_a_pid_namespace)
+{
+    e2e_expect_has(
+        crash_in_namespace("--mount-proc ./traced --filter 'crashing/thread'")
+            ->err,
+        ": crash\n");
+}
+
+/* Its numbers are those of other processes. Criterion's socket is named by its
+ * pid, which must not be 1 here, too. */
 Test(e2e_stack_builds, read_nothing_of_the_proc_of_another_pid_namespace)
 {
-    const struct e2e *inside;
+    const struct e2e *inside =
+        crash_in_namespace("sh -c '/bin/true; /bin/true; ./traced --filter "
+                           "crashing/thread; exit'");
 
-    build("cc", TRACED "-O0", "crashing", STATIC);
-    /* Criterion's socket is named by its pid, which must not be 1 here, too. */
-    inside = e2e_run("TESTLOG_STACKS='" BUILD_DIR "/testlog-stacks' unshare "
-                     "--pid --fork sh -c '/bin/true; /bin/true; ./traced "
-                     "--filter crashing/thread; exit'");
-    if (strstr(inside->err, "unshare failed"))
-        cr_skip_test("no permission to make a PID namespace");
     e2e_expect_has(inside->err, "no stacks, because /proc is that of another "
                                 "PID namespace");
     e2e_expect_has(inside->err, "SIGSEGV at 0");

@@ -1,5 +1,5 @@
-// dom.js: makes elements. Text becomes text nodes and never markup. What a page
-// says where no script runs is hidden as soon as one does.
+// dom.js: makes elements. Text becomes text nodes and never markup. It also
+// removes the text for readers whose browser runs no script.
 const dom = (() => {
     // make() makes an element. A property that is a function listens to the
     // event of that name; null and false leave an attribute out.
