@@ -36,6 +36,8 @@ endif
 
 $(B)/tests/unit/trace/calls/%.o: private TRACED += $(FUNCTIONS_CFLAGS)
 $(B)/tests/unit/trace/calls/trace_lines_test.o: private TRACED += $(LINED)
+$(B)/tests/e2e/build/e2e_line_ends_test.o: private TRACED += \
+    -DLINES_CFLAGS='"$(LINES_CFLAGS)"' -DLINES_CFLAGS_CLANG='"$(LINES_CFLAGS_CLANG)"'
 
 # gold links in half the time of the default linker.
 FAST_LD := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)

@@ -191,9 +191,11 @@ enum { TRACE_CALL_ADDRESS_BITS = 48 };
 #define TRACE_CALL_ADDRESS ((UINT64_C(1) << TRACE_CALL_ADDRESS_BITS) - 1)
 
 /* Flags of a call: it is the rest of one that a coroutine had suspended; it is
- * none, but a block of lines, and the address is where the block begins. */
+ * none, but a block of lines, and the address is where the block begins; it was
+ * left before its end, by a jump, an exception or the end of its thread. */
 #define TRACE_CALL_RESUMED (UINT64_C(1) << 48)
 #define TRACE_CALL_LINE    (UINT64_C(1) << 49)
+#define TRACE_CALL_CUT     (UINT64_C(1) << 50)
 
 /* How many calls of a function had no space. */
 struct trace_call_count {

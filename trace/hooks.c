@@ -1,8 +1,11 @@
-/* hooks.c: what the compiler calls at the beginning and end of functions. */
+/* hooks.c: what the compiler calls at the beginning and end of functions, and
+ * at the beginning of blocks of lines.
+ */
 #include "trace/calls/calls.h"
 
 TRACE_API void __cyg_profile_func_enter(void *function, void *site);
 TRACE_API void __cyg_profile_func_exit(void *function, void *site);
+TRACE_API void __sanitizer_cov_trace_pc(void);
 
 /* Finds the module of a function that is not in the last one. */
 static __attribute__((noinline)) bool find_module(struct trace_writer *writer,
@@ -39,6 +42,7 @@ static __attribute__((noinline)) bool ask(void)
     if (__atomic_compare_exchange_n(&trace_recording.calls, &first,
                                     TRACE_CALLS_OFF, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED)) {
+        __atomic_store_n(&trace_recording.lines, false, __ATOMIC_RELAXED);
         if (trace_process_asked())
             trace_process_begin();
     } else if (first == TRACE_CALLS_AWAITED) {
@@ -123,4 +127,31 @@ void __cyg_profile_func_exit(void *function, void *site)
     if (top && top->frame <= frame && !trace_is_busy(&trace_writer))
         leave(top, frame, (uintptr_t)function, (uintptr_t)site,
               (uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- Lines ---- */
+
+enum { STACK_MOST = 64 << 20 /* bytes */ };
+
+/* Returns the frame of the function that has called the hook. Code without
+ * frame pointers has something else there: then it is the hook's own. */
+static uintptr_t frame_of(uintptr_t hook)
+{
+    uintptr_t frame = trace_frame_outer(hook);
+
+    return frame > hook && frame - hook < STACK_MOST &&
+                   frame % sizeof(frame) == 0
+               ? frame
+               : hook;
+}
+
+void __sanitizer_cov_trace_pc(void)
+{
+    if (likely(!__atomic_load_n(&trace_recording.lines, __ATOMIC_RELAXED)))
+        return;
+    if (likely(__atomic_load_n(&trace_recording.calls, __ATOMIC_RELAXED) ==
+               TRACE_CALLS_RECORDED) ||
+        ask())
+        trace_line_visit(frame_of(trace_frame()),
+                         (uintptr_t)__builtin_return_address(0));
 }

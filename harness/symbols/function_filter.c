@@ -278,17 +278,17 @@ static void count_calls(void *context, const char *symbol, uint64_t address,
                              calling);
 }
 
-static void take_block(void *context, uint64_t begin, uint64_t end)
+static void take_block(void *context, const struct test_log_block *block)
 {
     struct calling *calling = context;
     uint64_t low = calling->module->low;
 
-    if (!has_lines(calling->module, begin, end))
+    if (!has_lines(calling->module, block->address, block->end))
         return;
     if (TRACE_ARRAY_RESERVE(calling->blocks, calling->capacity,
                             calling->count + 1))
         calling->blocks[calling->count++] =
-            (struct range){begin - 1 - low, begin - low};
+            (struct range){block->address - 1 - low, block->address - low};
     else
         calling->module->failed = true;
 }

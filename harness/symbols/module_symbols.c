@@ -164,18 +164,19 @@ bool test_log_module_at(struct test_log_module *module, uint64_t address,
     return true;
 }
 
-uint64_t test_log_module_function_end(struct test_log_module *module,
-                                      uint64_t address)
+bool test_log_module_range(struct test_log_module *module, uint64_t address,
+                           uint64_t *begin, uint64_t *end)
 {
     uint64_t offset;
     Elf64_Sym symbol = {0};
 
-    return test_log_dw.dwfl_module_addrinfo(module->module, address - 1,
-                                            &offset, &symbol, NULL, NULL,
-                                            NULL) &&
-                   offset < symbol.st_size
-               ? address - 1 - offset + symbol.st_size
-               : address;
+    if (!test_log_dw.dwfl_module_addrinfo(module->module, address - 1, &offset,
+                                          &symbol, NULL, NULL, NULL) ||
+        offset >= symbol.st_size)
+        return false;
+    *begin = address - 1 - offset;
+    *end = *begin + symbol.st_size;
+    return true;
 }
 
 /* ---- Places in files ---- */

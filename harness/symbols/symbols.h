@@ -81,10 +81,10 @@ bool test_log_module_address(struct test_log_module *, uint64_t place,
 bool test_log_module_at(struct test_log_module *, uint64_t address,
                         struct test_log_symbol *);
 
-/* test_log_module_function_end returns where the function ends that has the
- * byte before an address; the address if that is not known. */
-uint64_t test_log_module_function_end(struct test_log_module *,
-                                      uint64_t address);
+/* test_log_module_range finds where the function begins and ends that has the
+ * byte before an address; false if that is not known. */
+bool test_log_module_range(struct test_log_module *, uint64_t address,
+                           uint64_t *begin, uint64_t *end);
 
 /* Code of a line: its addresses in the file, from `begin` to before `end`. */
 struct test_log_line {
@@ -123,28 +123,39 @@ bool test_log_module_rules(struct test_log_module *, uint64_t place,
 bool test_log_module_block(struct test_log_module *, uint64_t address,
                            struct test_log_symbol *);
 
-/* test_log_block_end returns where a block ends: before the next call of the
- * hook, or with the function. That is the address itself on machines whose code
- * it cannot read. */
-uint64_t test_log_block_end(struct test_log_module *, uint64_t address);
-
 /* test_log_visit_calls visits what code calls, as test_log_visit_blocks takes
  * it: in functions that have blocks, the hook more often than anything else. */
 typedef void test_log_visit_call(void *context, uint64_t called);
 void test_log_visit_calls(struct test_log_module *, uint64_t begin,
                           uint64_t end, test_log_visit_call *, void *context);
 
+/* test_log_called_before returns what the call before an address calls, as
+ * test_log_visit_blocks takes it; 0 if that is no call. */
+uint64_t test_log_called_before(struct test_log_module *, uint64_t address);
+
+/* test_log_ends_before returns whether a block ends before an address: the
+ * instruction there returns, or jumps to where another one calls the hook. */
+bool test_log_ends_before(struct test_log_module *, uint64_t address,
+                          uint64_t hook);
+
+/* A block: addresses in the file. */
+struct test_log_block {
+    uint64_t begin;   /* of the hook's call, */
+    uint64_t address; /* and to where it returns */
+    uint64_t calls;   /* something else may be called; the end: nothing is */
+    uint64_t end;     /* the next block's begin, or the function's end */
+    uint64_t last; /* the last block's begin; 0: it is the function's first */
+    bool leaves;   /* it calls the hook that ends its function, */
+    bool is_empty; /* and does nothing before, */
+    bool resumes;  /* or lets an exception pass */
+};
+
 /* test_log_visit_blocks visits the blocks of a function, if `hook` is what they
- * call. */
-typedef void test_log_visit_block(void *context, uint64_t begin, uint64_t end);
+ * call. None on machines whose code it cannot read. */
+typedef void test_log_visit_block(void *context, const struct test_log_block *);
 void test_log_visit_blocks(struct test_log_module *, uint64_t hook,
                            uint64_t begin, uint64_t end, test_log_visit_block *,
                            void *context);
-
-/* test_log_first_block returns the first block of a function, from `begin` to
- * before `end`; 0: it has none. `block` is a known one, of any function. */
-uint64_t test_log_first_block(struct test_log_module *, uint64_t block,
-                              uint64_t begin, uint64_t end);
 
 /* ---- function_list.c: a list such as "store_*,!*_cmp,lib:libz*" ---- */
 

@@ -53,6 +53,8 @@
       "most calls within each other that are recorded; 0: all")                \
     X("--functions-min", 0, "functions-min", "TIME",                           \
       "leave out calls that are shorter and call nothing: 1us")                \
+    X("--lines", 0, "lines", "FILE:FIRST-LAST|FUNCTION",                       \
+      "record when these lines run; separate them with commas")                \
     X("--sample", 0, "sample", "[HZ|",                                         \
       "sample where threads spend processor time, HZ times a second (1000)")   \
     X("--sample-stacks", 0, "sample-stacks", "pointers|dwarf|",                \
@@ -171,15 +173,20 @@ static void say(const struct test_log_run *run, const struct recorded_end *end)
 
 /* ---- The run ---- */
 
+static void export(const char *name, const char *value)
+{
+    if (value && *value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
 static void export_options(const struct test_log_options *options)
 {
     struct trace_text text = {0};
 
     runners_recorded_options(options, &text);
-    if (text.data)
-        setenv("TESTLOG_RECORD_OPTIONS", text.data, 1);
-    else
-        unsetenv("TESTLOG_RECORD_OPTIONS");
+    export("TESTLOG_RECORD_OPTIONS", text.data);
     trace_text_free(&text);
 }
 
@@ -188,20 +195,18 @@ static void filter_functions(struct test_log_run *run,
                              const struct test_log_options *options,
                              const char *program)
 {
-    struct dl_phdr_info *modules = options->functions.value ||
-                                           options->functions_depth ||
-                                           options->functions_least
-                                       ? runners_modules_of(program)
-                                       : NULL;
+    struct dl_phdr_info *modules =
+        options->functions.value || options->functions_depth ||
+                options->functions_least || options->lines.value
+            ? runners_modules_of(program)
+            : NULL;
     const char *field = test_log_functions_prepare(options, run, modules);
 
     if (modules)
         test_log_functions_find_unmatched(run, options);
     test_log_print_unmatched(run);
-    if (*field)
-        setenv("TESTLOG_RECORD_FUNCTIONS", field, 1);
-    else
-        unsetenv("TESTLOG_RECORD_FUNCTIONS");
+    export("TESTLOG_RECORD_FUNCTIONS", field);
+    export("TESTLOG_RECORD_LINES", options->lines.value);
     runners_free_modules(modules);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "line_table.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 /* A block of lines, by the address to which its hook returns. */
 struct block {
     uint64_t address, count, time; /* ns */
+    uint64_t cut;                  /* how often it was left in a call, */
+    uint64_t open;                 /* and ended with the process, somewhere */
 };
 
 /* A file with code. */
@@ -36,8 +39,10 @@ struct line_sum {
     const char *file;
     uint32_t line;
     uint64_t count, time; /* ns */
+    uint64_t least;       /* how often it ran at least; `count`: at most */
     uint64_t function;    /* the last one, */
-    uint64_t most;        /* and how often its code of the line ran */
+    uint64_t most;        /* and how often its code of the line ran, */
+    uint64_t most_least;  /* and at least */
 };
 
 /* ---- What ran ---- */
@@ -65,24 +70,29 @@ static struct line_module *module_of(struct line_sums *sums,
 }
 
 static int add_block(struct line_sums *sums,
-                     const struct trace_module_file *file, uint64_t address,
-                     uint64_t count, uint64_t time)
+                     const struct trace_module_file *file,
+                     const struct block *block)
 {
     struct line_module *module = module_of(sums, file);
+    struct block *sum;
     uintptr_t number;
 
     if (!module)
         return -1;
-    if (!trace_table_find(&module->by_address, address, &number)) {
+    if (!trace_table_find(&module->by_address, block->address, &number)) {
         number = module->count;
         if (!TRACE_ARRAY_RESERVE(module->blocks, module->capacity,
                                  number + 1) ||
-            !trace_table_set(&module->by_address, address, number))
+            !trace_table_set(&module->by_address, block->address, number))
             return -1;
-        module->blocks[module->count++] = (struct block){.address = address};
+        module->blocks[module->count++] =
+            (struct block){.address = block->address};
     }
-    module->blocks[number].count += count;
-    module->blocks[number].time += time;
+    sum = &module->blocks[number];
+    sum->count += block->count;
+    sum->time += block->time;
+    sum->cut += block->cut;
+    sum->open += block->open;
     return 0;
 }
 
@@ -103,38 +113,46 @@ static int add_list(struct line_sums *sums, const struct trace_reader *reader)
     return sums->lists[sums->list_count] ? (sums->list_count++, 0) : -1;
 }
 
-/* Blocks without space were counted. */
+/* Blocks without space were counted, but not how they ended. */
 static int add_lost(struct line_sums *sums, const struct trace_reader *reader)
 {
     const struct trace_site *site;
     struct trace_module_file file;
+    struct block block = {0};
     size_t cursor = 0;
-    uint64_t count, address;
 
-    while (trace_reader_call_counts(reader, &cursor, &site, &count))
-        if (trace_reader_line(reader, site, &file, &address) &&
-            add_block(sums, &file, address, count, 0))
+    while (trace_reader_call_counts(reader, &cursor, &site, &block.count)) {
+        block.cut = block.count;
+        if (trace_reader_line(reader, site, &file, &block.address) &&
+            add_block(sums, &file, &block))
             return -1;
+    }
     return 0;
 }
 
 int runners_lines_add(struct line_sums *sums, struct trace_reader *reader,
                       struct stat_window window)
 {
-    uint64_t last = trace_reader_summary(reader).end;
+    struct trace_summary summary = trace_reader_summary(reader);
     struct trace_module_file file;
     struct trace_entry entry;
-    uint64_t address;
+    struct block block = {0};
     int status = add_list(sums, reader);
+    bool is_open;
 
     while (!status && trace_reader_next(reader, &entry)) {
-        uint64_t begin = entry.time, end = trace_slice_end(&entry, last);
+        uint64_t begin = entry.time, end = trace_slice_end(&entry, summary.end);
 
-        if (entry.kind == TRACE_ENTRY_SPAN &&
-            trace_reader_line(reader, entry.site, &file, &address) &&
-            runners_window_clip(window, &begin, &end))
-            status =
-                add_block(sums, &file, address, !entry.resumed, end - begin);
+        if (entry.kind != TRACE_ENTRY_SPAN ||
+            !trace_reader_line(reader, entry.site, &file, &block.address) ||
+            !runners_window_clip(window, &begin, &end))
+            continue;
+        block.count = !entry.resumed;
+        block.time = end - begin;
+        is_open = entry.end == UINT64_MAX;
+        block.cut = entry.cut || (is_open && summary.ended);
+        block.open = is_open && !summary.ended;
+        status = add_block(sums, &file, &block);
     }
     return status ? -1 : add_lost(sums, reader);
 }
@@ -146,8 +164,12 @@ struct lines {
     struct test_log_module *module;
     struct test_log_line *code; /* by address */
     size_t code_count, code_capacity;
-    struct test_log_line_list list; /* that a test recorded */
-    uint64_t block;                 /* one that ran */
+    const struct line_module *ran;
+    uint64_t hook;                  /* what its blocks call */
+    uint64_t function;              /* the end of the one that is added, */
+    uint32_t last_line;             /* and its closing brace */
+    struct test_log_line_list list; /* that a test recorded, */
+    bool all;                       /* and the name of a function */
     struct line_sum *sums;
     size_t count, capacity;
     struct trace_table by_line; /* of sums */
@@ -215,62 +237,167 @@ static const struct test_log_line *line_at(const struct lines *lines,
     return lines->code + low;
 }
 
-static void add_count(struct line_sum *sum, uint64_t function, uint64_t count)
+/* ---- Blocks of lines ---- */
+
+/* Returns whether the compiler made a block that has no line, such as those
+ * that leave a function: its hook's call seems to have the line before it. */
+static bool is_made(const struct test_log_block *block,
+                    const struct test_log_line *line)
 {
-    if (sum->function != function) {
-        sum->function = function;
-        sum->most = 0;
-    }
-    if (count > sum->most) {
-        sum->count += count - sum->most;
-        sum->most = count;
-    }
+    return block->last && line->begin < block->begin &&
+           (block->leaves || line->begin <= block->last);
+}
+
+/* Steps to a block's next line, `line` is NULL at the first one; NULL at the
+ * end. Code behind a jump is of no block: gcc calls no hook for a lone "break".
+ * Nor is code behind a call of a block without a line, which does not return.
+ */
+static const struct test_log_line *next_line(const struct lines *lines,
+                                             const struct test_log_block *block,
+                                             const struct test_log_line *line)
+{
+    const struct test_log_line *end = lines->code + lines->code_count;
+    const struct test_log_line *begin = line_at(lines, block->begin);
+    bool made = begin < end && is_made(block, begin);
+
+    line = line ? line + 1 : begin + made;
+    if (line >= end || line->begin >= block->end || block->resumes ||
+        (made && !block->leaves && line->begin > block->calls))
+        return NULL;
+    return line->begin > block->address &&
+                   test_log_ends_before(lines->module, line->begin, lines->hook)
+               ? NULL
+               : line;
+}
+
+static void add_most(uint64_t *sum, uint64_t *most, uint64_t count)
+{
+    if (count <= *most)
+        return;
+    *sum += count - *most;
+    *most = count;
+}
+
+/* Returns how often a line of a block ran at least. A block that was left early
+ * ran up to its first call; one that ended with its process, its first line.
+ * Optimized code has one block for all "return", with the line of one of them.
+ */
+static uint64_t least_of(const struct lines *lines, const struct block *ran,
+                         const struct test_log_block *block,
+                         const struct test_log_line *line, bool is_first)
+{
+    uint64_t left = line->begin > block->calls ? ran->cut : 0;
+
+    if (is_first)
+        return block->is_empty && line->line < lines->last_line ? 0
+                                                                : ran->count;
+    left += ran->open;
+    return ran->count > left ? ran->count - left : 0;
 }
 
 /* The first line has the time. */
-static void add_lines(struct lines *lines, const struct block *block)
+static void add_lines(struct lines *lines, const struct block *ran,
+                      const struct test_log_block *block)
 {
-    uint64_t end = test_log_block_end(lines->module, block->address);
-    uint64_t function =
-        test_log_module_function_end(lines->module, block->address);
-    const struct test_log_line *first = line_at(lines, block->address);
-    const struct test_log_line *last = lines->code + lines->code_count;
+    const struct test_log_line *line = NULL, *first = NULL;
 
-    for (const struct test_log_line *line = first;
-         line < last && (line->begin < end || line->begin <= block->address);
-         line++) {
-        struct line_sum *sum =
-            strcmp(line->file, first->file) ? NULL : sum_of(lines, line);
+    while ((line = next_line(lines, block, line))) {
+        struct line_sum *sum = first && strcmp(line->file, first->file)
+                                   ? NULL
+                                   : sum_of(lines, line);
 
         if (!sum)
             continue;
-        add_count(sum, function, block->count);
-        if (line == first)
-            sum->time += block->time;
+        if (sum->function != lines->function) {
+            sum->function = lines->function;
+            sum->most = sum->most_least = 0;
+        }
+        if (!first)
+            sum->time += ran->time;
+        add_most(&sum->count, &sum->most, ran->count);
+        add_most(&sum->least, &sum->most_least,
+                 least_of(lines, ran, block, line, !first));
+        first = first ? first : line;
+    }
+}
+
+static void add_block_lines(void *context, const struct test_log_block *block)
+{
+    struct lines *lines = context;
+    const struct block wanted = {.address = block->address};
+    const struct block *ran =
+        bsearch(&wanted, lines->ran->blocks, lines->ran->count, sizeof(wanted),
+                by_block);
+
+    if (ran)
+        add_lines(lines, ran, block);
+}
+
+static uint32_t last_line(const struct lines *lines, uint64_t begin,
+                          uint64_t end)
+{
+    const struct test_log_line *first = line_at(lines, begin), *line = first;
+    uint32_t last = 0;
+
+    for (; line < lines->code + lines->code_count && line->begin < end; line++)
+        if (line->line > last && !strcmp(line->file, first->file))
+            last = line->line;
+    return last;
+}
+
+/* Adds the lines of all blocks that ran, which are sorted. */
+static void add_ran(struct lines *lines)
+{
+    const struct line_module *ran = lines->ran;
+    uint64_t begin, end = 0;
+
+    for (size_t i = 0; i < ran->count; i++) {
+        uint64_t address = ran->blocks[i].address;
+
+        if (address <= end)
+            continue;
+        lines->hook = test_log_called_before(lines->module, address);
+        if (lines->hook &&
+            test_log_module_range(lines->module, address, &begin, &end)) {
+            lines->function = end;
+            lines->last_line = last_line(lines, begin, end);
+            test_log_visit_blocks(lines->module, lines->hook, begin, end,
+                                  add_block_lines, lines);
+        } else { /* code of another machine */
+            end = lines->function = address;
+            add_block_lines(lines,
+                            &(struct test_log_block){.begin = address - 1,
+                                                     .address = address,
+                                                     .calls = address,
+                                                     .end = address});
+        }
     }
 }
 
 /* ---- Lines that did not run ---- */
 
+static void take_lines(void *context, const struct test_log_block *block)
+{
+    struct lines *lines = context;
+    const struct test_log_line *line = NULL;
+
+    while ((line = next_line(lines, block, line)))
+        if (lines->all || test_log_line_list_match(&lines->list, line))
+            sum_of(lines, line);
+}
+
 /* Takes the recorded lines of a function that has blocks: other files may have
- * the same name, and are built without them. Code before the first block only
- * makes the frame. */
+ * the same name, and are built without them. */
 static void take_function(void *context, const char *symbol, uint64_t address,
                           uint64_t size, bool defined)
 {
     struct lines *lines = context;
-    const struct test_log_line *line, *last = lines->code + lines->code_count;
-    uint64_t end = address + size, first = 0;
-    bool all;
 
-    if (defined)
-        first = test_log_first_block(lines->module, lines->block, address, end);
-    if (!first)
+    if (!defined || !lines->hook)
         return;
-    all = test_log_line_list_match_function(&lines->list, symbol);
-    for (line = line_at(lines, first); line < last && line->begin < end; line++)
-        if (all || test_log_line_list_match(&lines->list, line))
-            sum_of(lines, line);
+    lines->all = test_log_line_list_match_function(&lines->list, symbol);
+    test_log_visit_blocks(lines->module, lines->hook, address, address + size,
+                          take_lines, lines);
 }
 
 static void add_recorded(struct lines *lines, const char *text)
@@ -284,13 +411,15 @@ static void add_recorded(struct lines *lines, const char *text)
 /* ---- The table ---- */
 
 #define LINE_COLUMNS(X)                                                        \
-    X("Count", "count", COUNT, sum->count)                                     \
+    X("Count", NULL, FIELD, count.data)                                        \
+    X(NULL, "count", COUNT, sum->count)                                        \
     X("Total", "total_ns", SOME_TIME, sum->time)                               \
     X("Average", "average_ns", SOME_TIME, average)                             \
     X("Line", NULL, TEXT, place.data)                                          \
     X(NULL, "file", TEXT, file)                                                \
     X(NULL, "line", COUNT, sum->line)                                          \
-    X("Source", "source", TEXT, source)
+    X("Source", "source", TEXT, source)                                        \
+    X(NULL, "at_least", COUNT, sum->least)
 
 static int by_place(const void *a, const void *b)
 {
@@ -307,13 +436,16 @@ static void put_line(struct runners_table *table, struct source_files *sources,
 {
     const char *source = runners_source_line(sources, sum->file, sum->line);
     uint64_t average = sum->count ? sum->time / sum->count : 0;
-    struct trace_text place = {0};
+    struct trace_text place = {0}, count = {0};
     char shown[PATH_MAX];
     const char *file = test_log_shown_path(sum->file, shown);
 
     trace_text_printf(&place, "%s:%u", file, (unsigned)sum->line);
+    trace_text_printf(&count, "%s%" PRIu64,
+                      sum->least < sum->count ? "at most " : "", sum->count);
     runners_table_add(table, RUNNERS_CELLS(LINE_COLUMNS));
     trace_text_free(&place);
+    trace_text_free(&count);
 }
 
 static void put_module(struct runners_table *table,
@@ -321,6 +453,7 @@ static void put_module(struct runners_table *table,
                        const struct line_sums *sums, struct line_module *module)
 {
     struct lines lines = {
+        .ran = module,
         .module = test_log_module_open(&(struct trace_module_file){
             module->path, module->build_id, module->build_id_size})};
 
@@ -335,9 +468,7 @@ static void put_module(struct runners_table *table,
     if (lines.code_count)
         qsort(lines.code, lines.code_count, sizeof(*lines.code), by_address);
     qsort(module->blocks, module->count, sizeof(*module->blocks), by_block);
-    for (size_t i = 0; i < module->count; i++)
-        add_lines(&lines, &module->blocks[i]);
-    lines.block = module->blocks->address;
+    add_ran(&lines);
     for (size_t i = 0; i < sums->list_count; i++)
         add_recorded(&lines, sums->lists[i]);
     if (lines.count)

@@ -79,12 +79,15 @@ bool trace_calls_begin(struct trace_writer *);
 bool trace_calls_grow(void);
 
 /* trace_calls_repair removes calls that have been left when a function enters:
- * its frame, its return address, and where it called the hook. */
-void trace_calls_repair(struct trace_writer *, uintptr_t frame, uintptr_t site,
+ * its frame, its return address, and where it called the hook. Returns whether
+ * one was a function's. */
+bool trace_calls_repair(struct trace_writer *, uintptr_t frame, uintptr_t site,
                         uintptr_t back);
 
-/* trace_calls_pop ends the innermost call. */
+/* trace_calls_pop ends the innermost call. trace_calls_cut does so if it was
+ * left before its end. */
 void trace_calls_pop(struct trace_writer *);
+void trace_calls_cut(struct trace_writer *);
 
 /* trace_calls_leave ends a call that is not the innermost one, and those within
  * it; none if it is not open. */
@@ -112,7 +115,10 @@ void trace_call_give_room(struct trace_writer *);
 /* trace_call_take_room takes a chunk if there are few free slots. */
 void trace_call_take_room(struct trace_writer *);
 
-/* ---- line_hook.c ---- */
+/* ---- line_spans.c: blocks of lines ---- */
+
+/* trace_line_visit begins a block: its frame, and where it called the hook. */
+void trace_line_visit(uintptr_t frame, uintptr_t back);
 
 /* trace_line_put_inside makes the innermost line one of the function that has
  * just called its hook. */

@@ -17,6 +17,16 @@ void trace_calls_pop(struct trace_writer *writer)
     trace_calls.top--;
 }
 
+void trace_calls_cut(struct trace_writer *writer)
+{
+    struct trace_call_entry *call = trace_calls.top->call;
+
+    if (call)
+        __atomic_store_n(&call->function, call->function | TRACE_CALL_CUT,
+                         __ATOMIC_RELEASE);
+    trace_calls_pop(writer);
+}
+
 /* ---- Threads and coroutines ---- */
 
 static void end(struct trace_writer *writer)
@@ -26,7 +36,7 @@ static void end(struct trace_writer *writer)
     if (trace_is_recording() && calls->generation &&
         calls->generation == writer->generation) {
         while (calls->top > calls->bottom)
-            trace_calls_pop(writer);
+            trace_calls_cut(writer);
         trace_call_give_room(writer);
     }
     if (calls->bottom)
@@ -43,7 +53,7 @@ static void unwind(struct trace_writer *writer, uintptr_t frame)
         return;
     while (calls->top > calls->bottom && calls->top->frame < frame &&
            trace_has_left(calls->top->frame, frame))
-        trace_calls_pop(writer);
+        trace_calls_cut(writer);
 }
 
 static size_t saved(const struct trace_writer *writer)
@@ -219,15 +229,19 @@ static bool is_left(const struct trace_frame *top, uintptr_t frame,
                               : is_gone(top, frame);
 }
 
-void trace_calls_repair(struct trace_writer *writer, uintptr_t frame,
+bool trace_calls_repair(struct trace_writer *writer, uintptr_t frame,
                         uintptr_t site, uintptr_t back)
 {
+    bool functions = false;
     int error = errno;
 
     while (trace_calls.top > trace_calls.bottom &&
-           is_left(trace_calls.top, frame, site, back))
-        trace_calls_pop(writer);
+           is_left(trace_calls.top, frame, site, back)) {
+        functions |= !trace_is_line(trace_calls.top);
+        trace_calls_cut(writer);
+    }
     errno = error;
+    return functions;
 }
 
 void trace_calls_leave(struct trace_writer *writer, uintptr_t frame,
@@ -243,6 +257,7 @@ void trace_calls_leave(struct trace_writer *writer, uintptr_t frame,
         at--;
     if (at->frame > frame)
         return;
-    while (calls->top >= at)
-        trace_calls_pop(writer);
+    while (calls->top > at)
+        trace_calls_cut(writer);
+    trace_calls_pop(writer);
 }

@@ -83,6 +83,7 @@ static bool read_call(const struct trace_reader *reader,
     call->number = number_of(block, at);
     call->function = function & (TRACE_CALL_ADDRESS | TRACE_CALL_LINE);
     call->resumed = function & TRACE_CALL_RESUMED;
+    call->cut = function & TRACE_CALL_CUT;
     call->start = block->time + entry->start;
     call->end = end_of(reader, call->number, call->start,
                        __atomic_load_n(&entry->duration, __ATOMIC_ACQUIRE));
@@ -150,6 +151,7 @@ bool trace_calls_describe(const struct trace_reader *reader,
         .kind = TRACE_ENTRY_SPAN,
         .entered = true,
         .resumed = call->resumed,
+        .cut = call->cut,
         .time = trace_reader_time(reader, call->start),
         .end = call->end ? trace_reader_time(reader, call->end) : UINT64_MAX,
         .id = call->number,

@@ -55,6 +55,7 @@ struct trace_seen_call {
     uint64_t start;    /* ticks */
     uint64_t end;      /* ticks; 0: open */
     bool resumed;      /* the rest of one that a coroutine had suspended */
+    bool cut;          /* left before its end */
 };
 
 /* A walk through a thread's calls, in order. */

@@ -54,6 +54,7 @@ struct trace_entry {
     bool entered;  /* SPAN: on creation */
     bool beside;   /* SPAN: no thread is in it; it is drawn beside its thread */
     bool resumed;  /* SPAN: the rest of a call that a coroutine had suspended */
+    bool cut;      /* SPAN: a call that was left before its end, see format.h */
     bool printf_;  /* EVENT: the values are arguments of site->name */
     bool message;  /* EVENT: the values are its message */
     uint64_t time; /* ns since the recording's origin */

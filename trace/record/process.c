@@ -53,11 +53,18 @@ static int record_in(const char *folder)
         trace_profiler_of(getenv("TESTLOG_RECORD_OPTIONS"));
     char path[PATH_MAX], name[64];
     const char *log = getenv("TESTLOG_RECORD_LOG");
+    const char *lines = getenv("TESTLOG_RECORD_LINES");
     const char *functions = getenv("TESTLOG_RECORD_FUNCTIONS");
     bool none = functions && !strcmp(functions, "none");
-    const char *const meta[] = {
-        "test", name, "program", program_invocation_name, log ? "log" : NULL,
-        log,    NULL};
+    const char *const meta[] = {"test",
+                                name,
+                                "program",
+                                program_invocation_name,
+                                log ? "log" : NULL,
+                                log,
+                                lines ? "lines" : NULL,
+                                lines,
+                                NULL};
     struct trace_options options = {.limit = profiler.limit,
                                     .functions_limit =
                                         none ? 0 : profiler.functions_limit,

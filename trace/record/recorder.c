@@ -25,7 +25,8 @@
 /* Used if the kernel cannot zero memory in children. */
 static TRACE_UNTRACKED struct trace_forks uncleared;
 
-TRACE_UNTRACKED struct trace_recording trace_recording = {.forks = &uncleared};
+TRACE_UNTRACKED struct trace_recording trace_recording = {.forks = &uncleared,
+                                                          .lines = true};
 _Thread_local struct trace_writer trace_writer TRACE_TLS_;
 __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;

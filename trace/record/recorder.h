@@ -59,7 +59,7 @@ struct trace_recording {
     uint32_t overflows;  /* atomic: pieces in use behind the full file */
     bool open;           /* atomic */
     uint8_t calls;       /* atomic: enum trace_calls_state */
-    bool lines;          /* atomic: lines are recorded */
+    bool lines;          /* atomic: lines are recorded; or nobody asked yet */
     const struct trace_function_filter *functions; /* NULL: all are */
     bool yields;       /* to one that the program opens: it was begun unasked */
     bool live;         /* atomic: has memory for lines behind a full file */
