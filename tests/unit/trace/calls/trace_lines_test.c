@@ -99,6 +99,10 @@ static struct trace_function_filter *filter_of(void (*const *functions)(void),
     return filter;
 }
 
+/* Filters are used up to the end of the process. */
+static struct trace_function_filter *filters[4];
+static size_t filter_count;
+
 /* Compilers place functions in the order of the file, or backwards. */
 static void record(void (*function)(void), void (*next)(void), bool calls)
 {
@@ -106,7 +110,8 @@ static void record(void (*function)(void), void (*next)(void), bool calls)
 
     if ((uintptr_t)next < (uintptr_t)function)
         cr_skip_test("the compiler has moved functions");
-    test_filter_calls(filter_of(ends, 1, calls));
+    filters[filter_count] = filter_of(ends, 1, calls);
+    test_filter_calls(filters[filter_count++]);
 }
 
 /* Returns the names of all spans in order, each once in a row: compilers make
