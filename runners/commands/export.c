@@ -278,6 +278,10 @@ static int write_folded(const struct wanted *wanted)
         trace_reader_close(reader);
     }
     result = trace_folded_put(&folded, wanted->stream);
+    if (folded.cut)
+        test_log_notice("export: what is nested more than %d deep is summed up "
+                        "at that depth",
+                        TRACE_FOLDED_DEPTH);
     trace_folded_free(&folded);
     return result;
 }

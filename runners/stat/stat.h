@@ -110,7 +110,7 @@ struct sum {
     struct test_log_usage usage; /* of a test; peak 0: unknown */
     /* TREE: numbers start at 1, and a root has parent 0. */
     size_t number, parent;
-    unsigned depth; /* once sorted */
+    unsigned depth;
 };
 
 struct sums {
@@ -126,6 +126,10 @@ struct sums {
     struct trace_table until;  /* ns: where a track's slices of a sum end */
     const char **path;         /* TREE: names of spans, the innermost first */
     size_t path_capacity;
+    struct { /* spans whose sums were found last, by their ids */
+        uint32_t span;
+        size_t sum;
+    } known[256];
     struct trace_slices slices; /* of the current recording */
     uint64_t end;               /* ns: its open slices end here */
     struct stat_window window;

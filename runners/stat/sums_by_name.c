@@ -11,7 +11,10 @@
 
 #define NONE SIZE_MAX
 
-enum { DEPTH_MOST = 256 }; /* deeper spans are summed up in the deepest */
+enum {
+    DEPTH_MOST = 256, /* deeper spans are summed up in the deepest */
+    KNOWN = sizeof((struct sums){0}.known) / sizeof((struct sums){0}.known[0]),
+};
 
 /* ---- Sums ---- */
 
@@ -49,6 +52,7 @@ static size_t find(struct sums *sums, size_t parent,
         !trace_table_set(&sums->by_key, key, sums->count))
         return NONE;
     sums->all[sums->count].parent = parent;
+    sums->all[sums->count].depth = parent ? sums->all[parent - 1].depth + 1 : 0;
     sums->all[sums->count].number = sums->count + 1;
     return sums->count++;
 }
@@ -140,19 +144,25 @@ static size_t find_path(struct sums *sums, const struct trace_reader *reader,
                         const struct trace_entry *span)
 {
     struct trace_entry one = *span;
-    size_t count = 0, sum = NONE, parent = 0;
+    size_t count = 0, sum = NONE, slot;
 
     do {
         if (!TRACE_ARRAY_RESERVE(sums->path, sums->path_capacity, count + 1))
             return NONE;
         sums->path[count++] = one.site->name;
-    } while (one.span && trace_reader_span(reader, one.span, &one));
-    for (int depth = 0; count && depth < DEPTH_MOST; depth++) {
-        sum = find_name(sums, parent, sums->path[--count]);
+        slot = one.span % KNOWN;
+        if (sums->known[slot].span == one.span)
+            sum = sums->known[slot].sum;
+    } while (sum == NONE && one.span &&
+             trace_reader_span(reader, one.span, &one));
+    while (count && (sum == NONE || sums->all[sum].depth < DEPTH_MOST - 1)) {
+        sum = find_name(sums, sum == NONE ? 0 : sums->all[sum].number,
+                        sums->path[--count]);
         if (sum == NONE)
-            break;
-        parent = sums->all[sum].number;
+            return NONE;
     }
+    sums->known[span->id % KNOWN].span = span->id;
+    sums->known[span->id % KNOWN].sum = sum;
     return sum;
 }
 
@@ -376,6 +386,8 @@ int runners_sums_add(struct sums *sums, const struct recording *recording,
     sums->end = summary.end;
     sums->window = find_window(sums, recording, reader);
     sums->slices = (struct trace_slices){.ended = add_own, .context = sums};
+    for (size_t i = 0; i < KNOWN; i++)
+        sums->known[i].sum = NONE;
     if (sums->table == STAT_TEST)
         test = begin_test(sums, recording, &summary);
     if (test == NONE)
@@ -435,14 +447,13 @@ static int by_parent(const void *a, const void *b)
 
 /* Copies the sums below a parent; those of each parent begin at `first`. */
 static void copy_below(const struct sum *sorted, const size_t *first,
-                       size_t parent, unsigned depth, struct sum **next)
+                       size_t parent, struct sum **next)
 {
     for (size_t i = first[parent]; i < first[parent + 1]; i++) {
         struct sum *one = (*next)++;
 
         *one = sorted[i];
-        one->depth = depth;
-        copy_below(sorted, first, one->number, depth + 1, next);
+        copy_below(sorted, first, one->number, next);
     }
 }
 
@@ -462,7 +473,7 @@ static int sort_tree(struct sums *sums)
     for (size_t i = 1; i < sums->count + 2; i++)
         if (first[i] < first[i - 1])
             first[i] = first[i - 1];
-    copy_below(sums->all, first, 0, 0, &next);
+    copy_below(sums->all, first, 0, &next);
     free(first);
     free(sums->all);
     sums->all = all;

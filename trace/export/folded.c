@@ -11,7 +11,8 @@
 struct trace_fold {
     uint32_t around; /* the other path's number, or NONE */
     char *frame;
-    uint64_t time; /* ns, without the slices in it */
+    uint64_t time;  /* ns, without the slices in it */
+    uint32_t depth; /* frames around */
 };
 
 enum { NONE = UINT32_MAX };
@@ -56,16 +57,22 @@ static char *frame_of(const char *name)
     return frame.data;
 }
 
-/* Returns the number of a path, NONE without memory. */
+/* Returns the number of a path, NONE without memory. What is too deep is in the
+ * path around it. */
 static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
                           const char *name)
 {
     uint64_t key = trace_hash_string(
         trace_hash(TRACE_HASH, &around, sizeof(around)), name);
     size_t count = folded->count;
+    uint32_t depth = around == NONE ? 0 : folded->folds[around].depth + 1;
     uintptr_t number;
     char *frame;
 
+    if (depth == TRACE_FOLDED_DEPTH) {
+        folded->cut = true;
+        return around;
+    }
     if (trace_table_find(&folded->by_path, key, &number))
         return (uint32_t)number;
     frame = frame_of(name);
@@ -76,7 +83,8 @@ static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
         folded->failed = true;
         return NONE;
     }
-    folded->folds[folded->count++] = (struct trace_fold){around, frame, 0};
+    folded->folds[folded->count++] =
+        (struct trace_fold){around, frame, 0, depth};
     return (uint32_t)count;
 }
 

@@ -11,11 +11,15 @@
 
 struct trace_fold;
 
+/* Deeper frames are summed up in the last one: each line has its whole path. */
+enum { TRACE_FOLDED_DEPTH = 256 };
+
 /* The zero value is empty. */
 struct trace_folded {
     struct trace_fold *folds; /* parents come before their children */
     size_t count, capacity;
     struct trace_table by_path;
+    bool cut;    /* a path was too deep */
     bool failed; /* memory was exhausted */
 };
 

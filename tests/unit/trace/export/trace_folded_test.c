@@ -117,6 +117,33 @@ Test(trace_folded, sums_up_the_self_times_of_nested_spans)
     free(text);
 }
 
+/* Each path has its own line, so that their text grows with the depth twice. */
+Test(trace_folded, sums_up_what_is_too_deep)
+{
+    enum { DEPTH = 2 * TRACE_FOLDED_DEPTH };
+    struct trace_span_ref spans[DEPTH];
+    struct trace_folded folded = {0};
+    struct trace_reader *reader;
+    uint64_t whole;
+    char *text;
+
+    test_record();
+    for (int i = 0; i < DEPTH; i++)
+        spans[i] = begin(i ? &inner : &outer);
+    for (int i = DEPTH; i-- > 0;)
+        trace_span_end(spans[i]);
+    reader = test_read();
+    whole = duration_of(reader, "outer");
+    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    text = text_of(&folded);
+    cr_expect(folded.cut);
+    cr_expect_leq(folded.count, TRACE_FOLDED_DEPTH);
+    cr_expect_eq(sum_of(text), whole);
+    trace_folded_free(&folded);
+    trace_reader_close(reader);
+    free(text);
+}
+
 /* The one that began later is nested until it ends. */
 Test(trace_folded, counts_time_once_if_spans_overlap)
 {
