@@ -78,7 +78,7 @@ static struct trace_function_name name_of(const struct test_log_symbol *symbol)
 
     return (struct trace_function_name){name ? name : symbol->symbol,
                                         symbol->file, symbol->line,
-                                        symbol->last_line};
+                                        symbol->last_line, symbol->begins};
 }
 
 typedef bool ask_symbol(struct test_log_module *, uint64_t,

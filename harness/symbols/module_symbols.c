@@ -250,11 +250,17 @@ bool test_log_module_address(struct test_log_module *module, uint64_t place,
 bool test_log_module_place(struct test_log_module *module, uint64_t place,
                            struct test_log_symbol *symbol)
 {
-    uint64_t address;
+    struct test_log_symbol first;
+    uint64_t address, begin, end;
 
     *symbol = (struct test_log_symbol){NULL};
-    return test_log_module_address(module, place, &address) &&
-           test_log_module_at(module, address, symbol);
+    if (!test_log_module_address(module, place, &address) ||
+        !test_log_module_at(module, address, symbol))
+        return false;
+    if (test_log_module_range(module, address + 1, &begin, &end) &&
+        test_log_module_at(module, begin, &first))
+        symbol->begins = first.file;
+    return true;
 }
 
 /* A function of another file may have no type. */

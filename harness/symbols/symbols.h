@@ -61,6 +61,8 @@ struct test_log_symbol {
     const char *file; /* relative, if it was compiled so; NULL: unknown */
     uint32_t line;
     uint32_t last_line; /* of a block of lines; 0: it has one */
+    const char *begins; /* test_log_module_place: the file where the function
+                           begins; `file` may be that of inlined code */
 };
 
 /* test_log_module_function finds the function that begins at an address; false

@@ -49,8 +49,10 @@ static struct sample_sum *sum_of(struct sample_sums *sums,
     uint64_t key;
 
     trace_name_frame(&name, reader, frame, &function);
-    if (!sums->by_line)
+    if (!sums->by_line) {
         function.line = 0;
+        function.file = function.begins;
+    }
     key = trace_hash_string(TRACE_HASH, name.data ? name.data : "");
     key = trace_hash(key, &function.line, sizeof(function.line));
     key = trace_hash_string(key, function.file ? function.file : "");

@@ -275,6 +275,8 @@ struct trace_function_name {
     const char *file; /* NULL: unknown */
     uint32_t line;
     uint32_t last_line; /* of a block of lines; 0: it has one */
+    const char *begins; /* of a place: the file where its function begins;
+                           `file` may be that of inlined code */
 };
 
 /* Where a register of the caller is. */

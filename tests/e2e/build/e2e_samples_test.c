@@ -143,11 +143,14 @@ Test(e2e_samples, come_from_any_program)
 {
     const struct e2e *run;
 
-    if (e2e_run("echo 'static volatile unsigned sink;"
-                "__attribute__((noinline)) static void spin(void)"
-                "{ for (unsigned i = 0; i < 200000000; i++) sink += i; }"
-                "int main(void) { spin(); return 0; }' | "
-                "gcc -g -O1 -fno-omit-frame-pointer -o plain -x c -")
+    if (e2e_run("echo 'static inline __attribute__((always_inline)) void "
+                "add(unsigned i) { sink += i; sink ^= i; }' >inlined.h && "
+                "printf '%%s\n' 'static volatile unsigned sink;' "
+                "'#include \"inlined.h\"' "
+                "'__attribute__((noinline)) static void spin(void)"
+                "{ for (volatile unsigned i = 0; i < 100000000; i++) add(i); }"
+                "int main(void) { spin(); return 0; }' >plain.c && "
+                "gcc -g -O1 -fno-omit-frame-pointer -o plain plain.c")
             ->code)
         cr_skip_test("gcc is missing");
     run = e2e_run(TESTLOG " record --sample -- sh -c './plain; ./plain'");
@@ -156,6 +159,11 @@ Test(e2e_samples, come_from_any_program)
         cr_skip_test("%s", run->err);
     cr_expect_gt(e2e_sampled("", ";spin "), 50);
     e2e_expect_has(e2e_run(TESTLOG " stat --by=function")->out, "  spin\n");
+    e2e_expect_is(e2e_run(TESTLOG " stat --by=function --csv | grep ',spin,' | "
+                                  "sed 's/.*,//'")
+                      ->out,
+                  "plain.c\n"); /* one row, of all files with its code */
+    e2e_expect_has(e2e_run(TESTLOG " stat --by=line")->out, "inlined.h:");
     e2e_expect_code(e2e_run(TESTLOG " record --sample -- ls /"), 0);
 }
 
