@@ -21,6 +21,7 @@
 #include "trace/export/ops.h"
 #include "trace/export/perfetto.h"
 #include "trace/export/speedscope.h"
+#include "trace/samples/samples.h"
 
 /* The recordings to write, and where. */
 struct wanted {
@@ -62,6 +63,7 @@ static void usage(void)
 struct results {
     struct test_log_run run;
     struct trace_table by_folder; /* hash to index */
+    struct trace_reader **own;    /* the only recording, if it is open */
 };
 
 static void add_folder(struct results *results, const char *folder,
@@ -148,10 +150,19 @@ static void refuse(const struct recording *recording)
                     recording->path, strerror(errno));
 }
 
-/* Opens a recording. If that fails, it prints why and returns NULL. */
-static struct trace_reader *open_recording(const struct recording *recording)
+/* Opens a recording, or takes the open one. If that fails, it prints why and
+ * returns NULL. */
+static struct trace_reader *open_recording(const struct recording *recording,
+                                           const struct results *results)
 {
-    struct trace_reader *reader = runners_open(recording->path);
+    struct trace_reader *reader;
+
+    if (results->own) {
+        reader = *results->own;
+        *results->own = NULL;
+        return reader;
+    }
+    reader = runners_open(recording->path);
 
     if (!reader && errno != EBADMSG) /* runners_open has reported damage */
         refuse(recording);
@@ -180,7 +191,7 @@ static void add_to_chrome(struct trace_chrome *chrome,
                           const struct recording *recording,
                           const struct results *results, uint32_t pid)
 {
-    struct trace_reader *reader = open_recording(recording);
+    struct trace_reader *reader = open_recording(recording, results);
     struct trace_text title = title_of(recording, results), stacks = {0};
     struct trace_chrome_test test = test_of(recording, results, &stacks);
 
@@ -214,7 +225,7 @@ static void add_to_perfetto(struct trace_perfetto *perfetto,
                             const struct recording *recording,
                             const struct results *results)
 {
-    struct trace_reader *reader = open_recording(recording);
+    struct trace_reader *reader = open_recording(recording, results);
     struct trace_text title = title_of(recording, results), stacks = {0};
     struct trace_chrome_test test = test_of(recording, results, &stacks);
 
@@ -268,7 +279,8 @@ static int write_folded(const struct wanted *wanted)
     int result;
 
     for (size_t i = 0; i < found->count; i++) {
-        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_reader *reader =
+            open_recording(&found->all[i], wanted->results);
         struct trace_text title = title_of(&found->all[i], wanted->results);
 
         if (reader &&
@@ -299,7 +311,8 @@ static int write_speedscope(const struct wanted *wanted)
         return -1;
     trace_speedscope_begin(&speedscope, wanted->stream, name);
     for (size_t i = 0; i < found->count; i++) {
-        struct trace_reader *reader = open_recording(&found->all[i]);
+        struct trace_reader *reader =
+            open_recording(&found->all[i], wanted->results);
         struct trace_text title = title_of(&found->all[i], wanted->results);
 
         if (reader &&
@@ -345,9 +358,9 @@ static void add_losses(struct trace_text *text,
 }
 
 static void add_ops(struct trace_ops *ops, const struct recording *recording,
-                    FILE *stream)
+                    const struct results *results, FILE *stream)
 {
-    struct trace_reader *reader = open_recording(recording);
+    struct trace_reader *reader = open_recording(recording, results);
     struct trace_text losses = {0};
 
     if (!reader)
@@ -368,7 +381,7 @@ static int write_ops_csv(const struct wanted *wanted)
 
     trace_ops_begin(wanted->stream);
     for (size_t i = 0; i < found->count; i++)
-        add_ops(&ops, &found->all[i], wanted->stream);
+        add_ops(&ops, &found->all[i], wanted->results, wanted->stream);
     return 0;
 }
 
@@ -392,12 +405,9 @@ static write_format *format_of(const char *flag)
     return NULL;
 }
 
-/* Whether a format has spans or samples, and these recordings have samples. */
-static bool prefers_samples(write_format *format,
-                            const struct recordings *found)
+static bool shows_samples(write_format *format)
 {
-    return (format == write_folded || format == write_speedscope) &&
-           has_samples(found);
+    return format == write_folded || format == write_speedscope;
 }
 
 bool runners_export_is_format(const char *flag)
@@ -405,21 +415,26 @@ bool runners_export_is_format(const char *flag)
     return format_of(flag) != NULL;
 }
 
-int runners_export_put(const char *flag, const char *run, const char *folder,
-                       FILE *stream)
+int runners_export_put(const char *flag, const struct test_log_run *run,
+                       const char *folder, FILE *stream)
 {
     struct recordings found = {0};
-    struct results results = {.run = {.path = NULL}};
+    struct trace_reader *own = runners_open_own(run, folder);
+    struct results results = {.own = &own};
     struct wanted wanted = {&found, &results, false, false, stream};
     char path[PATH_MAX];
     int status = -1;
 
-    read_results(&results, run);
-    if (snprintf(path, sizeof(path), "%s/%s", run, folder) < PATH_MAX &&
+    if (!own)
+        return -1;
+    read_results(&results, run->path);
+    if (snprintf(path, sizeof(path), "%s/%s", run->path, folder) < PATH_MAX &&
         !runners_recordings_find(&found, path, NULL)) {
-        wanted.samples = prefers_samples(format_of(flag), &found);
+        wanted.samples =
+            shows_samples(format_of(flag)) && trace_reader_has_samples(own);
         status = format_of(flag)(&wanted);
     }
+    trace_reader_close(own);
     runners_recordings_free(&found);
     free_results(&results);
     return status;
@@ -528,9 +543,9 @@ int runners_export(int argc, char **argv)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
     wanted.workers = !*argv;
-    wanted.samples =
-        asked.source == SAMPLES ||
-        (asked.source == EITHER && prefers_samples(asked.format, &found));
+    wanted.samples = asked.source == SAMPLES ||
+                     (asked.source == EITHER && shows_samples(asked.format) &&
+                      has_samples(&found));
     code = export_to(&wanted, asked.format, asked.output);
     free_results(&results);
     runners_recordings_free(&found);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct test_log_run;
+
 /* X(format, flag, values, what it is): write_<format> in export.c writes it. A
  * flag without values takes none. */
 #define RUNNERS_EXPORT_SOURCES "spans|samples"
@@ -18,10 +20,10 @@
     X(ops_csv, "ops-csv", "", "a table of operations on GPUs and signposts")
 
 /* runners_export_is_format tells whether there is a format with that flag.
- * runners_export_put writes the recording in the folder of a test, below that
- * of its run; -1 with errno. */
+ * runners_export_put writes the recording in the folder of a test, which may be
+ * no link; -1 with errno. */
 bool runners_export_is_format(const char *flag);
-int runners_export_put(const char *flag, const char *run, const char *folder,
-                       FILE *);
+int runners_export_put(const char *flag, const struct test_log_run *,
+                       const char *folder, FILE *);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/notice.h"
@@ -15,7 +14,6 @@
 #include "runners/commands/export.h"
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"
-#include "trace/base/file.h"
 #include "trace/base/text.h"
 #include "view.h"
 
@@ -164,17 +162,13 @@ static int write_export(const struct report_page *page,
                         const struct block *block, FILE *out)
 {
     struct test_log_attempt attempt;
-    struct trace_reader *reader = NULL;
 
     errno = ENOENT;
-    if (test_log_attempt_of(&attempt, &page->run, block->number,
-                            block->attempt))
-        reader = runners_open_own(&page->run, attempt.folder);
-    if (!reader)
-        return -1;
-    trace_reader_close(reader);
-    return runners_export_put(block->format, page->run.path, attempt.folder,
-                              out);
+    return test_log_attempt_of(&attempt, &page->run, block->number,
+                               block->attempt)
+               ? runners_export_put(block->format, &page->run, attempt.folder,
+                                    out)
+               : -1;
 }
 
 /* A recording that is written to is not compressed. */
@@ -182,22 +176,13 @@ static int write_live(const struct report_page *page, const struct block *block,
                       FILE *out)
 {
     const struct test_log_page contents = runners_page_of(page);
-    int run = open(page->run.path, O_PATH | O_DIRECTORY | O_CLOEXEC), own = -1;
     struct test_log_attempt attempt;
-    char name[PATH_MAX];
 
-    if (run >= 0 &&
-        test_log_attempt_of(&attempt, &page->run, block->number,
-                            block->attempt) &&
-        snprintf(name, sizeof(name), "%s/recording", attempt.folder) < PATH_MAX)
-        own = trace_beneath(run, name, O_RDONLY);
-    if (run >= 0)
-        close(run);
     errno = ENOENT;
-    if (own < 0)
-        return -1;
-    close(own);
-    return view_follow(&contents, &attempt, out);
+    return test_log_attempt_of(&attempt, &page->run, block->number,
+                               block->attempt)
+               ? view_follow(&contents, &attempt, out)
+               : -1;
 }
 
 static int write_block(const struct view *view, const void *context, FILE *out)

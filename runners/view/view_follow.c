@@ -2,8 +2,10 @@
  * format.md describes. It runs in a child of the server.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "harness/results/report/attempts.h"
 #include "harness/results/report/blocks.h"
@@ -94,14 +96,19 @@ int view_follow(const struct test_log_page *page,
                 const struct test_log_attempt *attempt, FILE *out)
 {
     struct following following = {.page = page, .attempt = attempt};
-    char path[PATH_MAX];
+    int run = open(page->run->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char name[PATH_MAX];
     int status = -1;
 
-    if (snprintf(path, sizeof(path), "%s/%s/recording", page->run->path,
-                 attempt->folder) < PATH_MAX)
-        following.reader = trace_reader_follow(path);
-    if (!following.reader)
+    if (run >= 0 && snprintf(name, sizeof(name), "%s/recording",
+                             attempt->folder) < PATH_MAX)
+        following.reader = trace_reader_follow_beneath(run, name);
+    if (run >= 0)
+        close(run);
+    if (!following.reader) {
+        errno = ENOENT;
         return -1;
+    }
     following.growing = test_log_growing_new(
         following.reader, trace_reader_meta(following.reader, "log"));
     if (following.growing)

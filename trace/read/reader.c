@@ -354,15 +354,20 @@ static bool has_grown(const struct trace_reader *reader)
 
 struct trace_reader *trace_reader_follow(const char *path)
 {
+    return trace_reader_follow_beneath(AT_FDCWD, path);
+}
+
+struct trace_reader *trace_reader_follow_beneath(int folder, const char *name)
+{
     struct trace_reader *reader = new_reader();
     bool ready;
 
     if (!reader)
         return NULL;
-    ready = trace_reader_map(reader, AT_FDCWD, path) && header_ok(reader);
+    ready = trace_reader_map(reader, folder, name) && header_ok(reader);
     if (ready && has_grown(reader)) {
         finish(reader, false);
-        return trace_reader_follow(path);
+        return trace_reader_follow_beneath(folder, name);
     }
     return finish(reader, ready && trace_follow_begin(reader));
 }

@@ -136,6 +136,7 @@ void trace_reader_close(struct trace_reader *);
  * TRACE_ENTRY_SUM with their neighbors on a thread, which has the call site of
  * the first one. */
 struct trace_reader *trace_reader_follow(const char *path);
+struct trace_reader *trace_reader_follow_beneath(int folder, const char *name);
 int trace_reader_look(struct trace_reader *, uint64_t until);
 void trace_reader_skip_spans(struct trace_reader *);
 void trace_reader_sum_spans(struct trace_reader *, uint64_t most);
