@@ -23,13 +23,6 @@ struct unfinished {
 
 /* ---- Results ---- */
 
-static uint64_t key_of(const char *program, const char *name)
-{
-    uint64_t hash = trace_hash_string(TRACE_HASH, program);
-
-    return trace_hash_string(trace_hash(hash, "", 1), name);
-}
-
 static void note_folder(struct unfinished *unfinished, const char *folder,
                         size_t number)
 {
@@ -58,7 +51,7 @@ static bool add_line(void *context, const cJSON *test)
 
     if (!result)
         return false;
-    key = key_of(result->program, test_log_name(result));
+    key = test_log_result_key(result);
     if (trace_table_find(&unfinished->numbers, key, &number))
         test_log_run_replace(run, number);
     else
@@ -114,7 +107,8 @@ static bool number_of(struct unfinished *unfinished,
                                  trace_hash_string(TRACE_HASH, folder), number);
     if (*reported ||
         trace_table_find(&unfinished->numbers,
-                         key_of(recording->program, recording->test), number)) {
+                         test_log_key(recording->program, recording->test),
+                         number)) {
         free(folder);
         return true;
     }

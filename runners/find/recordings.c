@@ -13,6 +13,7 @@
 
 #include "find.h"
 #include "harness/results/folder/notice.h"
+#include "harness/results/model/model.h"
 #include "harness/runner/options/options.h"
 #include "runners/runners.h"
 #include "trace/parts/parts.h"
@@ -150,9 +151,8 @@ enum known { KNOWN_NOWHERE, KNOWN_IN_FOLDER, KNOWN_AS_PART };
 
 static uint64_t identity_of(const struct recording *recording)
 {
-    return trace_hash_string(
-        trace_hash_string(TRACE_HASH ^ recording->opened, recording->program),
-        recording->test);
+    return test_log_key(recording->program, recording->test) ^
+           recording->opened;
 }
 
 /* Adds a recording as `how` says. A part may be copied to the test's folder,

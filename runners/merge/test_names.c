@@ -6,9 +6,7 @@
 
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name)
 {
-    uint64_t hash = trace_hash_string(TRACE_HASH ^ lane, program);
-
-    return trace_hash_string(trace_hash(hash, "", 1), name);
+    return test_log_key(program, name) ^ lane;
 }
 
 void merge_name(char *name)

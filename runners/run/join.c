@@ -285,8 +285,7 @@ static bool add_result(void *context, const cJSON *test)
     if (!result)
         return false;
     cut_number(&whole->run, result->program);
-    key = trace_hash_string(trace_hash_string(TRACE_HASH, result->program),
-                            test_log_name(result));
+    key = test_log_result_key(result);
     if (trace_table_find(&whole->numbers, key, &number)) {
         struct test_log_result *before = &whole->run.results[number];
 

@@ -64,8 +64,7 @@ static struct test_log_index_test *test_of(struct test_log_index *index,
                                            const char *program,
                                            const char *name)
 {
-    uint64_t key = trace_hash_string(
-        trace_hash(trace_hash_string(TRACE_HASH, program), "", 1), name);
+    uint64_t key = test_log_key(program, name);
     size_t number = index->test_count;
     struct test_log_index_test *test;
     uintptr_t known;

@@ -7,6 +7,7 @@
 
 #include "harness/results/model/model.h"
 #include "trace/base/containers.h"
+#include "trace/base/strings.h"
 
 static const struct {
     const char *word, *text;
@@ -251,6 +252,18 @@ const char *test_log_name(const struct test_log_result *result)
         trace_text_printf(name, "%s/", result->suite);
     trace_text_string(name, result->test);
     return name->failed || !name->data ? result->test : name->data;
+}
+
+uint64_t test_log_key(const char *program, const char *name)
+{
+    uint64_t hash = trace_hash_string(TRACE_HASH, program);
+
+    return trace_hash_string(trace_hash(hash, "", 1), name);
+}
+
+uint64_t test_log_result_key(const struct test_log_result *result)
+{
+    return test_log_key(result->program, test_log_name(result));
 }
 
 const char *test_log_signal(int number)

@@ -83,6 +83,11 @@ struct test_log_result {
  * eight more calls. */
 const char *test_log_name(const struct test_log_result *);
 
+/* test_log_key identifies a test of a program in tables; test_log_result_key,
+ * that of a result. */
+uint64_t test_log_key(const char *program, const char *name);
+uint64_t test_log_result_key(const struct test_log_result *);
+
 /* test_log_failed tells whether a test fails the run: a known failure does not.
  */
 bool test_log_failed(const struct test_log_result *);

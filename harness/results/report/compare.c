@@ -39,13 +39,6 @@ struct comparison {
 
 /* ---- Earlier runs ---- */
 
-static uint64_t key_of(const char *program, const char *name)
-{
-    uint64_t hash = trace_hash_string(TRACE_HASH, program);
-
-    return trace_hash_string(trace_hash(hash, "", 1), name);
-}
-
 /* A program that left no results may have any tests. */
 static bool index_program(struct comparison *comparison, const char *program,
                           const struct test_log_result *result)
@@ -71,10 +64,10 @@ static bool index_tests(struct comparison *comparison)
         test_log_sanitize_line(&text, result->program);
         test_log_sanitize_line(&name, test_log_name(result));
         program = text.data ? text.data : "";
-        indexed =
-            index_program(comparison, program, result) &&
-            trace_table_set(&comparison->numbers,
-                            key_of(program, name.data ? name.data : ""), i);
+        indexed = index_program(comparison, program, result) &&
+                  trace_table_set(
+                      &comparison->numbers,
+                      test_log_key(program, name.data ? name.data : ""), i);
         trace_text_free(&text);
         trace_text_free(&name);
     }
@@ -110,7 +103,7 @@ static void take_line(struct comparison *comparison, const char *run,
 
     if (!name || outcome == TEST_LOG_OUTCOME_NONE)
         return;
-    if (!trace_table_find(&comparison->numbers, key_of(program, name),
+    if (!trace_table_find(&comparison->numbers, test_log_key(program, name),
                           &number)) {
         if (!comparison->previous[0] || !strcmp(comparison->previous, run))
             note_gone(comparison, program, name);

@@ -9,12 +9,13 @@ E2E_FOLDER
 
 #define LATEST "runs/latest/"
 
-/* Adds a program that sends a test of its name with an outcome. */
-static void add_sender(const char *name, const char *outcome)
+/* Adds a program that sends a test with an outcome. */
+static void add_sender_of(const char *name, const char *test,
+                          const char *outcome)
 {
     e2e_run("cat >%s <<'END'\n"
             "#!/bin/sh\n"
-            "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"s/%s\","
+            "echo '{\"schema\":1,\"event\":\"test\",\"name\":\"%s\","
             "\"outcome\":\"%s\"}' >/dev/fd/$TESTLOG_RESULTS\n"
             "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}' "
             ">/dev/fd/$TESTLOG_RESULTS\n"
@@ -22,7 +23,16 @@ static void add_sender(const char *name, const char *outcome)
             "chmod +x %s; echo \"add_test(%s '" BUILD_DIR "/testlog-entry' "
             "run --join=$PWD/runs $PWD/%s)\" | tr \"'\" '\"' "
             ">>CTestTestfile.cmake",
-            name, name, outcome, name, name, name);
+            name, test, outcome, name, name, name);
+}
+
+/* Adds one that sends a test of its own name. */
+static void add_sender(const char *name, const char *outcome)
+{
+    char test[64];
+
+    snprintf(test, sizeof(test), "s/%s", name);
+    add_sender_of(name, test, outcome);
 }
 
 /* Adds a test of ctest that is a command of a shell. */
@@ -58,6 +68,15 @@ Test(e2e_joined_run, one_ctest_is_one_run)
     e2e_run("ctest -R passes");
     e2e_expect_is(outcomes(LATEST), "passed s/passes\n");
     e2e_expect_is(e2e_run("ls -d runs/2* | wc -l")->out, "2\n");
+}
+
+/* "t" and "xs/a" are another test than "tx" and "s/a". */
+Test(e2e_joined_run, keeps_tests_apart_whose_names_run_together)
+{
+    add_sender_of("t", "xs/a", "failed");
+    add_sender_of("tx", "s/a", "passed");
+    e2e_run("ctest -R '^tx?$'");
+    e2e_expect_is(outcomes(LATEST), "failed xs/a\npassed s/a\n");
 }
 
 /* The test is flaky in all files of the run. */
