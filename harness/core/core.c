@@ -191,6 +191,20 @@ static char *name_of(const char *text)
     return name.data ? name.data : strdup("?");
 }
 
+/* A test that must not start has started: its framework chose it. */
+static void note_known(const struct test_log_known_failures *all)
+{
+    const struct test_log_known_failure *known =
+        test_log_known_of(all, running.suite, running.test);
+
+    if (!known)
+        return;
+    running.known = strdup(known->reason);
+    running.flaky = known->expected != TEST_LOG_EXPECT_FAIL;
+    running.strict = known->strict;
+    note(test_log_journal_known);
+}
+
 static void begin(const char *suite, const char *test)
 {
     const struct test_log_core *core = test_log_core();
@@ -209,6 +223,7 @@ static void begin(const char *suite, const char *test)
     record();
     running.began = test_log_now();
     note(test_log_journal_begin);
+    note_known(&core->options.known);
     if (captures)
         test_log_output_begin(output, running.printed);
 }

@@ -27,6 +27,8 @@ struct test_log_noted {
     char *suite, *test;
     char *reason;                  /* NULL: none */
     char *folder;                  /* of a test that did not pass; NULL: none */
+    char *known;                   /* why it may fail; NULL: it may not */
+    bool flaky, strict;            /* it may pass; it must not */
     enum test_log_outcome outcome; /* NONE: it has not ended */
     pid_t process;
     uint64_t began, ended;        /* ns, CLOCK_MONOTONIC */
@@ -48,10 +50,11 @@ struct test_log_journal {
 };
 
 /* test_log_journal_fact writes a fact about the run, test_log_journal_begin and
- * test_log_journal_end a test's beginning and end, each with one write(2). -1
- * with errno. */
+ * test_log_journal_end a test's beginning and end, test_log_journal_known that
+ * it may fail, each with one write(2). -1 with errno. */
 int test_log_journal_fact(int fd, const char *name, const char *value);
 int test_log_journal_begin(int fd, const struct test_log_noted *);
+int test_log_journal_known(int fd, const struct test_log_noted *);
 int test_log_journal_end(int fd, const struct test_log_noted *);
 
 /* test_log_journal_read reads all of a journal; what is cut off or malformed is

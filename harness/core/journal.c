@@ -3,6 +3,7 @@
  *
  *  fact NAME VALUE .
  *  begin PROCESS TIME RECORDED PRINTED SUITE TEST .
+ *  known PROCESS fail|flaky|strict REASON .
  *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON] .
  *
  * RECORDED and FOLDER are "-" if the test has none. Texts have \n, \t and \\ in
@@ -90,6 +91,18 @@ int test_log_journal_begin(int fd, const struct test_log_noted *test)
     return write_line(fd, &line);
 }
 
+int test_log_journal_known(int fd, const struct test_log_noted *test)
+{
+    struct trace_text line = {0};
+
+    trace_text_printf(&line, "known\t%ld\t%s\t", (long)test->process,
+                      test->flaky    ? "flaky"
+                      : test->strict ? "strict"
+                                     : "fail");
+    put_text(&line, test->known);
+    return write_line(fd, &line);
+}
+
 int test_log_journal_end(int fd, const struct test_log_noted *test)
 {
     struct trace_text line = {0};
@@ -147,6 +160,7 @@ void test_log_noted_free(struct test_log_noted *test)
     free(test->test);
     free(test->reason);
     free(test->folder);
+    free(test->known);
     *test = (struct test_log_noted){0};
 }
 
@@ -185,6 +199,19 @@ static struct test_log_noted *open_test_of(struct test_log_journal *journal,
                        ? &journal->tests[i]
                        : NULL;
     return NULL;
+}
+
+static void read_known(struct test_log_journal *journal, char **columns)
+{
+    struct test_log_noted *test =
+        open_test_of(journal, (pid_t)number(columns[1]));
+
+    if (!test)
+        return;
+    free(test->known);
+    test->known = strdup(plain(columns[3]));
+    test->flaky = !strcmp(columns[2], "flaky");
+    test->strict = !strcmp(columns[2], "strict");
 }
 
 static void read_end(struct test_log_journal *journal, char **columns,
@@ -231,6 +258,8 @@ static void read_line(struct test_log_journal *journal,
         add_fact(facts, columns[1], columns[2]);
     else if (!strcmp(columns[0], "begin") && count == 7)
         read_begin(journal, columns);
+    else if (!strcmp(columns[0], "known") && count == 4)
+        read_known(journal, columns);
     else if (!strcmp(columns[0], "end") && count >= 7)
         read_end(journal, columns, count);
 }

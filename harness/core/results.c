@@ -10,6 +10,7 @@
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
+#include "harness/runner/options/known_failures.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/format.h"
@@ -91,6 +92,14 @@ struct test_log_result *test_log_core_result(struct test_log_run *run,
                  test->threads == 1 ? "" : "s") < 0)
         result->survivors = NULL;
     find_place(result);
+    if (test->known)
+        test_log_known_judge(
+            &(struct test_log_known_failure){
+                .reason = test->known,
+                .strict = test->strict,
+                .expected =
+                    test->flaky ? TEST_LOG_EXPECT_FLAKY : TEST_LOG_EXPECT_FAIL},
+            NULL, result);
     return result;
 }
 

@@ -721,31 +721,6 @@ bool runners_framework_end(struct framework_program *program,
     return true;
 }
 
-/* Judges a test that may fail, because testlog.conf says so. A test that must
- * not start has started: the framework chose it. */
-static void judge_known(const struct framework_program *program,
-                        struct test_log_result *result)
-{
-    const struct test_log_known_failure *known =
-        result->suite ? test_log_known_of(&program->options->known,
-                                          result->suite, result->test)
-                      : NULL;
-    bool passed = result->outcome == TEST_LOG_OUTCOME_PASSED;
-
-    if (!known || result->outcome == TEST_LOG_OUTCOME_SKIPPED ||
-        (passed && known->expected != TEST_LOG_EXPECT_FAIL))
-        return;
-    if (!passed || !known->strict) {
-        result->known = strdup(known->reason);
-        return;
-    }
-    result->outcome = TEST_LOG_OUTCOME_FAILED;
-    free(result->reason);
-    if (asprintf(&result->reason, "passed, although it is a known failure: %s",
-                 known->reason) < 0)
-        result->reason = NULL;
-}
-
 /* A framework prints failures, unless it prints a report only; it does not
  * print what ended its process. */
 static void report(const struct framework_program *program,
@@ -771,7 +746,10 @@ bool runners_framework_results(struct framework_program *program,
         if (!result)
             break;
         *result = program->results.results[i];
-        judge_known(program, result);
+        if (result->suite)
+            test_log_known_judge(test_log_known_of(&program->options->known,
+                                                   result->suite, result->test),
+                                 NULL, result);
         report(program, run, result);
     }
     program->results.count = 0;

@@ -279,37 +279,19 @@ static enum test_log_outcome judge_leftovers(struct test_log_job *job)
     return TEST_LOG_OUTCOME_FAILED;
 }
 
-/* Judges a test that may fail: testlog.conf or the test itself says so. */
-static enum test_log_outcome judge_known(struct test_log_job *job,
-                                         enum test_log_outcome outcome)
-{
-    const char *declared = test_log_status_of(runner, job).known;
-    const struct test_log_known_failure *known = job->known;
-    const char *reason = declared ? declared : known ? known->reason : NULL;
-    bool flaky = !declared && known && known->expected == TEST_LOG_EXPECT_FLAKY;
-
-    free(job->result->known);
-    job->result->known = NULL;
-    if (!reason || job->ended || outcome == TEST_LOG_OUTCOME_SKIPPED ||
-        (outcome == TEST_LOG_OUTCOME_PASSED && flaky))
-        return outcome;
-    if (outcome == TEST_LOG_OUTCOME_PASSED && known && known->strict) {
-        set_reason(job->result, "passed, although it is a known failure: %s",
-                   reason);
-        return TEST_LOG_OUTCOME_FAILED;
-    }
-    job->result->known = strdup(reason);
-    return outcome;
-}
-
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
     if (outcome == TEST_LOG_OUTCOME_PASSED)
         outcome = judge_leaks(job);
     if (outcome == TEST_LOG_OUTCOME_PASSED && runner->options->fail_leaky)
         outcome = judge_leftovers(job);
-    outcome = judge_known(job, outcome);
     job->result->outcome = outcome;
+    free(job->result->known);
+    job->result->known = NULL;
+    if (!job->ended)
+        test_log_known_judge(job->known, test_log_status_of(runner, job).known,
+                             job->result);
+    outcome = job->result->outcome;
     if (!job->started) { /* it died before Criterion reported its start */
         job->started = test_log_now();
         job->running = true;

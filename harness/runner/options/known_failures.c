@@ -7,6 +7,8 @@
  *  until = 2026-12-31
  *  strict = 1
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -204,4 +206,35 @@ const struct test_log_known_failure *test_log_known_of(
             found = one;
     }
     return found;
+}
+
+/* ---- Judging ---- */
+
+#define ALTHOUGH "passed, although it is a known failure: "
+
+static bool is_judged(const struct test_log_result *result)
+{
+    return result->known ||
+           (result->outcome == TEST_LOG_OUTCOME_FAILED && result->reason &&
+            !strncmp(result->reason, ALTHOUGH, strlen(ALTHOUGH)));
+}
+
+void test_log_known_judge(const struct test_log_known_failure *known,
+                          const char *declared, struct test_log_result *result)
+{
+    const char *reason = declared ? declared : known ? known->reason : NULL;
+    bool passed = result->outcome == TEST_LOG_OUTCOME_PASSED;
+
+    if (!reason || result->outcome == TEST_LOG_OUTCOME_SKIPPED ||
+        is_judged(result) ||
+        (passed && !declared && known->expected != TEST_LOG_EXPECT_FAIL))
+        return;
+    if (!passed || !known || !known->strict) {
+        result->known = strdup(reason);
+        return;
+    }
+    result->outcome = TEST_LOG_OUTCOME_FAILED;
+    free(result->reason);
+    if (asprintf(&result->reason, ALTHOUGH "%s", reason) < 0)
+        result->reason = NULL;
 }

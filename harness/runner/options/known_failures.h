@@ -2,6 +2,7 @@
 #ifndef TESTLOG_KNOWN_FAILURES_H
 #define TESTLOG_KNOWN_FAILURES_H
 
+#include "harness/results/model/model.h"
 #include "harness/runner/options/settings.h"
 
 #include <stdbool.h>
@@ -55,5 +56,11 @@ int test_log_known_read(struct test_log_known_failures *,
 const struct test_log_known_failure *test_log_known_of(
     const struct test_log_known_failures *, const char *suite,
     const char *test);
+
+/* test_log_known_judge applies to a result what is known of its test, or what
+ * the test itself has `declared`; both may be NULL. A result that was judged
+ * before stays as it is. */
+void test_log_known_judge(const struct test_log_known_failure *,
+                          const char *declared, struct test_log_result *);
 
 #endif

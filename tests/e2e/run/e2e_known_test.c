@@ -163,6 +163,61 @@ Test(e2e_known, ends_after_a_day)
     e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 0);
 }
 
+/* ---- Programs of other frameworks ---- */
+
+#define CORE                                                                   \
+    "[test core/@(fails|crashes)]\n"                                           \
+    "expect = fail\n"                                                          \
+    "reason = the server is gone\n"                                            \
+    "[test core/passes]\n"                                                     \
+    "expect = fail\n"                                                          \
+    "strict = 1\n"                                                             \
+    "reason = it was gone\n"
+
+/* AddressSanitizer would end a process with 1 instead of the signal. */
+static const struct e2e *run_core(const char *before, const char *tests)
+{
+    return e2e_run("ASAN_OPTIONS=detect_leaks=0:handle_segv=0 %s '%s' %s",
+                   before, e2e_program("in_process", E2E_CORE), tests);
+}
+
+Test(e2e_known, a_program_of_another_framework_knows_them)
+{
+    const struct e2e *run;
+
+    configure(CORE);
+    run = run_core("", "fails passes");
+    e2e_expect_has(run->out,
+                   "1 known failure\n0 passed, 1 failed, 1 skipped\n");
+    e2e_expect_has(run->err, "    core/fails: failed: the server is gone\n");
+    e2e_expect_has(run->err, "core/passes: failed: passed, although it is a "
+                             "known failure: it was gone\n");
+}
+
+/* A dead program's tests are judged later, by another one. */
+Test(e2e_known, a_program_that_died_knew_them)
+{
+    configure(CORE);
+    run_core("", "fails crashes");
+    e2e_run("rm testlog.conf; '" TESTLOG "' list");
+    e2e_expect_is(e2e_text(result_of("core/fails"), "known"),
+                  "the server is gone");
+    e2e_expect_is(e2e_text(result_of("core/crashes"), "known"),
+                  "the server is gone");
+}
+
+Test(e2e_known, no_result_is_judged_twice)
+{
+    configure(CORE);
+    e2e_run("printf '#!/bin/sh\nexec \"%s\" fails passes\n' >core_test; "
+            "chmod +x core_test",
+            e2e_program("in_process", E2E_CORE));
+    e2e_expect_has(e2e_run("'" TESTLOG "' run ./core_test")->out,
+                   "1 known failure\n0 passed, 1 failed, 1 skipped\n");
+    e2e_expect_has(e2e_text(result_of("core/passes"), "reason"),
+                   "passed, although it is a known failure: it was gone");
+}
+
 Test(e2e_known, refuses_bad_sections)
 {
     static const struct {
