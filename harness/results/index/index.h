@@ -66,6 +66,8 @@ enum test_log_index_note {
 struct test_log_index_test {
     char *program, *name;
     enum test_log_index_note note;
+    bool
+        flaky; /* as testlog flaky says, or it passed after a try that failed */
     struct test_log_index_cell cells[TEST_LOG_INDEX_SHOWN]; /* by run */
 };
 

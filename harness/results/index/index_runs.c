@@ -10,6 +10,7 @@
 
 #include "harness/results/folder/list_runs.h"
 #include "harness/results/folder/old_runs.h"
+#include "harness/results/history/flaky_tests.h"
 #include "harness/results/index/index.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
@@ -152,7 +153,7 @@ static void take_flaky(struct test_log_index *index, size_t number, char *line)
         line && number < index->shown ? test_of(index, program, line) : NULL;
 
     if (test)
-        test->cells[number].flaky = true;
+        test->flaky = test->cells[number].flaky = true;
 }
 
 static void take_member(void *context, size_t number, char *line)
@@ -213,28 +214,92 @@ static void read_run(struct test_log_index *index, int dir, size_t number)
         run->state = TEST_LOG_INDEX_FAILED;
 }
 
+/* ---- Flaky tests ---- */
+
+/* Returns whether some runs differ. */
+static bool has_changed(const struct test_log_index_test *test)
+{
+    bool passed = false, failed = false;
+
+    for (size_t i = 0; i < TEST_LOG_INDEX_SHOWN; i++) {
+        passed |= test->cells[i].outcome == TEST_LOG_OUTCOME_PASSED;
+        failed |= test_log_outcome_bad(test->cells[i].outcome);
+    }
+    return passed && failed;
+}
+
+/* Returns the first of the runs with outcomes that is shown. */
+static size_t first_shown(const struct test_log_index *index,
+                          const struct test_log_outcomes *outcomes)
+{
+    size_t i = 0;
+
+    for (; i < outcomes->run_count; i++)
+        for (size_t j = 0; j < index->shown; j++)
+            if (!strcmp(outcomes->runs[i].name, index->runs[j].name))
+                return i;
+    return i;
+}
+
+/* Marks the flaky tests of a program. */
+static void judge_program(struct test_log_index *index, int history,
+                          const char *program)
+{
+    struct test_log_flaky_tests tests = {.count = 0};
+    struct test_log_outcomes outcomes;
+    uintptr_t number;
+
+    if (test_log_outcomes_read(&outcomes, program, ".history", history))
+        return;
+    test_log_flaky_find(&tests, &outcomes, first_shown(index, &outcomes));
+    for (size_t i = 0; i < tests.count; i++)
+        if (trace_table_find(&index->numbers,
+                             test_log_key(program, tests.all[i].name), &number))
+            index->tests[number].flaky = true;
+    free(tests.all);
+    test_log_outcomes_free(&outcomes);
+}
+
+/* Asks what is remembered of programs, if any of their tests has changed. */
+static void judge_programs(struct test_log_index *index, int dir)
+{
+    int history = openat(dir, ".history",
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    struct trace_table judged = {0};
+    uintptr_t unused;
+
+    for (size_t i = 0; history > 0 && i < index->test_count; i++) {
+        const char *program = index->tests[i].program;
+        uint64_t key = trace_hash_string(TRACE_HASH, program);
+
+        if (!has_changed(&index->tests[i]) ||
+            trace_table_find(&judged, key, &unused))
+            continue;
+        judge_program(index, history, program);
+        if (!trace_table_set(&judged, key, 1))
+            break;
+    }
+    trace_table_free(&judged);
+    if (history >= 0)
+        close(history);
+}
+
 /* ---- What is notable ---- */
 
-/* A test is flaky if its outcome changed twice. */
 static enum test_log_index_note note_of(const struct test_log_index_test *test)
 {
     enum test_log_outcome last = TEST_LOG_OUTCOME_NONE, before = last;
-    size_t changes = 0;
-    bool retried = false;
 
     for (size_t i = TEST_LOG_INDEX_SHOWN; i-- > 0;) {
         enum test_log_outcome outcome = test->cells[i].outcome;
 
-        retried |= test->cells[i].flaky;
         if (outcome != TEST_LOG_OUTCOME_PASSED &&
             !test_log_outcome_bad(outcome))
             continue;
         before = last;
         last = outcome;
-        changes += before != TEST_LOG_OUTCOME_NONE &&
-                   test_log_outcome_bad(before) != test_log_outcome_bad(last);
     }
-    if (retried || changes > 1)
+    if (test->flaky)
         return TEST_LOG_INDEX_FLAKY;
     if (!test_log_outcome_bad(last))
         return TEST_LOG_INDEX_NONE;
@@ -274,6 +339,7 @@ int test_log_index_read(struct test_log_index *index, int dir, size_t most,
         read_run(index, dir, i);
     }
     test_log_free_names(names, count);
+    judge_programs(index, dir);
     for (size_t i = 0; i < index->test_count; i++)
         index->tests[i].note = note_of(&index->tests[i]);
     if (index->test_count)

@@ -175,11 +175,11 @@ static void read_runs(struct comparison *comparison, const char *path)
 
 /* ---- Differences ---- */
 
+/* A known failure counts as skipped, in results.tsv, too. */
 static bool newly_fails(const struct past *past,
                         const struct test_log_result *result)
 {
-    return past->outcome == TEST_LOG_OUTCOME_PASSED &&
-           test_log_outcome_bad(result->outcome);
+    return past->outcome == TEST_LOG_OUTCOME_PASSED && test_log_failed(result);
 }
 
 static bool newly_passes(const struct past *past,
@@ -193,8 +193,7 @@ static bool is_new(const struct past *past,
                    const struct test_log_result *result)
 {
     return past->outcome == TEST_LOG_OUTCOME_NONE &&
-           (result->outcome == TEST_LOG_OUTCOME_PASSED ||
-            test_log_outcome_bad(result->outcome));
+           test_log_counted_outcome(result) != TEST_LOG_OUTCOME_SKIPPED;
 }
 
 static bool is_slower(const struct past *past,

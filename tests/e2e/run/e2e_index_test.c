@@ -70,6 +70,29 @@ Test(e2e_index, a_flaky_test_stands_out)
                                     "<td class=\"flaky bar-");
 }
 
+/* Runs a test with an outcome at a commit. */
+static void run_at(const char *commit, const char *outcome)
+{
+    e2e_run("printf '#!/bin/sh\necho '\\''{\"schema\":1,\"event\":\"test\","
+            "\"name\":\"s/t\",\"outcome\":\"%s\"}'\\'' "
+            ">/dev/fd/$TESTLOG_RESULTS\n' >script; chmod +x script; "
+            "GITHUB_SHA=%s '" TESTLOG "' run ./script",
+            outcome, commit);
+}
+
+/* As testlog flaky says: a fault that was made and mended is none. */
+Test(e2e_index, a_mended_test_is_not_flaky)
+{
+    run_at("1111111111111", "passed");
+    run_at("2222222222222", "failed");
+    run_at("3333333333333", "passed");
+    e2e_expect_lacks(e2e_read(INDEX), ">flaky</td>");
+    e2e_expect_has(e2e_run("'" TESTLOG "' flaky")->out, "no test is flaky");
+    run_at("3333333333333", "failed");
+    e2e_expect_has(e2e_read(INDEX), "<td class=\"text note-2\">flaky</td>");
+    e2e_expect_has(e2e_run("'" TESTLOG "' flaky")->out, "s/t");
+}
+
 Test(e2e_index, a_run_that_was_killed_is_listed)
 {
     char killed[64];

@@ -393,6 +393,19 @@ Test(harness_report_html, compares_each_test_with_the_last_run_that_has_it)
                      "\"slower\":[[2,100000000,250000000]],\"gone\":[]},");
 }
 
+/* It counts as skipped. */
+Test(harness_report_html, a_known_failure_is_not_a_new_one)
+{
+    earlier(1, "passed\t1\tp\tsuite/old\n");
+    add("old", TEST_LOG_OUTCOME_FAILED, 1);
+    run.results[0].known = strdup("the server is gone");
+    add("new", TEST_LOG_OUTCOME_FAILED, 1);
+    run.results[1].known = strdup("the server is gone");
+    cr_expect_not_null(strstr(compared(), "\"newly_failing\":[],"
+                                          "\"newly_passing\":[],\"new\":[],"),
+                       "%s", compared());
+}
+
 static void number(int place, const char *order)
 {
     char name[128];

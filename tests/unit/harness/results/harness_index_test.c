@@ -250,8 +250,8 @@ Test(harness_index, notes_what_is_new_about_a_test)
     cr_expect_eq(note_of("SFP"), TEST_LOG_INDEX_NEWLY_FAILING);
     cr_expect_eq(note_of("FFP"), TEST_LOG_INDEX_FAILING);
     cr_expect_eq(note_of("PF"), TEST_LOG_INDEX_NONE);
-    cr_expect_eq(note_of("PFP"), TEST_LOG_INDEX_FLAKY);
-    cr_expect_eq(note_of("FPF"), TEST_LOG_INDEX_FLAKY);
+    cr_expect_eq(note_of("PFP"), TEST_LOG_INDEX_NONE);
+    cr_expect_eq(note_of("FPF"), TEST_LOG_INDEX_NEWLY_FAILING);
     cr_expect_eq(note_of("PKP"), TEST_LOG_INDEX_FLAKY);
 }
 
