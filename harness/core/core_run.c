@@ -18,6 +18,7 @@
 #include "harness/results/history/history.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/plan/plan.h"
+#include "harness/runner/program/program.h"
 #include "harness/runner/runner.h"
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
@@ -145,11 +146,13 @@ static void note_facts(void)
 {
     int fd = test_log_core_file(TEST_LOG_CORE_JOURNAL);
     char start[TEST_LOG_ANCHOR_SIZE], owner[64], pending[32];
+    char *commit = test_log_named_commit();
     const struct {
         const char *name, *value;
     } facts[] = {
         {"start", start},
         {"command", core.run.command},
+        {"commit", commit},
         {"executable", core.run.executable},
         {"flavour", test_log_flavour_given(&core.options)},
         {"log", core.options.show.value},
@@ -168,6 +171,7 @@ static void note_facts(void)
     for (size_t i = 0; fd >= 0 && i < sizeof(facts) / sizeof(*facts); i++)
         if (facts[i].value)
             test_log_journal_fact(fd, facts[i].name, facts[i].value);
+    free(commit);
 }
 
 /* ---- The end of the process ---- */

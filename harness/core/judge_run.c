@@ -93,6 +93,7 @@ static void take_facts(struct test_log_run *run,
     if (start)
         run->start = test_log_anchor_of(start);
     run->command = fact(journal, "command");
+    run->commit = fact(journal, "commit");
     run->executable = test_log_journal_value(journal, "executable");
     run->show = fact(journal, "log");
     run->show_origin = fact(journal, "log_origin");
@@ -145,6 +146,7 @@ static void judge(struct test_log_run *run, struct test_log_journal *journal)
     test_log_jsonl_open(run, &options.output);
     test_log_jsonl_close(run);
     test_log_run_write(run, &options);
+    test_log_reports_write(run, &options.output);
     if (test_log_core_is_written(run))
         test_log_core_remove_journal(run);
     test_log_history_update_beside(run);

@@ -142,6 +142,8 @@ void test_log_run_end(struct test_log_run *run,
                       const struct test_log_filters *filters,
                       const struct test_log_history *history, bool any)
 {
+    if (!run->foreign)
+        test_log_find_commit(run);
     test_log_run_write(run, options);
     test_log_reports_write(run, &options->output);
     if (end_scratch(run, options) && !run->foreign)

@@ -14,6 +14,7 @@
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/history/history.h"
+#include "harness/results/index/index.h"
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
@@ -148,7 +149,6 @@ static void cut_last(char *path)
 static void remember(const struct test_log_run *run)
 {
     char dir[PATH_MAX], parent[PATH_MAX], real[PATH_MAX], *no_folder[] = {NULL};
-    char commit[TEST_LOG_COMMIT_SIZE];
     struct test_log_options options;
 
     snprintf(dir, sizeof(dir), "%s", run->path);
@@ -157,8 +157,8 @@ static void remember(const struct test_log_run *run)
         return;
     if (dir[0] && realpath(dir, parent) && realpath(options.dir, real) &&
         !strcmp(parent, real)) {
-        test_log_commit(commit);
-        test_log_history_update(run, dir, commit, false, false);
+        test_log_history_update(run, dir, false, false);
+        test_log_index_write(run);
     }
     test_log_options_free(&options);
 }

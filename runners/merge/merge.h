@@ -27,6 +27,7 @@ struct merge_clock {
 
 struct merge_source {
     char *path;
+    char *commit; /* that it tested; NULL: unknown */
     dev_t device;
     ino_t inode;
     struct test_log_merged_run

@@ -166,6 +166,39 @@ static int check_head(const struct merge_source *source, const cJSON *head)
     return -1;
 }
 
+/* Reads the commit from what the run has left for index.html: it is one of the
+ * first lines. */
+static void read_commit(struct merge_source *source)
+{
+    const struct test_log_run files = merge_source_files(source);
+    static const char key[] = "\ncommit\t";
+    int fd = test_log_open(&files, "summary.tsv", O_RDONLY);
+    char text[4096], *commit;
+    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+    if (fd >= 0)
+        close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    commit = strstr(text, key);
+    if (commit) {
+        commit += strlen(key);
+        source->commit = strndup(commit, strcspn(commit, "\n"));
+    }
+}
+
+/* The merged run tested a commit if all sources did. */
+static int take_commit(struct merge *merge)
+{
+    const char *commit = merge->count ? merge->sources[0].commit : NULL;
+
+    for (size_t i = 1; commit && i < merge->count; i++)
+        if (!merge->sources[i].commit ||
+            strcmp(merge->sources[i].commit, commit) != 0)
+            commit = NULL;
+    merge->run.commit = strdup(commit ? commit : "");
+    return merge->run.commit ? 0 : -1;
+}
+
 /* ---- Killed runs ---- */
 
 void merge_source_each_program(const struct merge_source *source,
@@ -285,6 +318,7 @@ static int read_source(struct merge *merge, struct merge_source *source)
     status = check_head(source, runners_run_file_head(file));
     if (!status) {
         read_head(source, runners_run_file_head(file));
+        read_commit(source);
         status = merge_plan_add(merge, source, runners_run_file_plan(file));
         test = runners_run_file_next(file);
         status = status ? status : check_format(source, test);
@@ -306,6 +340,7 @@ static int by_start(const void *a, const void *b)
 static void free_source(struct merge_source *source)
 {
     free(source->path);
+    free(source->commit);
     free(source->label);
     free(source->part.run);
     free(source->part.host);
@@ -468,7 +503,7 @@ int merge_sources_read(struct merge *merge, char **words, size_t count)
     say_tries(merge);
     for (size_t i = 0; i < merge->count; i++)
         find_label(merge, i);
-    return make_parts(merge);
+    return take_commit(merge) ? -1 : make_parts(merge);
 }
 
 void merge_sources_free(struct merge *merge)

@@ -168,8 +168,10 @@ void runners_recorded_write(struct test_log_run *run,
     add_processes(run, end, &style, folder);
     test_log_jsonl_open(run, &options->output);
     test_log_jsonl_close(run);
+    test_log_find_commit(run);
     runners_write(run);
-    test_log_page_write(&(struct test_log_page){.run = run});
+    test_log_page_write(&(struct test_log_page){
+        .run = run, .fail_log = options->output.fail_log});
     test_log_reports_write(run, &options->output);
     runners_end_scratch(run, options);
 }

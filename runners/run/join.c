@@ -28,6 +28,7 @@
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/options/options.h"
+#include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/process_tree.h"
 #include "harness/session.h"
@@ -331,6 +332,7 @@ static void write_files(const char *path, const char *start,
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
         run->took = last_end(run);
         run->interrupted = all ? 0 : SIGTERM;
+        test_log_find_commit(run);
         runners_write(run);
         if (all)
             test_log_history_update_beside(run);

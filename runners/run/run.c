@@ -267,6 +267,8 @@ static void finish(struct test_log_run *run, const struct programs *programs,
                    const struct test_log_history *last, int code)
 {
     char *rerun = command_of(programs, run);
+
+    test_log_find_commit(run);
     runners_write(run);
     write_page(run, programs, options, rerun);
     test_log_reports_write(run, &options->output);

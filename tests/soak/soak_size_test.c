@@ -114,7 +114,11 @@ Test(soak_size, exports_many_events_in_little_memory)
             e2e_run("%s '" BUILD_DIR "/testlog' export --%s | tail -c 1000",
                     limits, formats[i]);
 
-        e2e_expect_is(result->err, "");
+        e2e_expect_is(result->err,
+                      strcmp(formats[i], "folded") != 0
+                          ? ""
+                          : "testlog: export: what is nested more than 256 "
+                            "deep is summed up at that depth\n");
         cr_expect_str_neq(result->out, "");
     }
     test_remove_tree("testlog-runs");

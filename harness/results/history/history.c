@@ -299,7 +299,7 @@ static bool is_first_of_program(const struct test_log_run *run, size_t number)
 }
 
 static int update_all(const struct test_log_run *run, const char *path,
-                      const char *commit, bool whole, bool failed)
+                      bool whole, bool failed)
 {
     int status = 0, folder;
 
@@ -314,7 +314,7 @@ static int update_all(const struct test_log_run *run, const char *path,
             status |= update_program(run, run->results[i].program, path, folder,
                                      whole, failed) |
                       test_log_outcomes_append(run, run->results[i].program,
-                                               path, folder, commit);
+                                               path, folder);
     close(folder);
     return status;
 }
@@ -329,14 +329,14 @@ static bool is_in(const struct test_log_run *run, const char *dir)
 }
 
 void test_log_history_update(const struct test_log_run *run, const char *dir,
-                             const char *commit, bool whole, bool failed)
+                             bool whole, bool failed)
 {
     char *path;
 
     if (run->parent.nested || run->refused || !is_in(run, dir))
         return;
     path = path_in(dir);
-    if (!path || update_all(run, path, commit, whole, failed))
+    if (!path || update_all(run, path, whole, failed))
         test_log_notice("cannot write %s: %s; --failed will not consider this "
                         "run",
                         path ? path : dir, strerror(errno));
@@ -350,7 +350,7 @@ void test_log_history_update_beside(const struct test_log_run *run)
 
     if (slash && slash != dir) {
         *slash = '\0';
-        test_log_history_update(run, dir, "", false, false);
+        test_log_history_update(run, dir, false, false);
     }
     free(dir);
 }

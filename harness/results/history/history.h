@@ -47,10 +47,9 @@ const struct test_log_past *test_log_history_of(const struct test_log_history *,
 
 /* test_log_history_update adds a run to the history in `dir`. After a `whole`
  * run of a program, tests that it no longer has are forgotten; with `failed`,
- * --failed may have left tests out. `commit` may be empty. If it cannot, it
- * prints why. */
+ * --failed may have left tests out. If it cannot, it prints why. */
 void test_log_history_update(const struct test_log_run *, const char *dir,
-                             const char *commit, bool whole, bool failed);
+                             bool whole, bool failed);
 
 /* test_log_history_update_beside adds a run to the history in the folder of the
  * run's folder. Tests that did not run keep what is known of them. */

@@ -210,9 +210,11 @@ static void put_try(struct trace_text *text,
 struct addition {
     const struct test_log_run *run;
     const struct test_log_outcomes *known;
-    const char *program, *commit;
+    const char *program;
+    char commit[16];            /* its first digits, and a + */
     struct trace_table numbers; /* of tests, by the hash of the name */
     size_t count;               /* of tests */
+    bool begun;
     const char *flavour, *host; /* of the lines before */
     char own_host[sizeof(((struct utsname *)0)->nodename)];
     struct trace_text *text;
@@ -273,13 +275,14 @@ static void begin_lines(struct addition *addition,
 
     if (!host)
         host = addition->own_host;
-    if (addition->flavour && same(addition->flavour, result->flavour) &&
+    if (addition->begun && same(addition->flavour, result->flavour) &&
         same(addition->host, host))
         return;
-    addition->flavour = result->flavour ? result->flavour : "-";
+    addition->begun = true;
+    addition->flavour = result->flavour;
     addition->host = host;
     put_run(addition->text, trace_base_name(addition->run->path),
-            addition->flavour, addition->commit, host);
+            result->flavour, addition->commit, host);
 }
 
 /* Repetitions are one test. A program that left no results has no test. */
@@ -308,17 +311,19 @@ static void put_result(struct addition *addition,
 }
 
 static void put_results(struct trace_text *text, const struct test_log_run *run,
-                        const char *program, const char *commit,
+                        const char *program,
                         const struct test_log_outcomes *known)
 {
     struct addition addition = {.run = run,
                                 .known = known,
                                 .program = program,
-                                .commit = commit,
                                 .count = known->test_count,
                                 .text = text};
+    const char *commit = run->commit ? run->commit : "";
     struct utsname host;
 
+    snprintf(addition.commit, sizeof(addition.commit), "%.12s%s", commit,
+             strchr(commit, '+') ? "+" : "");
     if (!uname(&host))
         memcpy(addition.own_host, host.nodename, sizeof(host.nodename));
     for (size_t i = 0; i < known->test_count; i++)
@@ -429,8 +434,7 @@ static int append(int fd, const struct trace_text *text, size_t whole)
 }
 
 int test_log_outcomes_append(const struct test_log_run *run,
-                             const char *program, const char *path, int folder,
-                             const char *commit)
+                             const char *program, const char *path, int folder)
 {
     const struct test_log_run place = {.path = (char *)path, .folder = folder};
     struct test_log_outcomes known = {.whole = 0};
@@ -444,7 +448,7 @@ int test_log_outcomes_append(const struct test_log_run *run,
         return -1;
     if (read_open(&known, fd))
         goto out;
-    put_results(&text, run, program, commit, &known);
+    put_results(&text, run, program, &known);
     errno = ENOMEM;
     if (!text.failed)
         status = append(fd, &text, known.whole);

@@ -49,9 +49,9 @@ int test_log_outcomes_read(struct test_log_outcomes *, const char *program,
 void test_log_outcomes_free(struct test_log_outcomes *);
 
 /* test_log_outcomes_append adds a run's results of a program to that file,
- * which the caller has locked; `commit` may be empty. If the file is twice too
- * long, it is written anew. -1 with errno. */
+ * which the caller has locked. If the file is twice too long, it is written
+ * anew. -1 with errno. */
 int test_log_outcomes_append(const struct test_log_run *, const char *program,
-                             const char *path, int folder, const char *commit);
+                             const char *path, int folder);
 
 #endif

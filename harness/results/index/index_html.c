@@ -90,6 +90,8 @@ static void put_count(FILE *out, const struct test_log_index_run *run,
 
 static void put_run(FILE *out, const struct test_log_index_run *run)
 {
+    char commit[16];
+
     fputs("<tr><th scope=\"row\" class=\"name\">", out);
     put_name(out, run);
     fprintf(out, "</th><td class=\"text state-%s\">%s</td>",
@@ -102,8 +104,13 @@ static void put_run(FILE *out, const struct test_log_index_run *run)
         put_time(out, run->duration);
     fputs("</td><td class=\"text\">", out);
     test_log_put_xml(out, run->host);
-    fputs("</td><td class=\"text mono\">", out);
+    fputs("</td><td class=\"text mono\" title=\"", out);
     test_log_put_xml(out, run->commit);
+    fputs("\">", out);
+    snprintf(commit, sizeof(commit), "%.*s%s",
+             (int)trace_utf8_boundary(run->commit, 12), run->commit,
+             strchr(run->commit, '+') ? "+" : "");
+    test_log_put_xml(out, commit);
     fputs("</td></tr>\n", out);
 }
 

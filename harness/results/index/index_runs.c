@@ -152,8 +152,10 @@ static void take_flaky(struct test_log_index *index, size_t number, char *line)
     struct test_log_index_test *test =
         line && number < index->shown ? test_of(index, program, line) : NULL;
 
-    if (test)
-        test->flaky = test->cells[number].flaky = true;
+    if (!test)
+        return;
+    test->flaky = true;
+    test->cells[number].flaky = true;
 }
 
 static void take_member(void *context, size_t number, char *line)

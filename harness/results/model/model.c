@@ -148,6 +148,7 @@ void test_log_run_free(struct test_log_run *run)
     if (run->lock > 0)
         close(run->lock);
     free(run->command);
+    free(run->commit);
     free(run->program);
     free(run->show);
     free(run->show_origin);

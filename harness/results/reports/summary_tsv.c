@@ -9,20 +9,6 @@
 #include "harness/results/reports/writers.h"
 #include "trace/base/file.h"
 
-/* CI systems name the commit that they test. */
-static const char *commit_of(void)
-{
-    static const char *const names[] = {"GITHUB_SHA", "CI_COMMIT_SHA"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *value = getenv(names[i]);
-
-        if (value && *value)
-            return value;
-    }
-    return NULL;
-}
-
 static void put(FILE *out, const char *name, const char *value)
 {
     struct trace_text line = {0};
@@ -63,7 +49,6 @@ static void put_flaky(FILE *out, const struct test_log_result *result)
 int test_log_write_summary(const struct test_log_run *run, const char *name)
 {
     const struct test_log_sums sums = test_log_run_sums(run);
-    const char *commit = commit_of();
     struct trace_text start = {0};
     struct trace_file file;
 
@@ -80,8 +65,8 @@ int test_log_write_summary(const struct test_log_run *run, const char *name)
     TEST_LOG_COUNTS(TEST_LOG_X)
 #undef TEST_LOG_X
     put_host(file.stream, run);
-    if (commit)
-        put(file.stream, "commit", commit);
+    if (run->commit)
+        put(file.stream, "commit", run->commit);
     for (size_t i = 0; i < run->count; i++)
         if (test_log_flaky(&run->results[i]))
             put_flaky(file.stream, &run->results[i]);

@@ -24,10 +24,8 @@ void test_log_remember(const struct test_log_run *run,
 {
     bool whole = !test_log_options_select(options) && !options->shard.total &&
                  !run->interrupted;
-    char commit[TEST_LOG_COMMIT_SIZE];
 
-    test_log_commit(commit);
-    test_log_history_update(run, options->dir, commit, whole, options->failed);
+    test_log_history_update(run, options->dir, whole, options->failed);
 }
 
 static bool add_name(struct test_log_options *options, const char *name)

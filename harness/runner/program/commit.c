@@ -17,8 +17,7 @@
 #include "harness/session.h"
 #include "trace/record/recorder.h"
 
-enum { PATIENCE_MS = 5000, SHORT = 12 /* digits */ };
-_Static_assert(SHORT + 2 <= TEST_LOG_COMMIT_SIZE, "a dirty tree has a +");
+enum { PATIENCE_MS = 5000 };
 
 /* A partial clone would fetch what it lacks. */
 #define GIT                                                                    \
@@ -125,13 +124,13 @@ static bool is_commit(const char *text)
     return size >= 4 && (!text[size] || text[size] == '\n');
 }
 
-static bool take(char commit[TEST_LOG_COMMIT_SIZE], const char *text)
+/* Returns a copy, with room for a +; NULL if a text is no commit. */
+static char *copy_of(const char *text)
 {
-    if (!text || !is_commit(text))
-        return false;
-    snprintf(commit, SHORT + 1, "%s", text);
-    commit[strcspn(commit, "\n")] = '\0';
-    return true;
+    size_t size = text && is_commit(text) ? strcspn(text, "\n") : 0;
+    char *commit = size ? calloc(1, size + 2) : NULL;
+
+    return commit ? memcpy(commit, text, size) : NULL;
 }
 
 /* ---- Changed files ---- */
@@ -201,16 +200,32 @@ static bool is_dirty(void)
     return ask(words, text, sizeof(text)) >= 0 && text[0];
 }
 
-void test_log_commit(char commit[TEST_LOG_COMMIT_SIZE])
+/* CI systems name the commit that they test. */
+char *test_log_named_commit(void)
+{
+    char *commit = copy_of(getenv("GITHUB_SHA"));
+
+    return commit ? commit : copy_of(getenv("CI_COMMIT_SHA"));
+}
+
+static char *asked_commit(void)
 {
     const char *const head[] = {GIT, "rev-parse", "--verify", "HEAD", NULL};
-    char text[128];
+    char text[128], *commit = NULL;
 
-    commit[0] = '\0';
-    if (take(commit, getenv("GITHUB_SHA")) ||
-        take(commit, getenv("CI_COMMIT_SHA")) ||
-        ask(head, text, sizeof(text)) || !take(commit, text))
-        return;
-    if (is_dirty())
-        memcpy(commit + strlen(commit), "+", 2);
+    if (!ask(head, text, sizeof(text)))
+        commit = copy_of(text);
+    if (commit && is_dirty())
+        strcat(commit, "+");
+    return commit;
+}
+
+void test_log_find_commit(struct test_log_run *run)
+{
+    if (!run->commit)
+        run->commit = test_log_named_commit();
+    if (!run->commit)
+        run->commit = asked_commit();
+    if (!run->commit)
+        run->commit = strdup("");
 }

@@ -104,10 +104,13 @@ void test_log_show_page(const struct test_log_run *,
 
 /* ---- commit.c ---- */
 
-/* test_log_commit finds the commit that is tested: GITHUB_SHA, CI_COMMIT_SHA or
- * that of git, with a + if files differ from it; "" if there is none. */
-enum { TEST_LOG_COMMIT_SIZE = 16 };
-void test_log_commit(char commit[TEST_LOG_COMMIT_SIZE]);
+/* test_log_find_commit finds the commit that a run tests, unless the run has
+ * it: GITHUB_SHA, CI_COMMIT_SHA or that of git, with a + if files differ from
+ * it;
+ * "" if there is none. test_log_named_commit returns that of the variables, to
+ * be freed; NULL if they name none. */
+char *test_log_named_commit(void);
+void test_log_find_commit(struct test_log_run *);
 
 /* ---- list_sites.c ---- */
 

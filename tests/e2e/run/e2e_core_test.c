@@ -212,9 +212,12 @@ Test(e2e_core, a_command_judges_a_process_that_died)
 
 Test(e2e_core, the_history_knows_the_tests_of_a_process_that_died)
 {
-    core("passes crashes");
-    e2e_run(TESTLOG "list");
+    e2e_run(NOT_HANDLED "GITHUB_SHA=aaaa1111 '%s' passes crashes",
+            e2e_program("in_process", E2E_CORE));
+    e2e_run("GITHUB_SHA=bbbb2222 " TESTLOG "list");
     e2e_expect_has(e2e_run("cat testlog-runs/.history/*")->out, "core/crashes");
+    e2e_expect_has(e2e_run("cat testlog-runs/.history/*")->out, "\taaaa1111\t");
+    e2e_expect_has(e2e_read(LATEST "results.tap"), "not ok");
 }
 
 Test(e2e_core, the_next_run_judges_a_process_that_died)

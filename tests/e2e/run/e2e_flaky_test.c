@@ -114,6 +114,8 @@ Test(e2e_flaky, remembers_the_commit)
     e2e_run("GITHUB_SHA=0123456789abcdef0123456789abcdef01234567 " RUN_ONE,
             program);
     e2e_expect_is(commit(), "0123456789ab\n");
+    e2e_expect_has(e2e_read("testlog-runs/latest/summary.tsv"),
+                   "commit\t0123456789abcdef0123456789abcdef01234567\n");
     e2e_run("rm -r testlog-runs; GITHUB_SHA='bad; name' "
             "CI_COMMIT_SHA=feedf00d " RUN_ONE,
             program);
@@ -146,6 +148,10 @@ Test(e2e_flaky, asks_git_without_running_its_commands)
     cr_expect_eq(strlen(e2e_read("clean")), 13, "%s", e2e_read("clean"));
     cr_expect_eq(strlen(commit()), 14, "%s", commit());
     e2e_expect_has(commit(), "+\n");
+    e2e_expect_is(e2e_run("sed -n 's/^commit.//p' "
+                          "testlog-runs/latest/summary.tsv | cut -c 1-12")
+                      ->out,
+                  e2e_read("clean")); /* for index.html, whole */
 }
 
 /* A filter whose name cannot be switched off, a clone that lacks objects, and a
@@ -290,4 +296,39 @@ Test(e2e_flaky, remembers_merged_runs)
                  6);
     e2e_expect_has(e2e_run("cat testlog-runs/.history/*.outcomes")->out,
                    "run\tm\t");
+    e2e_run(TESTLOG " merge s1/latest s2/latest -o "
+                    "testlog-runs/2026-11-20T10-00-00.000001");
+    e2e_expect_has(e2e_read("testlog-runs/index.html"),
+                   "\"2026-11-20T10-00-00.000001/report.html\"");
+}
+
+/* The merging machine may have another one. */
+Test(e2e_flaky, a_merged_run_has_the_commit_of_its_parts)
+{
+    const char *program = e2e_program("unsteady", E2E_TRACED);
+
+    e2e_run("for i in 1 2 3; do GITHUB_SHA=aaaa$((i / 3))111 %s --shard=$i/3 "
+            "--trace-dir=s$i --filter '*/[ps]*'; done; export GITHUB_SHA=cccc; "
+            "mkdir testlog-runs; " TESTLOG
+            " merge s1/latest s2/latest -o testlog-runs/m; " TESTLOG
+            " merge --allow-missing s2/latest s3/latest -o testlog-runs/n",
+            program);
+    e2e_expect_has(e2e_read("testlog-runs/m/summary.tsv"),
+                   "commit\taaaa0111\n");
+    e2e_expect_has(e2e_run("cat testlog-runs/.history/*.outcomes")->out,
+                   "\taaaa0111\t");
+    e2e_expect_lacks(e2e_read("testlog-runs/n/summary.tsv"), "commit");
+}
+
+/* All that a script sends is of one run and no flavour. */
+Test(e2e_flaky, a_run_is_named_once)
+{
+    e2e_run("printf '#!/bin/sh\nfor i in 1 2 3 4; do echo '\\''{\"schema\":1,"
+            "\"event\":\"test\",\"name\":\"s/'\\''$i'\\''\",\"outcome\":"
+            "\"passed\"}'\\'' >/dev/fd/$TESTLOG_RESULTS; done\n' >script; "
+            "chmod +x script; " TESTLOG " run ./script");
+    e2e_expect_is(e2e_run("cut -f 1 testlog-runs/.history/script.outcomes | "
+                          "sort | uniq -c | tr -s ' '")
+                      ->out,
+                  " 4 passed\n 1 run\n 4 test\n");
 }

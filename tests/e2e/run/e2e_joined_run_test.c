@@ -61,8 +61,10 @@ static const char *outcomes(const char *run)
 Test(e2e_joined_run, one_ctest_is_one_run)
 {
     add_sender("fails", "failed");
-    e2e_run("ctest -j2");
+    e2e_run("GITHUB_SHA=aaaa1111 ctest -j2");
     e2e_expect_is(outcomes(LATEST), "failed s/fails\npassed s/passes\n");
+    e2e_expect_has(e2e_run("cat runs/.history/*.outcomes")->out,
+                   "\taaaa1111\t");
     e2e_expect_has(e2e_read(LATEST "summary.tsv"), "end\tfinished\n");
     cr_expect(e2e_exists(LATEST "results.tap"));
     e2e_run("ctest -R passes");

@@ -53,7 +53,7 @@ static void update(bool whole, bool failed)
 
     snprintf(path, sizeof(path), "%s/run", dir);
     run.path = strdup(path);
-    test_log_history_update(&run, dir, "", whole, failed);
+    test_log_history_update(&run, dir, whole, failed);
     test_log_run_free(&run);
     test_log_history_free(&history);
     test_log_history_open(&history, dir, NULL, NULL);
@@ -216,7 +216,7 @@ Test(harness_history, a_run_elsewhere_is_not_added)
 {
     add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
     run.path = strdup("/tmp/testlog-1");
-    test_log_history_update(&run, dir, "", true, false);
+    test_log_history_update(&run, dir, true, false);
     test_log_history_open(&history, dir, NULL, NULL);
     cr_expect_null(history.path);
 }

@@ -47,8 +47,8 @@ static struct test_log_result *add(const char *test,
 static void append(const char *name)
 {
     run.path = strdup(name);
-    cr_assert_eq(test_log_outcomes_append(&run, "p", test_path("."), 0, "1a2b"),
-                 0);
+    run.commit = strdup("1a2b");
+    cr_assert_eq(test_log_outcomes_append(&run, "p", test_path("."), 0), 0);
     test_log_run_free(&run);
 }
 
@@ -172,8 +172,7 @@ Test(harness_outcomes, refuses_other_files)
     cr_assert_eq(symlink("elsewhere", test_path("p.outcomes")), 0);
     add("a", TEST_LOG_OUTCOME_PASSED, 5);
     run.path = strdup("r");
-    cr_expect_eq(test_log_outcomes_append(&run, "p", test_path("."), 0, ""),
-                 -1);
+    cr_expect_eq(test_log_outcomes_append(&run, "p", test_path("."), 0), -1);
     cr_expect_eq(access(test_path("elsewhere"), F_OK), -1);
     cr_expect_eq(test_log_outcomes_read(&outcomes, "q", test_path("."), 0), -1);
 }
