@@ -216,7 +216,7 @@ static char *asked_commit(void)
     if (!ask(head, text, sizeof(text)))
         commit = copy_of(text);
     if (commit && is_dirty())
-        strcat(commit, "+");
+        memcpy(commit + strlen(commit), "+", 2);
     return commit;
 }
 

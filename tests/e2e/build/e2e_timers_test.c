@@ -94,7 +94,7 @@ static const char *record_timed(void)
     build_no_perf();
     need("gcc -g -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -o timed " PROGRAMS
          "/timed.c -ldl -lpthread");
-    need("printf '%%s\n' '#include <time.h>' 'volatile unsigned sink;"
+    need("printf '%s\n' '#include <time.h>' 'volatile unsigned sink;"
          "void in_loaded(void)"
          "{ for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;)"
          "  for (unsigned i = 0; i < 100000; i++) sink += i; }' | "
