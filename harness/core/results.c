@@ -121,7 +121,7 @@ static void put_safe(struct trace_text *name, const char *text)
 
 /* Where the last search for a free name ended, for the next one. */
 static struct {
-    uint64_t name; /* its hash */
+    uint64_t name; /* its hash, and the run's */
     int number;
 } last;
 
@@ -141,7 +141,10 @@ bool test_log_make_test_folder(const struct test_log_run *run,
     trace_text_char(&name, '.');
     put_safe(&name, result->test);
     size = name.size;
-    hash = name.failed ? 0 : trace_hash_string(TRACE_HASH, name.data);
+    hash = name.failed
+               ? 0
+               : trace_hash_string(trace_hash_string(TRACE_HASH, run->path),
+                                   name.data);
     if (hash != last.name)
         last.number = 1;
     last.name = hash;

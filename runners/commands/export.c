@@ -147,7 +147,7 @@ static struct trace_chrome_test test_of(const struct recording *recording,
 static void refuse(const struct recording *recording)
 {
     test_log_notice("export: cannot read %s: %s; the trace lacks this test",
-                    recording->path, strerror(errno));
+                    recording->path, runners_open_error());
 }
 
 /* Opens a recording, or takes the open one. If that fails, it prints why and
@@ -418,7 +418,7 @@ bool runners_export_is_format(const char *flag)
 int runners_export_put(const char *flag, const struct test_log_run *run,
                        const char *folder, FILE *stream)
 {
-    struct recordings found = {0};
+    struct recordings found = {.with_damaged = true};
     struct trace_reader *own = runners_open_own(run, folder);
     struct results results = {.own = &own};
     struct wanted wanted = {&found, &results, false, false, stream};
@@ -526,7 +526,7 @@ static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
 
 int runners_export(int argc, char **argv)
 {
-    struct recordings found = {0};
+    struct recordings found = {.with_damaged = true};
     struct results results = {.run = {.path = NULL}};
     struct asked asked = {formats[0], EITHER, NULL};
     struct wanted wanted = {&found, &results, false, false, NULL};

@@ -1,6 +1,7 @@
 /* log.c: testlog log: prints recorded lines again, with another filter or
  * layout, during a run or after it.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -55,6 +56,9 @@ static void print_one(struct recording *recording,
     struct log_lines lines;
 
     recording->unreadable = !reader;
+    if (!reader && errno != EBADMSG) /* runners_open has reported damage */
+        test_log_notice("log: cannot read %s: %s", recording->path,
+                        runners_open_error());
     if (!reader)
         return;
     if (!runners_lines_begin(&lines, settings, reader))
@@ -92,7 +96,7 @@ static void say_why_nothing(const char *filter)
 static int show(const char *where, char **patterns,
                 const struct log_settings *settings)
 {
-    struct recordings found = {0};
+    struct recordings found = {.with_damaged = true};
     bool is_run = runners_log_has(where, "tests"), any;
 
     if (runners_recordings_find(&found, where, patterns) ||

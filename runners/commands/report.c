@@ -3,10 +3,12 @@
  * compares it with another run.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
@@ -80,21 +82,33 @@ static bool select_tests(struct loaded *loaded, char **words)
     return any;
 }
 
-/* Writes a page; errors are the stream's. */
+/* Writes a page; errors are the stream's. A link is followed only if a flag has
+ * given it. */
 typedef void put_page(const void *page, FILE *);
 
-static int write_to(put_page *put, const void *page, const char *output)
+static int write_to(put_page *put, const void *page, const char *output,
+                    bool given)
 {
+    const char *name = trace_base_name(output);
+    char folder[PATH_MAX];
     struct trace_file file;
+    int at = AT_FDCWD, status = -1;
 
-    if (test_log_report_is_stdout(output)) {
+    if (given && test_log_report_is_stdout(output)) {
         put(page, stdout);
         return fflush(stdout) || ferror(stdout) ? -1 : 0;
     }
-    if (trace_file_open(&file, output))
-        return -1;
-    put(page, file.stream);
-    return trace_file_commit(&file);
+    snprintf(folder, sizeof(folder), "%.*s.", (int)(name - output), output);
+    if (!given)
+        at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    if (given ? !trace_file_open(&file, output)
+              : at >= 0 && !trace_file_beneath(&file, at, name)) {
+        put(page, file.stream);
+        status = trace_file_commit(&file);
+    }
+    if (at >= 0)
+        close(at);
+    return status;
 }
 
 /* The page of a pack is beside it: run.html of run.tar.zst, or
@@ -137,7 +151,7 @@ static int write_page(put_page *put, const void *page,
 
     if (!output && !name_page(run, name, path))
         output = path;
-    if (output && !write_to(put, page, output)) {
+    if (output && !write_to(put, page, output, settings->output)) {
         if (!test_log_report_is_stdout(output))
             show(settings, output);
         return TEST_LOG_EXIT_PASSED;

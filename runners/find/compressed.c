@@ -200,6 +200,13 @@ static const char *decompress_gzip(int in, int out, uint64_t most)
     return got < 0 ? "it is damaged or truncated" : end(&to);
 }
 
+const char *runners_open_error(void)
+{
+    return errno == EINVAL  ? "it is not a recording"
+           : errno == ELOOP ? "it is a link"
+                            : strerror(errno);
+}
+
 static struct trace_reader *open_descriptor(int fd)
 {
     char path[64];
@@ -225,7 +232,7 @@ static struct trace_reader *open_compressed(int in, const char *path,
     else
         *why = decompress(context, in, out, most);
     if (!*why && !(reader = open_descriptor(out)))
-        *why = errno == EINVAL ? "it is not a recording" : strerror(errno);
+        *why = runners_open_error();
     ZSTD_freeDCtx(context);
     if (in >= 0)
         close(in);
@@ -247,16 +254,29 @@ static struct trace_reader *open_beside(int in, const char *path, uint64_t most,
     return reader;
 }
 
-/* A run may compress the recording just now. */
+bool runners_is_link(const char *path)
+{
+    struct stat status;
+
+    return !lstat(path, &status) && S_ISLNK(status.st_mode);
+}
+
+/* A run may compress the recording just now. A run that came from elsewhere may
+ * have links to what is not its own. */
 static struct trace_reader *open_any(const char *path, uint64_t most, bool says)
 {
     struct trace_reader *(*open)(const char *) =
         most == BEGINNING ? trace_reader_follow : trace_reader_open;
-    struct trace_reader *reader = has_suffix(path) ? NULL : open(path);
+    struct trace_reader *reader;
     char compressed[PATH_MAX];
 
+    errno = ELOOP;
+    if (runners_is_link(path))
+        return NULL;
+    reader = has_suffix(path) ? NULL : open(path);
+
     if (reader || (!has_suffix(path) && errno != ENOENT) ||
-        !find_beside(path, compressed))
+        !find_beside(path, compressed) || runners_is_link(compressed))
         return reader;
     return open_beside(trace_beneath(AT_FDCWD, compressed, O_RDONLY),
                        compressed, most, says);

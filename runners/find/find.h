@@ -43,6 +43,7 @@ struct recording {
 };
 
 struct recordings {
+    bool with_damaged;     /* finds those that cannot be read, too */
     struct recording *all; /* by program and test */
     size_t count, capacity;
     struct trace_table known; /* paths, also those that were not wanted */
@@ -161,14 +162,21 @@ void runners_print_unmatched(const struct log_filter *, const char *origin,
 void runners_compress(const struct test_log_run *,
                       const struct trace_profiler *, int (*interrupted)(void));
 
-/* runners_is_there tells whether `path` or its compressed recording exists. */
+/* runners_is_link tells whether a path is a link, which a run that came from
+ * elsewhere may have to what is not its own.
+ * runners_is_there tells whether `path` or its compressed recording exists. */
+bool runners_is_link(const char *path);
 bool runners_is_there(const char *path);
 
-/* runners_open opens a recording, compressed or not, as trace_reader_open does.
- * If it is damaged, it prints so and errno is EBADMSG. runners_open_beginning
- * prints nothing, and opens at least the metadata at the beginning. */
+/* runners_open opens a recording, compressed or not, as trace_reader_open does,
+ * but no link: see runners_is_link. If it is damaged, it prints so and errno is
+ * EBADMSG. runners_open_beginning prints nothing, and opens at least the
+ * metadata at the beginning. */
 struct trace_reader *runners_open(const char *path);
 struct trace_reader *runners_open_beginning(const char *path);
+
+/* runners_open_error describes errno after one of them. */
+const char *runners_open_error(void);
 
 /* runners_has_samples returns whether a recording can be read and has samples;
  * it prints nothing. */

@@ -46,10 +46,12 @@ static char *name_of(const char *folder)
 
 /* Reads the name of the test in a recording, and when it began. If there is no
  * name or it is damaged, the name is that of its folder, or its path. */
-static void read_beginning(struct recording *recording, const char *folder)
+static void read_beginning(struct recording *recording, const char *folder,
+                           bool with_damaged)
 {
     struct trace_reader *reader = runners_open_beginning(recording->path);
-    bool known = reader || errno == EBADMSG;
+    bool known = reader || errno == EBADMSG ||
+                 (with_damaged && folder && errno == EINVAL);
     const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
 
     if (known && !name && folder)
@@ -82,7 +84,7 @@ static int add(struct recordings *found, const char *program, const char *path,
     recording.path = strdup(path);
     recording.program = plain(program);
     if (recording.path)
-        read_beginning(&recording, folder);
+        read_beginning(&recording, folder, found->with_damaged);
     if (recording.path && !recording.test) {
         free_recording(&recording);
         return 0;
@@ -260,7 +262,10 @@ static int find(struct recordings *found, const char *where)
     if (!is_folder(where)) {
         if (!runners_is_there(where))
             return -1;
-        return add_file(found, where);
+        /* A link that a user names is followed. */
+        return add_file(found, runners_is_link(where) && realpath(where, path)
+                                   ? path
+                                   : where);
     }
     if (snprintf(path, sizeof(path), "%s/recording", where) >= PATH_MAX) {
         errno = ENAMETOOLONG;

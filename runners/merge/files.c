@@ -188,7 +188,8 @@ static int add_folder(struct merge *merge, size_t part, const char *program,
     }
     status = add_files(from, to);
     close(to);
-    note_clock(merge, source, *folder);
+    if (!status) /* errno says why */
+        note_clock(merge, source, *folder);
     free(*folder);
     *folder = made;
     return status;
@@ -221,7 +222,7 @@ int merge_files_link(struct merge *merge)
 
     for (size_t i = 0; i < merge->run.count && !status; i++)
         status = add_test(merge, &merge->run.results[i]);
-    if (merge->unread)
+    if (!status && merge->unread)
         test_log_notice("merge: %zu %s cannot be read; their times are not "
                         "checked",
                         merge->unread,

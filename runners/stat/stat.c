@@ -91,7 +91,7 @@ static struct trace_reader *open_recording(const struct recording *recording,
         runners_losses_note(losses, recording, reader);
     else if (errno != EBADMSG) /* runners_open has reported damage */
         test_log_notice("stat: cannot read %s: %s; the table lacks this test",
-                        recording->path, strerror(errno));
+                        recording->path, runners_open_error());
     return reader;
 }
 
@@ -488,7 +488,7 @@ int runners_stat(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {0}};
     struct settings settings = {.table = STAT_SPAN};
-    struct recordings found = {0};
+    struct recordings found = {.with_damaged = true};
     const char *where;
     int flag, code;
 

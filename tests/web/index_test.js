@@ -75,6 +75,20 @@ module.exports = {
         assert.ok(rows.every((row) => row.length < 400));
     },
 
+    async keep_names_readable_beside_many_runs(open, folder) {
+        const many = join(folder, 'many');
+
+        for (let i = 10; i < 35; i++)
+            addRun(many, `2026-11-20T10-${i}-00.000001`, [['passed', 's/t']]);
+        execFileSync(TESTLOG, ['run', '/bin/true'],
+            { env: { ...process.env, TRACE_DIR: many }, stdio: 'ignore' });
+
+        const page = await open(join(many, 'index.html'));
+        const row = await page.locator('#tests tbody tr').first().boundingBox();
+
+        assert.ok(row.height < 30, `a row has ${row.height} px`);
+    },
+
     async follow_a_link_to_a_test(open, folder) {
         const page = await open(make(folder));
 

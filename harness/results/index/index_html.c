@@ -220,11 +220,11 @@ static void put_test(FILE *out, const struct test_log_index *index,
 {
     uint64_t longest = longest_of(test);
 
-    fputs("<tr><th scope=\"row\" class=\"name\">", out);
+    fputs("<tr><th scope=\"row\" class=\"name\"><div>", out);
     put_short(out, test->name);
     fputs(" <span class=\"muted\">", out);
     test_log_put_xml(out, test->program);
-    fprintf(out, "</span></th><td class=\"text note-%d\">%s</td>",
+    fprintf(out, "</span></div></th><td class=\"text note-%d\">%s</td>",
             (int)test->note, note_words[test->note]);
     for (size_t i = 0; i < index->shown; i++)
         put_cell(out, &index->runs[i], test, &test->cells[i], longest);

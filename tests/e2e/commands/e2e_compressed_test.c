@@ -265,3 +265,36 @@ Test(e2e_compressed, reports_and_skips_a_damaged_recording)
     cr_expect_eq(
         e2e_count(e2e_read("trace.json"), "{\"name\":\"large_test large/"), 9);
 }
+
+/* One that is not compressed is no recording if its beginning is lost. */
+Test(e2e_compressed, names_a_recording_that_is_none)
+{
+    run("", "--trace-options=compress=0");
+    e2e_run("head -c 2000 /dev/zero >" MUCH "recording");
+    e2e_expect_has(e2e_run(TESTLOG "log")->err,
+                   "log: cannot read " MUCH
+                   "recording: it is not a recording\n");
+    e2e_expect_has(e2e_run(TESTLOG "stat")->err,
+                   "recording: it is not a recording; the table lacks");
+}
+
+/* A link in a run may lead to what is not the run's own; one that the user
+ * names is followed, and a page replaces it. */
+Test(e2e_compressed, follows_no_link_in_a_run)
+{
+    run("", "--trace-options=compress=0");
+    e2e_run("mv " MUCH "recording elsewhere; ln -s $PWD/elsewhere " MUCH
+            "recording; echo original >victim; "
+            "ln -sf $PWD/victim testlog-runs/latest/report.html");
+    e2e_expect_lacks(e2e_run(TESTLOG "log --filter trace")->out, ": event ");
+    cr_expect_eq(e2e_count(e2e_run(TESTLOG "log elsewhere --filter trace")->out,
+                           ": event "),
+                 (size_t)LINES);
+    e2e_run("ln -s elsewhere link");
+    cr_expect_eq(
+        e2e_count(e2e_run(TESTLOG "log link --filter trace")->out, ": event "),
+        (size_t)LINES);
+    e2e_expect_code(e2e_run(TESTLOG "report latest"), 0);
+    e2e_expect_is(e2e_read("victim"), "original\n");
+    e2e_expect_has(e2e_read("testlog-runs/latest/report.html"), "<!doctype");
+}

@@ -57,7 +57,7 @@ Test(e2e_index, each_run_lists_all)
     expect_listed(first, "passed");
     expect_listed(latest(), "failed");
     e2e_expect_has(e2e_read(INDEX), ">0a1b2c</td>");
-    e2e_expect_has(e2e_read(INDEX), "<th scope=\"row\" class=\"name\">"
+    e2e_expect_has(e2e_read(INDEX), "<th scope=\"row\" class=\"name\"><div>"
                                     "small/passes <span");
 }
 
