@@ -113,7 +113,7 @@ struct trace_header {
     uint64_t calls_shared; /* as `shared`, of these */
     uint64_t calls_lost;   /* atomic: calls without a record */
     uint64_t
-        calls_counts; /* atomic: place of the CALL_COUNTS record; 0, 1: none */
+        calls_counts;   /* atomic: place of the CALL_COUNTS record; 0-2: none */
     uint64_t zeros[25]; /* for later versions */
     struct trace_losses counters[TRACE_COUNTERS];
 };

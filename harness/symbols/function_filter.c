@@ -278,19 +278,28 @@ static void count_calls(void *context, const char *symbol, uint64_t address,
                              calling);
 }
 
-static void take_block(void *context, const struct test_log_block *block)
+static void take_block(struct calling *calling, uint64_t address)
 {
-    struct calling *calling = context;
     uint64_t low = calling->module->low;
 
-    if (!has_lines(calling->module, block->address, block->end))
-        return;
     if (TRACE_ARRAY_RESERVE(calling->blocks, calling->capacity,
                             calling->count + 1))
         calling->blocks[calling->count++] =
-            (struct range){block->address - 1 - low, block->address - low};
+            (struct range){address - 1 - low, address - low};
     else
         calling->module->failed = true;
+}
+
+static void take_piece(void *context, const struct test_log_piece *piece)
+{
+    struct calling *calling = context;
+
+    if (!has_lines(calling->module, piece->begin, piece->end))
+        return;
+    if (piece->from)
+        take_block(calling, piece->from);
+    if (piece->next)
+        take_block(calling, piece->next);
 }
 
 static void take_blocks(void *context, const char *symbol, uint64_t address,
@@ -300,8 +309,8 @@ static void take_blocks(void *context, const char *symbol, uint64_t address,
 
     (void)symbol;
     if (defined && has_lines(calling->module, address, address + size))
-        test_log_visit_blocks(calling->file, calling->hook, address,
-                              address + size, take_block, calling);
+        test_log_visit_pieces(calling->file, calling->hook, address,
+                              address + size, take_piece, calling);
 }
 
 /* A block is recorded if it has one of the lines, not only if it begins with
@@ -324,6 +333,7 @@ static void find_blocks(struct module *module, struct test_log_module *file)
     free(module->ranges);
     module->ranges = calling.blocks;
     module->range_count = calling.count;
+    merge_ranges(module);
 }
 
 /* ---- Modules that call hooks ---- */

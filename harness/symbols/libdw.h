@@ -100,6 +100,8 @@ bool test_log_libdw_open(void);
 struct test_log_module {
     Dwfl *dwfl;
     Dwfl_Module *module;
+    struct test_log_flow_of_function *flow; /* the last that was asked for */
+    void (*free_flow)(struct test_log_flow_of_function *);
 };
 
 #endif

@@ -80,6 +80,8 @@ void test_log_module_close(struct test_log_module *module)
 {
     if (!module)
         return;
+    if (module->flow)
+        module->free_flow(module->flow);
     if (module->dwfl)
         test_log_dw.dwfl_end(module->dwfl);
     free(module);

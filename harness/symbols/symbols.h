@@ -125,38 +125,33 @@ bool test_log_module_rules(struct test_log_module *, uint64_t place,
 bool test_log_module_block(struct test_log_module *, uint64_t address,
                            struct test_log_symbol *);
 
-/* test_log_visit_calls visits what code calls, as test_log_visit_blocks takes
- * it: in functions that have blocks, the hook more often than anything else. */
+/* test_log_visit_calls visits what a function calls: in one that has blocks,
+ * the hook more often than anything else. */
 typedef void test_log_visit_call(void *context, uint64_t called);
 void test_log_visit_calls(struct test_log_module *, uint64_t begin,
                           uint64_t end, test_log_visit_call *, void *context);
 
 /* test_log_called_before returns what the call before an address calls, as
- * test_log_visit_blocks takes it; 0 if that is no call. */
+ * test_log_visit_pieces takes it; 0 if there is none. */
 uint64_t test_log_called_before(struct test_log_module *, uint64_t address);
 
-/* test_log_ends_before returns whether a block ends before an address: the
- * instruction there returns, or jumps to where another one calls the hook. */
-bool test_log_ends_before(struct test_log_module *, uint64_t address,
-                          uint64_t hook);
-
-/* A block: addresses in the file. */
-struct test_log_block {
-    uint64_t begin;   /* of the hook's call, */
-    uint64_t address; /* and to where it returns */
-    uint64_t calls;   /* something else may be called; the end: nothing is */
-    uint64_t end;     /* the next block's begin, or the function's end */
-    uint64_t last; /* the last block's begin; 0: it is the function's first */
-    bool leaves;   /* it calls the hook that ends its function, */
-    bool is_empty; /* and does nothing before, */
-    bool resumes;  /* or lets an exception pass */
+/* A piece of a function, which runs as a whole, by addresses in the file. */
+struct test_log_piece {
+    uint64_t begin, end;
+    uint64_t from; /* the hook that control has come from; 0: none is known */
+    uint64_t next; /* the hook that control surely comes to; 0: none */
+    bool behind_call; /* since `from`: it runs if what was called returns */
+    bool is_empty;    /* the hook's block only leaves the function */
+    bool has_no_line; /* the hook's block lets an exception pass */
+    uint64_t jump_before, jump_behind; /* the next jumps to it; 0: none */
+    uint64_t jump; /* where it jumps in any case, at its end; 0: it does not */
 };
 
-/* test_log_visit_blocks visits the blocks of a function, if `hook` is what they
- * call. None on machines whose code it cannot read. */
-typedef void test_log_visit_block(void *context, const struct test_log_block *);
-void test_log_visit_blocks(struct test_log_module *, uint64_t hook,
-                           uint64_t begin, uint64_t end, test_log_visit_block *,
+/* test_log_visit_pieces visits the pieces of a function, in their order, if
+ * `hook` is what its blocks call; false if its code cannot be read. */
+typedef void test_log_visit_piece(void *context, const struct test_log_piece *);
+bool test_log_visit_pieces(struct test_log_module *, uint64_t hook,
+                           uint64_t begin, uint64_t end, test_log_visit_piece *,
                            void *context);
 
 /* ---- function_list.c: a list such as "store_*,!*_cmp,lib:libz*" ---- */

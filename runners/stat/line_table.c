@@ -15,6 +15,8 @@
 #include "source_files.h"
 #include "trace/base/strings.h"
 
+enum { HOOK_MOST = 7 }; /* bytes of a call of the hook */
+
 /* A block of lines, by the address to which its hook returns. */
 struct block {
     uint64_t address, count, time; /* ns */
@@ -30,6 +32,7 @@ struct line_module {
     struct block *blocks;
     size_t count, capacity;
     struct trace_table by_address;
+    struct test_log_module *file; /* has the names of sources */
 };
 
 /* A line that ran, or could have run. Code of a line may be in several blocks
@@ -40,7 +43,7 @@ struct line_sum {
     uint32_t line;
     uint64_t count, time; /* ns */
     uint64_t least;       /* how often it ran at least; `count`: at most */
-    uint64_t function;    /* the last one, */
+    const void *function; /* the last one: a block that it has, */
     uint64_t most;        /* and how often its code of the line ran, */
     uint64_t most_least;  /* and at least */
 };
@@ -166,13 +169,16 @@ struct lines {
     size_t code_count, code_capacity;
     const struct line_module *ran;
     uint64_t hook;                  /* what its blocks call */
-    uint64_t function;              /* the end of the one that is added, */
-    uint32_t last_line;             /* and its closing brace */
+    const void *function;           /* that is added: a block that it has, */
+    uint32_t last_line;             /* and its closing brace, */
+    const char *file;               /* and its file */
+    struct trace_table timed;       /* blocks whose time a line has */
     struct test_log_line_list list; /* that a test recorded, */
     bool all;                       /* and the name of a function */
     struct line_sum *sums;
     size_t count, capacity;
     struct trace_table by_line; /* of sums */
+    bool any;                   /* the module has some */
     bool failed;                /* without memory */
 };
 
@@ -183,6 +189,7 @@ static struct line_sum *sum_of(struct lines *lines,
                               &line->line, sizeof(line->line));
     uintptr_t number;
 
+    lines->any = true;
     if (trace_table_find(&lines->by_line, key, &number))
         return &lines->sums[number];
     if (!TRACE_ARRAY_RESERVE(lines->sums, lines->capacity, lines->count + 1) ||
@@ -237,37 +244,45 @@ static const struct test_log_line *line_at(const struct lines *lines,
     return lines->code + low;
 }
 
-/* ---- Blocks of lines ---- */
+/* ---- Pieces of code ---- */
 
-/* Returns whether the compiler made a block that has no line, such as those
- * that leave a function: its hook's call seems to have the line before it. */
-static bool is_made(const struct test_log_block *block,
-                    const struct test_log_line *line)
+static struct block ran_at(const struct lines *lines, uint64_t address)
 {
-    return block->last && line->begin < block->begin &&
-           (block->leaves || line->begin <= block->last);
+    const struct block wanted = {.address = address};
+    const struct block *ran =
+        address ? bsearch(&wanted, lines->ran->blocks, lines->ran->count,
+                          sizeof(wanted), by_block)
+                : NULL;
+
+    return ran ? *ran : wanted;
 }
 
-/* Steps to a block's next line, `line` is NULL at the first one; NULL at the
- * end. Code behind a jump is of no block: gcc calls no hook for a lone "break".
- * Nor is code behind a call of a block without a line, which does not return.
- */
-static const struct test_log_line *next_line(const struct lines *lines,
-                                             const struct test_log_block *block,
-                                             const struct test_log_line *line)
-{
-    const struct test_log_line *end = lines->code + lines->code_count;
-    const struct test_log_line *begin = line_at(lines, block->begin);
-    bool made = begin < end && is_made(block, begin);
+/* How often a line of a piece ran. */
+struct times {
+    uint64_t most, least;
+};
 
-    line = line ? line + 1 : begin + made;
-    if (line >= end || line->begin >= block->end || block->resumes ||
-        (made && !block->leaves && line->begin > block->calls))
-        return NULL;
-    return line->begin > block->address &&
-                   test_log_ends_before(lines->module, line->begin, lines->hook)
-               ? NULL
-               : line;
+/* Counts a piece. Optimized code has one block for all "return", with the line
+ * of one of them. */
+static struct times count_piece(const struct lines *lines,
+                                const struct test_log_piece *piece,
+                                const struct test_log_line *line)
+{
+    struct block ran = ran_at(lines, piece->from);
+    struct block next = ran_at(lines, piece->next);
+    bool is_first = line->begin < piece->begin + HOOK_MOST;
+    uint64_t left = ran.open + (piece->behind_call ? ran.cut : 0), rest;
+
+    rest = ran.count > left ? ran.count - left : 0;
+    if (piece->next && (!piece->from || piece->behind_call))
+        return (struct times){
+            next.count,
+            !piece->from || ran.count >= next.count ? next.count : rest};
+    if (piece->is_empty && line->line < lines->last_line)
+        rest = 0;
+    else if (is_first && !piece->behind_call)
+        rest = ran.count;
+    return (struct times){ran.count, rest};
 }
 
 static void add_most(uint64_t *sum, uint64_t *most, uint64_t count)
@@ -278,75 +293,78 @@ static void add_most(uint64_t *sum, uint64_t *most, uint64_t count)
     *most = count;
 }
 
-/* Returns how often a line of a block ran at least. A block that was left early
- * ran up to its first call; one that ended with its process, its first line.
- * Optimized code has one block for all "return", with the line of one of them.
- */
-static uint64_t least_of(const struct lines *lines, const struct block *ran,
-                         const struct test_log_block *block,
-                         const struct test_log_line *line, bool is_first)
+/* Counts a line of a piece; the first one of a block has its time. */
+static void add_line(struct lines *lines, const struct test_log_piece *piece,
+                     const struct test_log_line *line)
 {
-    uint64_t left = line->begin > block->calls ? ran->cut : 0;
+    struct times times = count_piece(lines, piece, line);
+    struct line_sum *sum = sum_of(lines, line);
+    uintptr_t unused;
 
-    if (is_first)
-        return block->is_empty && line->line < lines->last_line ? 0
-                                                                : ran->count;
-    left += ran->open;
-    return ran->count > left ? ran->count - left : 0;
-}
-
-/* The first line has the time. */
-static void add_lines(struct lines *lines, const struct block *ran,
-                      const struct test_log_block *block)
-{
-    const struct test_log_line *line = NULL, *first = NULL;
-
-    while ((line = next_line(lines, block, line))) {
-        struct line_sum *sum = first && strcmp(line->file, first->file)
-                                   ? NULL
-                                   : sum_of(lines, line);
-
-        if (!sum)
-            continue;
-        if (sum->function != lines->function) {
-            sum->function = lines->function;
-            sum->most = sum->most_least = 0;
-        }
-        if (!first)
-            sum->time += ran->time;
-        add_most(&sum->count, &sum->most, ran->count);
-        add_most(&sum->least, &sum->most_least,
-                 least_of(lines, ran, block, line, !first));
-        first = first ? first : line;
+    if (!sum)
+        return;
+    if (sum->function != lines->function) {
+        sum->function = lines->function;
+        sum->most = sum->most_least = 0;
     }
+    add_most(&sum->count, &sum->most, times.most);
+    add_most(&sum->least, &sum->most_least, times.least);
+    if (!piece->from || trace_table_find(&lines->timed, piece->from, &unused))
+        return;
+    sum->time += ran_at(lines, piece->from).time;
+    if (!trace_table_set(&lines->timed, piece->from, 1))
+        lines->failed = true;
 }
 
-static void add_block_lines(void *context, const struct test_log_block *block)
+/* Returns whether a line that begins before a piece is also the piece's: it
+ * jumps there. */
+static bool jumps_to(const struct test_log_line *line,
+                     const struct test_log_piece *piece)
 {
-    struct lines *lines = context;
-    const struct block wanted = {.address = block->address};
-    const struct block *ran =
-        bsearch(&wanted, lines->ran->blocks, lines->ran->count, sizeof(wanted),
-                by_block);
-
-    if (ran)
-        add_lines(lines, ran, block);
+    return line->begin < piece->begin &&
+           ((piece->jump_before && piece->jump_before >= line->begin) ||
+            (piece->jump_behind && piece->jump_behind < line->end));
 }
 
-static uint32_t last_line(const struct lines *lines, uint64_t begin,
-                          uint64_t end)
+/* Calls `take` with the lines of a piece that a hook counts. A line that only
+ * jumps, such as "break", may also be left out by a jump to where it leads. */
+static void each_line(struct lines *lines, const struct test_log_piece *piece,
+                      void (*take)(struct lines *,
+                                   const struct test_log_piece *,
+                                   const struct test_log_line *))
 {
-    const struct test_log_line *first = line_at(lines, begin), *line = first;
-    uint32_t last = 0;
+    const struct test_log_line *end = lines->code + lines->code_count;
 
+    if ((!piece->from && !piece->next) || piece->has_no_line)
+        return;
+    for (const struct test_log_line *line = line_at(lines, piece->begin);
+         line < end && line->begin < piece->end; line++)
+        if (!strcmp(line->file, lines->file) && line->begin != piece->jump &&
+            (line->begin >= piece->begin || jumps_to(line, piece)))
+            take(lines, piece, line);
+}
+
+static void add_lines(void *context, const struct test_log_piece *piece)
+{
+    each_line(context, piece, add_line);
+}
+
+/* Makes a function the one that is visited: its file, which inlined code does
+ * not have, and its closing brace. */
+static void enter(struct lines *lines, uint64_t begin, uint64_t end)
+{
+    const struct test_log_line *line = line_at(lines, begin);
+
+    lines->last_line = 0;
+    lines->file = line < lines->code + lines->code_count ? line->file : "";
     for (; line < lines->code + lines->code_count && line->begin < end; line++)
-        if (line->line > last && !strcmp(line->file, first->file))
-            last = line->line;
-    return last;
+        if (line->line > lines->last_line && !strcmp(line->file, lines->file))
+            lines->last_line = line->line;
 }
 
-/* Adds the lines of all blocks that ran, which are sorted. */
-static void add_ran(struct lines *lines)
+/* Adds the lines of all blocks that ran, which are sorted; false if code of one
+ * cannot be read. */
+static bool add_ran(struct lines *lines)
 {
     const struct line_module *ran = lines->ran;
     uint64_t begin, end = 0;
@@ -357,33 +375,30 @@ static void add_ran(struct lines *lines)
         if (address <= end)
             continue;
         lines->hook = test_log_called_before(lines->module, address);
-        if (lines->hook &&
-            test_log_module_range(lines->module, address, &begin, &end)) {
-            lines->function = end;
-            lines->last_line = last_line(lines, begin, end);
-            test_log_visit_blocks(lines->module, lines->hook, begin, end,
-                                  add_block_lines, lines);
-        } else { /* code of another machine */
-            end = lines->function = address;
-            add_block_lines(lines,
-                            &(struct test_log_block){.begin = address - 1,
-                                                     .address = address,
-                                                     .calls = address,
-                                                     .end = address});
-        }
+        if (!lines->hook ||
+            !test_log_module_range(lines->module, address, &begin, &end))
+            return false;
+        enter(lines, begin, end);
+        lines->function = &ran->blocks[i];
+        test_log_visit_pieces(lines->module, lines->hook, begin, end, add_lines,
+                              lines);
     }
+    return true;
 }
 
 /* ---- Lines that did not run ---- */
 
-static void take_lines(void *context, const struct test_log_block *block)
+static void take_line(struct lines *lines, const struct test_log_piece *piece,
+                      const struct test_log_line *line)
 {
-    struct lines *lines = context;
-    const struct test_log_line *line = NULL;
+    (void)piece;
+    if (lines->all || test_log_line_list_match(&lines->list, line))
+        sum_of(lines, line);
+}
 
-    while ((line = next_line(lines, block, line)))
-        if (lines->all || test_log_line_list_match(&lines->list, line))
-            sum_of(lines, line);
+static void take_lines(void *context, const struct test_log_piece *piece)
+{
+    each_line(context, piece, take_line);
 }
 
 /* Takes the recorded lines of a function that has blocks: other files may have
@@ -396,7 +411,8 @@ static void take_function(void *context, const char *symbol, uint64_t address,
     if (!defined || !lines->hook)
         return;
     lines->all = test_log_line_list_match_function(&lines->list, symbol);
-    test_log_visit_blocks(lines->module, lines->hook, address, address + size,
+    enter(lines, address, address + size);
+    test_log_visit_pieces(lines->module, lines->hook, address, address + size,
                           take_lines, lines);
 }
 
@@ -448,58 +464,63 @@ static void put_line(struct runners_table *table, struct source_files *sources,
     trace_text_free(&count);
 }
 
-static void put_module(struct runners_table *table,
-                       struct source_files *sources,
-                       const struct line_sums *sums, struct line_module *module)
+/* Counts the lines of a file with code. */
+static void count_module(struct lines *lines, const struct line_sums *sums,
+                         struct line_module *module)
 {
-    struct lines lines = {
-        .ran = module,
-        .module = test_log_module_open(&(struct trace_module_file){
-            module->path, module->build_id, module->build_id_size})};
-
-    if (!lines.module) {
+    module->file = test_log_module_open(&(struct trace_module_file){
+        module->path, module->build_id, module->build_id_size});
+    if (!module->file) {
         test_log_notice("stat: cannot read the lines of %s; %s", module->path,
                         test_log_symbols_readable()
                             ? "was it built again?"
                             : "install the package libdw1");
         return;
     }
-    test_log_module_lines(lines.module, take_code, &lines);
-    if (lines.code_count)
-        qsort(lines.code, lines.code_count, sizeof(*lines.code), by_address);
+    lines->module = module->file;
+    lines->ran = module;
+    lines->code_count = 0;
+    lines->any = false;
+    test_log_module_lines(lines->module, take_code, lines);
+    if (lines->code_count)
+        qsort(lines->code, lines->code_count, sizeof(*lines->code), by_address);
     qsort(module->blocks, module->count, sizeof(*module->blocks), by_block);
-    add_ran(&lines);
+    if (!add_ran(lines))
+        test_log_notice("stat: cannot read the code of %s; its lines are not "
+                        "counted",
+                        module->path);
     for (size_t i = 0; i < sums->list_count; i++)
-        add_recorded(&lines, sums->lists[i]);
-    if (lines.count)
-        qsort(lines.sums, lines.count, sizeof(*lines.sums), by_place);
-    for (size_t i = 0; i < lines.count; i++)
-        put_line(table, sources, &lines.sums[i]);
-    if (!lines.count)
+        add_recorded(lines, sums->lists[i]);
+    if (!lines->any)
         test_log_notice("stat: %s has no debugging information; build it with "
                         "-g",
                         module->path);
-    if (lines.failed)
-        test_log_notice("stat: out of memory");
-    free(lines.code);
-    free(lines.sums);
-    trace_table_free(&lines.by_line);
-    test_log_module_close(lines.module);
+    trace_table_free(&lines->timed);
 }
 
 bool runners_lines_put(struct line_sums *sums, enum runners_form form,
                        const char *where)
 {
     struct source_files sources = {.count = 0};
+    struct lines lines = {.count = 0};
     struct runners_table table;
 
     if (!sums->count && form == RUNNERS_AS_TEXT)
         return false;
-    runners_table_begin(&table, RUNNERS_COLUMNS(LINE_COLUMNS), form);
     for (size_t i = 0; i < sums->count; i++)
-        put_module(&table, &sources, sums, &sums->modules[i]);
+        count_module(&lines, sums, &sums->modules[i]);
+    if (lines.count)
+        qsort(lines.sums, lines.count, sizeof(*lines.sums), by_place);
+    if (lines.failed)
+        test_log_notice("stat: out of memory");
+    runners_table_begin(&table, RUNNERS_COLUMNS(LINE_COLUMNS), form);
+    for (size_t i = 0; i < lines.count; i++)
+        put_line(&table, &sources, &lines.sums[i]);
     runners_table_end(&table);
     runners_sources_free(&sources);
+    free(lines.code);
+    free(lines.sums);
+    trace_table_free(&lines.by_line);
     if (form == RUNNERS_AS_JSON)
         runners_stat_print_json(where, "lines", table.rows);
     return sums->count;
@@ -509,6 +530,7 @@ void runners_lines_free(struct line_sums *sums)
 {
     for (size_t i = 0; i < sums->count; i++) {
         free(sums->modules[i].path);
+        test_log_module_close(sums->modules[i].file);
         free(sums->modules[i].blocks);
         trace_table_free(&sums->modules[i].by_address);
     }

@@ -10,6 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __cplusplus
+#    include <stdexcept>
+#    include <string>
+#endif
+
 #ifdef GCOV
 #    ifdef __cplusplus
 extern "C"
@@ -138,6 +143,42 @@ static int recursive(int depth)
     if (depth == 0)
         return 0;
     return 1 + recursive(depth - 1);
+}
+
+static int leaves_array(int n)
+{
+    {
+        char array[n + 1];
+
+        array[0] = (char)n;
+        if (n == 3) {
+            sink = 38;
+            return array[0];
+        }
+    } /* ~ */
+    return 0;
+}
+
+/* The compiler knows that srand() does not throw. */
+static int calls_twice(int n)
+{
+    if (n > 2) {
+        sink += recursive(n);
+        srand(1);
+        sink = 39;
+    }
+    return sink;
+}
+
+/* A load of the variable below the frame's end looks like a jump. */
+static void loads(int n)
+{
+    for (int i = 0; i < n; i++) {
+        early(i);
+        sink = 40;
+        early(i);
+        sink = 41;
+    }
 }
 
 static int jumps_out_of(int depth)
@@ -301,8 +342,39 @@ static int throws_again(void)
     return 0;
 }
 
+static void writes(const std::string &text)
+{
+    sink = (int)text.size();
+}
+
+static void makes_strings(int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (i == n)
+            writes("never");
+        if (i == 2)
+            throw std::runtime_error("two");
+        sink = 42;
+    }
+}
+
+static void strings(void)
+{
+    try {
+        makes_strings(9);
+    } catch (const std::exception &) { /* ~ */
+        sink = 43;
+    }
+    try {
+        makes_strings(2);
+    } catch (const std::exception &) { /* ~ */
+        sink = 44;
+    }
+}
+
 static void exceptions(void)
 {
+    strings();
     catches(0);
     catches(1);
     catches(1);
@@ -329,6 +401,11 @@ static void all(void)
     decides(1, 3);
     decides(4, 0);
     nothing();
+    for (int i = 0; i < 10; i++) {
+        leaves_array(i);
+        calls_twice(i);
+    }
+    loads(6);
     early(1);
     early(2);
     early(3);

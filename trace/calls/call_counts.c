@@ -5,9 +5,13 @@
  */
 #include "calls.h"
 
+#include <sched.h>
+
 enum {
-    PROBES = 32,  /* places where a function's count may be */
-    NO_TABLE = 1, /* a place where none can be */
+    PROBES = 32, /* places where a function's count may be */
+    MADE = 1,    /* a place where a thread is making the table */
+    NO_TABLE,    /* a place where none can be */
+    LOOKS = 4096,
 };
 
 /* Makes the table; another thread may do so meanwhile. */
@@ -15,8 +19,10 @@ static void make_table(struct trace_header *header)
 {
     struct trace_record *table = trace_room_for_counts(header);
 
-    if (!table)
+    if (!table) {
+        __atomic_store_n(&header->calls_counts, NO_TABLE, __ATOMIC_RELEASE);
         return;
+    }
     table->slots = TRACE_CHUNK_SLOTS;
     table->kind = TRACE_KIND_CALL_COUNTS;
     __atomic_store_n(&table->time, trace_clock_now(), __ATOMIC_RELEASE);
@@ -32,10 +38,19 @@ static struct trace_record *find_table(struct trace_header *header)
     uint64_t place = __atomic_load_n(&header->calls_counts, __ATOMIC_ACQUIRE);
 
     if (!place &&
-        __atomic_compare_exchange_n(&header->calls_counts, &none, NO_TABLE,
-                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        __atomic_compare_exchange_n(&header->calls_counts, &none, MADE, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         make_table(header);
-    place = __atomic_load_n(&header->calls_counts, __ATOMIC_ACQUIRE);
+    /* A process may have died while it made the table. */
+    for (int i = 0; i < LOOKS; i++) {
+        place = __atomic_load_n(&header->calls_counts, __ATOMIC_ACQUIRE);
+        if (place != MADE)
+            break;
+        sched_yield();
+    }
+    if (place == MADE)
+        __atomic_compare_exchange_n(&header->calls_counts, &place, NO_TABLE,
+                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return place > NO_TABLE ? (struct trace_record *)header + place : NULL;
 }
 

@@ -17,7 +17,9 @@ static bool ends_line(const struct trace_frame *top, uintptr_t frame)
     return top && top->frame <= frame && trace_is_line(top);
 }
 
-static bool push(struct trace_writer *writer, uintptr_t frame, uintptr_t back)
+/* Begins a block; `counted`: there was no space for it. */
+static bool push(struct trace_writer *writer, uintptr_t frame, uintptr_t back,
+                 bool counted)
 {
     struct trace_frame *top;
 
@@ -28,7 +30,9 @@ static bool push(struct trace_writer *writer, uintptr_t frame, uintptr_t back)
     top->site = trace_return_of(frame);
     top->back = top->function = back;
     top->start = trace_stamp(writer);
-    top->call = trace_call_open(writer, top->start, back, TRACE_CALL_LINE);
+    top->call =
+        counted ? NULL
+                : trace_call_open(writer, top->start, back, TRACE_CALL_LINE);
     trace_barrier();
     trace_calls.top = top;
     return true;
@@ -40,12 +44,16 @@ void trace_line_put_inside(struct trace_writer *writer, uintptr_t back,
     struct trace_frame *line = trace_calls.top;
     uintptr_t begin = line->function;
 
-    if (line->call)
+    bool counted = !line->call;
+
+    if (counted)
+        trace_call_count(writer, function & TRACE_CALL_ADDRESS);
+    else
         __atomic_store_n(&line->call->function, function & TRACE_CALL_ADDRESS,
                          __ATOMIC_RELEASE);
     line->back = back;
     line->function = function;
-    push(writer, line->frame, begin);
+    push(writer, line->frame, begin, counted);
 }
 
 /* Ends the last block of a frame. It did not run to its end if it called a
@@ -77,7 +85,8 @@ static void step(struct trace_writer *writer, uintptr_t frame, uintptr_t back)
     if (!returns)
         end_last(writer, frame, back);
     if (!trace_is_loaded_at(calls->module, back) ||
-        !trace_has_line(calls->module, back) || !push(writer, frame, back))
+        !trace_has_line(calls->module, back) ||
+        !push(writer, frame, back, false))
         return;
     if (returns)
         trace_calls_pop(writer);
