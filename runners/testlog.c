@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "harness/core/core_run.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/symbols/symbols.h"

@@ -3,8 +3,8 @@
 #define TESTLOG_CORE_RUN_H
 
 #include "harness/core/in_process.h"
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 
 enum test_log_core_file {
     TEST_LOG_CORE_JOURNAL,

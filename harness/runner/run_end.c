@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/compress.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
@@ -16,8 +18,6 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/progress.h"
 #include "harness/session.h"

@@ -11,10 +11,10 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/criterion/logger.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/progress.h"

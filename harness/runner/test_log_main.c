@@ -11,13 +11,13 @@
 #include <criterion/options.h>
 #include <testlog/test_log.h>
 
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/history/history.h"
 #include "harness/results/reports/writers.h"
 #include "harness/runner/criterion/logger.h"
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "bisect.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "trace/base/text.h"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/remove_tree.h"
@@ -15,7 +16,6 @@
 #include "harness/results/folder/run_order.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "runners/find/archive.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"

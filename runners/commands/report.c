@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "runners/against/against.h"
 #include "runners/commands/report_page.h"

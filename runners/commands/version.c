@@ -6,8 +6,8 @@
 
 #include <gnu/libc-version.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/version.h"
 #include "runners/runners.h"

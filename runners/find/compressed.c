@@ -15,11 +15,11 @@
 
 #include "archive.h"
 #include "find.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/compress.h"
 #include "harness/results/folder/gzip.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/options.h"
 #include "run_json.h"
 #include "runners/runners.h"
 #include "trace/base/file.h"

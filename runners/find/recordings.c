@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "find.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/model/model.h"
-#include "harness/runner/options/options.h"
 #include "runners/runners.h"
 #include "trace/parts/parts.h"
 

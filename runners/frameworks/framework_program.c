@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "framework_program.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
 #include "trace/base/text.h"

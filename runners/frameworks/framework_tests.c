@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "frameworks.h"
+#include "harness/options/options.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
 #include "trace/base/containers.h"

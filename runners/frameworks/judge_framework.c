@@ -7,11 +7,11 @@
 
 #include "framework_program.h"
 #include "harness/core/in_process.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/jobs.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
@@ -18,7 +19,6 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "merge.h"
 #include "runners/find/find.h"

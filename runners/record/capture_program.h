@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 #include "trace/base/text.h"
 #include "trace/capture/server.h"
 

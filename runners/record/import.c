@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/session.h"
 #include "recorded_run.h"

@@ -14,13 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/remove_tree.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/scratch.h"
 #include "harness/results/model/gpu_summary.h"
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/sampling.h"

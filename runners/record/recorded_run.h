@@ -2,8 +2,8 @@
 #ifndef TESTLOG_RECORDED_RUN_H
 #define TESTLOG_RECORDED_RUN_H
 
+#include "harness/options/options.h"
 #include "harness/results/model/model.h"
-#include "harness/runner/options/options.h"
 
 struct dl_phdr_info;
 

@@ -19,6 +19,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/remove_tree.h"
@@ -27,7 +28,6 @@
 #include "harness/results/index/index.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/process_tree.h"

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "run.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "harness/options/options.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "run.h"
 
 enum { BAD_PATTERN = 3 }; /* Criterion's code */

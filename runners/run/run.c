@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/options/filters.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/old_runs.h"
 #include "harness/results/folder/run_folder.h"
@@ -17,8 +19,6 @@
 #include "harness/results/model/gpu_summary.h"
 #include "harness/results/report/report_html.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/filters.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/supervisor.h"

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/progress.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "peers/peer.h"
+#include "tests/bench/peers/peer.h"
 
 enum {
     BENCH_TIMES_MAX = 400,

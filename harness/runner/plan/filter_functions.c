@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/options/filters.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/filters.h"
 #include "harness/symbols/symbols.h"
 #include "plan.h"
 

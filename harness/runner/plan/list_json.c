@@ -6,9 +6,9 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "plan.h"
 
 /* A program whose tests are listed. */

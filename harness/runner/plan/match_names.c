@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "harness/runner/plan/plan.h"
 
 bool test_log_plan_has_word(const struct test_log_options *options,

@@ -15,10 +15,10 @@
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/jobs.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/session.h"

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/supervisor.h"
 #include "plan.h"

@@ -2,8 +2,8 @@
  * shards: those of a file, of `testlog run`, or of the history. */
 #include <string.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 
 const char test_log_shard_no_memory[] = "out of memory: --shard has no effect";

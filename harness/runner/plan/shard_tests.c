@@ -8,8 +8,8 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
 #include "trace/base/strings.h"

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 /* ---- start_valgrind.c ---- */
 

@@ -10,8 +10,8 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "program.h"
 #include "trace/base/valgrind_requests.h"
 

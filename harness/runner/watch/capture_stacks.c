@@ -15,12 +15,12 @@
 
 #include <criterion/event.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
 #include "harness/results/folder/survivors.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"

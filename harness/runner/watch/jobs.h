@@ -2,8 +2,8 @@
 #ifndef TESTLOG_JOBS_H
 #define TESTLOG_JOBS_H
 
+#include "harness/options/options.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/process_tree.h"
 
 struct test_log_session;

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 #include "jobs.h"

@@ -572,7 +572,7 @@ Test(e2e_manual, pages_describe_exactly_the_existing_variables)
 Test(e2e_manual, page_describes_exactly_the_exit_codes)
 {
     const char *codes =
-        e2e_between(e2e_read("%s/harness/runner/options/options.h", SOURCE_DIR),
+        e2e_between(e2e_read("%s/harness/options/options.h", SOURCE_DIR),
                     "enum test_log_exit {", "}");
     static struct words known, told;
 

@@ -7,8 +7,8 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/options/options.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 
 static const char list[] = "Running main() from gtest_main.cc\n"
                            "Store.\n"

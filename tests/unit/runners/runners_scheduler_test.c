@@ -1,5 +1,5 @@
 /* runners_scheduler_test.c: chooses the next program and its number of jobs. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "runners/run/run.h"
 
 #include <criterion/criterion.h>

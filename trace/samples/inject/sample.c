@@ -24,8 +24,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../timer_ring.h"
-#include "../timers.h"
+#include "trace/samples/timer_ring.h"
+#include "trace/samples/timers.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
 /* harness_criterion_logger_test.c: turns Criterion's events into outcomes. */
+#include "harness/options/options.h"
 #include "harness/runner/criterion/logger.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/jobs.h"
 
 #include <signal.h>

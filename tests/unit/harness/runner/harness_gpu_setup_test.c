@@ -1,7 +1,7 @@
 /* harness_gpu_setup_test.c: the variables that workers get for GPU traces, and
  * the state of a machine without CUDA. */
+#include "harness/options/options.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/program/program.h"
 #include "harness/session.h"
 

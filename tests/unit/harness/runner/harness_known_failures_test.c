@@ -1,6 +1,6 @@
 /* harness_known_failures_test.c: sections of testlog.conf about tests that may
  * fail. */
-#include "harness/runner/options/known_failures.h"
+#include "harness/options/known_failures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

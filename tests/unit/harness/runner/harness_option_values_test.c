@@ -5,7 +5,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 Test(harness_option_values, takes_words_in_any_case)
 {

@@ -1,7 +1,7 @@
 /* harness_options_test.c: parses flags and variables. */
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/options.h"
 #include "harness/session.h"
 
 #include <stdio.h>

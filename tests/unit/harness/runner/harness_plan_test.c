@@ -1,5 +1,5 @@
 /* harness_plan_test.c: checks and matches patterns of test names. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "harness/runner/plan/plan.h"
 
 #include <string.h>

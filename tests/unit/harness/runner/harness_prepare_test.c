@@ -1,7 +1,7 @@
 /* harness_prepare_test.c: a run before its first test, and before a retry. */
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/supervisor.h"

@@ -1,5 +1,5 @@
 /* harness_profiler_options_test.c: the options of profilers. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 #include <string.h>
 

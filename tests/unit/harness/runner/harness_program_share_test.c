@@ -1,5 +1,5 @@
 /* harness_program_share_test.c: what a program gets beside others. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 

@@ -1,5 +1,5 @@
 /* harness_progress_test.c: the text of the status line. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/progress.h"
 #include "harness/runner/watch/supervisor.h"

@@ -1,7 +1,7 @@
 /* harness_rerun_test.c: --failed chooses what failed in the last run. */
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/history/history.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/session.h"
 

@@ -1,6 +1,6 @@
 /* harness_shards_test.c: finds the shard of a process, and the tests in a
  * shard. */
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 #include "harness/runner/plan/balance.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/session.h"

@@ -1,6 +1,6 @@
 /* harness_supervisor_test.c: timeouts and signals, with real processes. */
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 #include "harness/runner/watch/jobs.h"
 #include "harness/runner/watch/supervisor.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTLOG_OPTION_ROWS_H
 #define TESTLOG_OPTION_ROWS_H
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 struct option_row;
 

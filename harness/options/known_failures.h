@@ -2,8 +2,8 @@
 #ifndef TESTLOG_KNOWN_FAILURES_H
 #define TESTLOG_KNOWN_FAILURES_H
 
+#include "harness/options/settings.h"
 #include "harness/results/model/model.h"
-#include "harness/runner/options/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef TESTLOG_FILTERS_H
 #define TESTLOG_FILTERS_H
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 struct test_log_filters {
     struct log_filter *show, *record;

@@ -2,8 +2,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "harness/options/option_rows.h"
 #include "harness/results/folder/old_runs.h"
-#include "harness/runner/options/option_rows.h"
 #include "options.h"
 
 /* A filter that cannot be parsed is not an error: the default applies. */

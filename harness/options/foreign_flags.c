@@ -2,7 +2,7 @@
  * GoogleTest, pytest, cargo test, nextest, go test, CTest. */
 #include <string.h>
 
-#include "harness/runner/options/options.h"
+#include "harness/options/options.h"
 
 #define WORD     "write a part of the test's name, as in: PROGRAM lru evict"
 #define ALL_RUN  "leave it out: all tests run even if some fail"

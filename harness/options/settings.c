@@ -22,9 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/options/settings.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/folder/run_folder.h"
-#include "harness/runner/options/settings.h"
 #include "harness/runner/plan/plan.h"
 #include "options.h"
 #include "trace/base/containers.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/options/option_rows.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/option_rows.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/session.h"
 #include "options.h"

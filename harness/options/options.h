@@ -2,11 +2,11 @@
 #ifndef TESTLOG_OPTIONS_H
 #define TESTLOG_OPTIONS_H
 
+#include "harness/options/known_failures.h"
+#include "harness/options/settings.h"
 #include "harness/results/history/durations.h"
 #include "harness/results/model/test_stacks.h"
 #include "harness/results/terminal/terminal.h"
-#include "harness/runner/options/known_failures.h"
-#include "harness/runner/options/settings.h"
 #include "trace/record/profiler.h"
 
 /* ---- option_values.c: profiler options ---- */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/options/option_rows.h"
 #include "harness/results/folder/notice.h"
 #include "harness/results/reports/writers.h"
-#include "harness/runner/options/option_rows.h"
 #include "harness/runner/plan/plan.h"
 #include "harness/runner/program/program.h"
 #include "harness/session.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/options/options.h"
 #include "harness/results/folder/notice.h"
-#include "harness/runner/options/options.h"
 
 /* ---- Words ---- */
 
