@@ -10,7 +10,7 @@
 
 #include <testlog/log.h>
 
-#include "harness/results/model/usage.h"
+#include "harness/run/model/usage.h"
 #include "trace/device.h"
 #include "trace/recording.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "harness/core/core_run.h"
+#include "harness/criterion/program/program.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/program.h"
-#include "harness/runner/watch/supervisor.h"
 #include "harness/symbols/symbols.h"
 #include "runners.h"
 

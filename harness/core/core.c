@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/watch/jobs.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/now.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "trace/record/fatal_signal.h"
 #include "trace/recording.h"
 #include <testlog/core.h>

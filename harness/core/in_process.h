@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "trace/base/descriptor.h"
 
 #define TEST_LOG_JOURNAL   "journal.tsv"

@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 #include "harness/core/in_process.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/watch/process_tree.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/process_tree.h"
+#include "harness/run/folder/run_folder.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 

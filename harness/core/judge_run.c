@@ -9,13 +9,13 @@
 
 #include "harness/core/core_run.h"
 #include "harness/core/in_process.h"
+#include "harness/criterion/main/runner.h"
+#include "harness/machine/notice.h"
 #include "harness/pending_output.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/history/history.h"
-#include "harness/results/index/index.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/runner.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/index/index.h"
+#include "harness/run/past/history.h"
 #include "harness/session.h"
 
 /* Returns the name of the only program, to be freed; NULL if there are none or

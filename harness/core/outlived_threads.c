@@ -17,7 +17,7 @@
 #endif
 
 #include "harness/core/in_process.h"
-#include "harness/runner/watch/process_tree.h"
+#include "harness/machine/process_tree.h"
 #include "trace/base/containers.h"
 #include "trace/recording.h"
 

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "harness/core/in_process.h"
+#include "harness/machine/notice.h"
 #include "harness/options/known_failures.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/format.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "filters.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "options.h"
 #include "trace/base/containers.h"

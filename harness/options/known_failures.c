@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/known_failures.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
 

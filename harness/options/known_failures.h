@@ -3,7 +3,7 @@
 #define TESTLOG_KNOWN_FAILURES_H
 
 #include "harness/options/settings.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/options/option_rows.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/run/files/writers.h"
 #include "harness/session.h"
 #include "options.h"
 #include "trace/base/containers.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 
 /* ---- Words ---- */
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/criterion/plan/plan.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 #include "harness/options/option_rows.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/plan/plan.h"
-#include "harness/runner/program/program.h"
+#include "harness/run/files/writers.h"
 #include "harness/session.h"
 #include "harness/symbols/symbols.h"
 #include "harness/version.h"

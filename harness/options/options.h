@@ -4,9 +4,9 @@
 
 #include "harness/options/known_failures.h"
 #include "harness/options/settings.h"
-#include "harness/results/history/durations.h"
-#include "harness/results/model/test_stacks.h"
-#include "harness/results/terminal/terminal.h"
+#include "harness/run/model/test_stacks.h"
+#include "harness/run/past/durations.h"
+#include "harness/run/terminal/terminal.h"
 #include "trace/record/profiler.h"
 
 /* ---- option_values.c: profiler options ---- */

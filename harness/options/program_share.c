@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/supervisor.h"
 #include "harness/session.h"
 #include "options.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/option_rows.h"
-#include "harness/results/folder/notice.h"
 #include "harness/session.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "harness/options/option_rows.h"
-#include "harness/results/folder/old_runs.h"
+#include "harness/run/folder/old_runs.h"
 #include "options.h"
 
 /* A filter that cannot be parsed is not an error: the default applies. */

@@ -22,10 +22,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/options/settings.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/run/folder/run_folder.h"
 #include "options.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

@@ -1,8 +1,8 @@
 /* shards.c: finds which shard of the tests this process runs. */
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/session.h"
 #include "options.h"
 

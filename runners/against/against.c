@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "against.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/report/report_html.h"
+#include "harness/machine/notice.h"
+#include "harness/run/page/report_html.h"
 #include "harness/version.h"
 #include "runners/find/find.h"
 #include "trace/base/file.h"

@@ -1,15 +1,15 @@
 /* against.h: against.html, a page that compares two runs. Private.
  *
- * The page in harness/results/report/page/against/ is followed by one block of
- * data, which harness/results/report/format.md describes.
+ * The page in harness/run/page/report/against/ is followed by one block of
+ * data, which harness/run/page/format.md describes.
  */
 #ifndef TESTLOG_AGAINST_H
 #define TESTLOG_AGAINST_H
 
 #include <stdio.h>
 
-#include "harness/results/report/blocks.h"
-#include "harness/results/report/columns.h"
+#include "harness/run/page/blocks.h"
+#include "harness/run/page/columns.h"
 #include "runners/diff/compared.h"
 
 /* What the page shows. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "against.h"
-#include "harness/results/report/columns.h"
+#include "harness/run/page/columns.h"
 #include "trace/base/text.h"
 
 enum { REASON_MOST = 300 /* bytes of a reason */ };

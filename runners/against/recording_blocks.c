@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "against.h"
-#include "harness/results/report/recorded.h"
+#include "harness/run/page/recorded.h"
 #include "runners/find/find.h"
 #include "trace/base/text.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "bisect.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "trace/base/text.h"

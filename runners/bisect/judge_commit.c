@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bisect.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/model/model.h"
+#include "harness/machine/notice.h"
+#include "harness/run/model/model.h"
 #include "runners/diff/compared.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"

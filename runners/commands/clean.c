@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/index/index.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/index/index.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 

@@ -7,11 +7,11 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/model/device_state.h"
-#include "harness/results/model/test_stacks.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/model/device_state.h"
+#include "harness/run/model/test_stacks.h"
 #include "runners/commands/export.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"

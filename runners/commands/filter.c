@@ -14,8 +14,8 @@
 
 #include <testlog/log.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "trace/base/text.h"

@@ -8,10 +8,10 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/history/flaky_tests.h"
-#include "harness/results/history/history.h"
+#include "harness/run/past/flaky_tests.h"
+#include "harness/run/past/history.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"

@@ -12,10 +12,10 @@
 #include <cjson/cJSON.h>
 
 #include "harness/core/core_run.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/folder/old_runs.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"

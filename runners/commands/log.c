@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "log_lines.h"
 #include "runners/runners.h"
 #include "trace/base/strings.h"

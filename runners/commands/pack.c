@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
+#include "harness/machine/remove_tree.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/folder/remove_tree.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/folder/run_order.h"
-#include "harness/results/folder/scratch.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/folder/run_order.h"
+#include "harness/run/folder/scratch.h"
 #include "runners/find/archive.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"

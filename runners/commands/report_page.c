@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"

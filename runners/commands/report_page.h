@@ -2,7 +2,7 @@
 #ifndef TESTLOG_REPORT_PAGE_H
 #define TESTLOG_REPORT_PAGE_H
 
-#include "harness/results/report/report_html.h"
+#include "harness/run/page/report_html.h"
 
 /* What is read of a run; the zero value is empty. */
 struct report_page {

@@ -6,9 +6,9 @@
 
 #include <gnu/libc-version.h>
 
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/program.h"
 #include "harness/version.h"
 #include "runners/runners.h"
 

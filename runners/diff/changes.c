@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "changes.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/find/find.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

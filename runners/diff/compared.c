@@ -7,7 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "compared.h"
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "trace/base/strings.h"

@@ -3,7 +3,7 @@
 #define TESTLOG_COMPARED_H
 
 #include "changes.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "slowdowns.h"
 
 struct compared {

@@ -9,8 +9,8 @@
 #include <cjson/cJSON.h>
 
 #include "diff.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "runners/runners.h"

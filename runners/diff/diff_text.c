@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "diff.h"
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
 #include "runners/find/find.h"

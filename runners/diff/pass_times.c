@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/history/history.h"
-#include "harness/results/history/outcomes.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
+#include "harness/run/past/history.h"
+#include "harness/run/past/outcomes.h"
 #include "pass_times.h"
 #include "trace/base/strings.h"
 

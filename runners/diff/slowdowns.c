@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "pass_times.h"
 #include "runners/find/find.h"
 #include "runners/stat/stat.h"

@@ -16,9 +16,9 @@
 #include <zstd.h>
 
 #include "archive.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_order.h"
-#include "harness/results/folder/scratch.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_order.h"
+#include "harness/run/folder/scratch.h"
 #include "log/devices/device_summary.h"
 #include "trace/base/file.h"
 #include "trace/read/reader.h"

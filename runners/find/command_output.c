@@ -9,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/watch/jobs.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/now.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/machine/notice.h"
 
 enum {
     TICK = 100,              /* ms between looks at signals */

@@ -9,10 +9,10 @@
 
 #include "find.h"
 #include "harness/core/core_run.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/scratch.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/folder/scratch.h"
 #include "runners/runners.h"
 
 int runners_settings(struct test_log_options *options, const char *command,

@@ -1,6 +1,6 @@
 /* lost_records.c: prints which tests lost records. */
 #include "find.h"
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "runners/runners.h"
 
 void runners_losses_note(struct losses *losses,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/run_folder.h"
+#include "harness/run/folder/run_folder.h"
 #include "run_json.h"
 #include "trace/base/containers.h"
 

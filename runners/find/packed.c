@@ -10,7 +10,7 @@
 
 #include "archive.h"
 #include "find.h"
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "runners/runners.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

@@ -11,9 +11,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "run_json.h"
 
 enum { SHARDS_MOST = 1 << 20 };

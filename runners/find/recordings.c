@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "find.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/runners.h"
 #include "trace/parts/parts.h"
 

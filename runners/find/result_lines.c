@@ -9,8 +9,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "run_json.h"
 
 static bool is_wanted(const char *line, const char *part)

@@ -13,7 +13,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/run_folder.h"
+#include "harness/run/folder/run_folder.h"
 #include "run_json.h"
 
 struct run_file {

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "archive.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/remove_tree.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/remove_tree.h"
 
 static struct {
     char path[PATH_MAX]; /* "": there is none */

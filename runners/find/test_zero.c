@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "find.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "run_json.h"
 #include "trace/base/strings.h"
 

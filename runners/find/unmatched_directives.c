@@ -1,8 +1,8 @@
 /* unmatched_directives.c: warns about directives that match no call site of
  * recordings. */
 #include "find.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/terminal/terminal.h"
+#include "harness/machine/notice.h"
+#include "harness/run/terminal/terminal.h"
 #include "runners/runners.h"
 
 enum { SHOWN_MAX = 10 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "frameworks.h"
+#include "harness/machine/notice.h"
 #include "harness/options/option_rows.h"
-#include "harness/results/folder/notice.h"
 #include "trace/base/containers.h"
 
 /* ---- What a program is started with ---- */

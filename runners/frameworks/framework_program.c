@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "framework_program.h"
+#include "harness/criterion/plan/balance.h"
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/history/history.h"
-#include "harness/runner/plan/balance.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/run/past/history.h"
 #include "trace/base/text.h"
 
 /* ---- Which program it is ---- */

@@ -4,7 +4,7 @@
 #define TESTLOG_FRAMEWORK_PROGRAM_H
 
 #include "frameworks.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "trace/base/containers.h"
 
 struct framework_program {

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "frameworks.h"
+#include "harness/criterion/plan/balance.h"
+#include "harness/criterion/plan/plan.h"
 #include "harness/options/options.h"
-#include "harness/results/history/history.h"
-#include "harness/runner/plan/balance.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/run/past/history.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

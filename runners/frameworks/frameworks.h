@@ -13,7 +13,7 @@
 
 #include <testlog/trace.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 struct test_log_history;
 struct test_log_options;

@@ -7,12 +7,13 @@
 
 #include "framework_program.h"
 #include "harness/core/in_process.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/now.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/model/test_stacks.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/watch/jobs.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/model/test_stacks.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 

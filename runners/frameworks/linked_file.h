@@ -2,7 +2,7 @@
 #ifndef TESTLOG_LINKED_FILE_H
 #define TESTLOG_LINKED_FILE_H
 
-#include "harness/runner/program/elf_file.h"
+#include "harness/machine/elf_file.h"
 
 /* A program's file, and where its dynamic section and strings are. */
 struct linked_file {

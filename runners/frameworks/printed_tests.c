@@ -15,8 +15,9 @@
 #include <string.h>
 
 #include "frameworks.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/watch/jobs.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/now.h"
+#include "harness/run/files/writers.h"
 
 enum {
     TEXT_MOST = 64 << 10,

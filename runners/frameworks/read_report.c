@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "frameworks.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 #include "markup.h"
 
 enum { TEXT_MOST = 64 << 10 /* of a reason */ };

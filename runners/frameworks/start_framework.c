@@ -11,12 +11,13 @@
 
 #include "framework_program.h"
 #include "harness/core/core_run.h"
+#include "harness/criterion/program/program.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/now.h"
+#include "harness/machine/process_tree.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/program/program.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/process_tree.h"
+#include "harness/run/folder/run_folder.h"
 #include "runners/find/command_output.h"
 
 /* ---- Starting ---- */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "trace/base/file.h"

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "harness/results/history/durations.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
+#include "harness/run/past/durations.h"
 #include "runners/run/run.h"
 
 struct run_file;

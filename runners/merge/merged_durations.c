@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/history/durations.h"
+#include "harness/machine/notice.h"
+#include "harness/run/past/durations.h"
 #include "merge.h"
 #include "trace/base/file.h"
 

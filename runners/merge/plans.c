@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "merge.h"
 #include "runners/find/run_json.h"
 #include "trace/base/containers.h"

@@ -10,10 +10,10 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/folder/run_folder.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"

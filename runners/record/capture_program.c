@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/folder/remove_tree.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/index/index.h"
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/remove_tree.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/index/index.h"
 #include "runners/find/find.h"
 #include "runners/record/capture_program.h"
 #include "runners/record/recorded_run.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "runners/record/capture_program.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"

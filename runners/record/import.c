@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/program/program.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "recorded_run.h"
 #include "runners/find/find.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "import.h"
 #include "trace/base/strings.h"
 #include "trace/samples/sampler.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/elf_file.h"
+#include "harness/machine/elf_file.h"
+#include "harness/machine/notice.h"
 #include "recorded_run.h"
 #include "runners/find/command_output.h"
 #include "trace/base/containers.h"

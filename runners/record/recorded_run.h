@@ -3,7 +3,7 @@
 #define TESTLOG_RECORDED_RUN_H
 
 #include "harness/options/options.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 struct dl_phdr_info;
 

@@ -9,7 +9,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "run.h"
 #include "runners/find/command_output.h"
 #include "runners/find/run_json.h"

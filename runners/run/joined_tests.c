@@ -12,9 +12,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/remove_tree.h"
-#include "harness/runner/watch/process_tree.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/process_tree.h"
+#include "harness/machine/remove_tree.h"
 #include "run.h"
 #include "runners/find/command_output.h"
 #include "trace/base/containers.h"

@@ -14,10 +14,10 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/run_json.h"

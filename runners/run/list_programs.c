@@ -6,8 +6,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/command_output.h"

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 #include "run.h"
 
 enum {

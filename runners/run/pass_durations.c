@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/runner/plan/plan.h"
 #include "run.h"
 
 static char path[64]; /* "": there is none */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 #include "run.h"
 #include "runners/frameworks/linked_file.h"
 

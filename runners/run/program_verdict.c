@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "harness/options/options.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 #include "run.h"
 
 enum { BAD_PATTERN = 3 }; /* Criterion's code */

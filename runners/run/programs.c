@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/history/history.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/past/history.h"
 #include "run.h"
 #include "trace/base/strings.h"
 

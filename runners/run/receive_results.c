@@ -8,8 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 #include "run.h"
 #include "runners/find/run_json.h"
 

@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
+#include "harness/criterion/program/program.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/progress.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/notice.h"
+#include "harness/machine/now.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
-#include "harness/runner/program/program.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/progress.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "run.h"
 

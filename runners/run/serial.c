@@ -2,7 +2,7 @@
  * it. */
 #include <string.h>
 
-#include "harness/runner/program/elf_file.h"
+#include "harness/machine/elf_file.h"
 #include "run.h"
 
 /* As in TEST_LOG_SERIAL (test_log.h). */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
 #include "run.h"
 
 struct child *runners_children;

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "harness/results/model/model.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/progress.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/progress.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/now.h"
+#include "harness/run/model/model.h"
 #include "run.h"
 
 static bool shown;

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 #include "run.h"
 
 void runners_write(const struct test_log_run *run)

@@ -5,7 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 
-#include "harness/results/model/system_modules.h"
+#include "harness/run/model/system_modules.h"
 #include "stacks.h"
 
 static int report(Dwfl *dwfl, pid_t thread)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "harness/symbols/symbols.h"
 #include "source_files.h"
 #include "trace/base/strings.h"

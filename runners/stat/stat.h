@@ -2,7 +2,7 @@
 #ifndef TESTLOG_STAT_H
 #define TESTLOG_STAT_H
 
-#include "harness/results/model/usage.h"
+#include "harness/run/model/usage.h"
 #include "runners/find/find.h"
 #include "runners/table/table_printer.h"
 #include "trace/read/slices.h"

@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "stat.h"

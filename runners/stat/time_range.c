@@ -1,5 +1,5 @@
 /* time_range.c: parts of a test's time, as --from and --to give them. */
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "stat.h"
 #include "trace/recording.h"
 

@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
 #include "runners/find/run_json.h"

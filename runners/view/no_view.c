@@ -1,6 +1,6 @@
 /* no_view.c: replaces this folder if libmicrohttpd is missing. */
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "runners/runners.h"
 
 int runners_view(int argc, char **argv)

@@ -10,9 +10,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
+#include "harness/run/folder/list_runs.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 #include "trace/base/clock.h"

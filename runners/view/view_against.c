@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/results/folder/list_runs.h"
+#include "harness/run/folder/list_runs.h"
 #include "runners/against/against.h"
 #include "runners/find/find.h"
 #include "view.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/report/attempts.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/page/attempts.h"
 #include "runners/commands/export.h"
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"

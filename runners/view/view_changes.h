@@ -3,7 +3,7 @@
 #ifndef TESTLOG_VIEW_CHANGES_H
 #define TESTLOG_VIEW_CHANGES_H
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 /* A test's result in a run. */
 struct view_past {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "harness/results/report/attempts.h"
-#include "harness/results/report/blocks.h"
-#include "harness/results/report/growing.h"
+#include "harness/run/page/attempts.h"
+#include "harness/run/page/blocks.h"
+#include "harness/run/page/growing.h"
 #include "runners/find/find.h"
 #include "trace/base/clock.h"
 #include "view.h"

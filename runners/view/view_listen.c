@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "trace/base/unix_socket.h"
 #include "view.h"
 

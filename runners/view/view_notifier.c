@@ -11,8 +11,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/scratch.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/folder/scratch.h"
 #include "view.h"
 
 enum { RUNS_WATCHED = 8 /* the latest of those that go on */ };

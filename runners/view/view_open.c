@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 #include "trace/base/text.h"
 #include "view.h"
 

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/model/model.h"
+#include "harness/machine/notice.h"
+#include "harness/run/model/model.h"
 #include "trace/base/clock.h"
 #include "view.h"
 

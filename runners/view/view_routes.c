@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/report/report_html.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/page/report_html.h"
 #include "view.h"
 
 /* ---- Without a token ---- */

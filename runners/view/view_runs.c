@@ -8,8 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/index/index.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/index/index.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 #include "view.h"

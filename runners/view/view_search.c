@@ -10,7 +10,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/report/attempts.h"
+#include "harness/run/page/attempts.h"
 #include "log/lines/layout.h"
 #include "log/replay/entry_text.h"
 #include "runners/commands/report_page.h"

@@ -7,8 +7,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/results/index/index.h"
-#include "harness/results/report/report_html.h"
+#include "harness/run/index/index.h"
+#include "harness/run/page/report_html.h"
 #include "runners/find/find.h"
 #include "runners/find/run_json.h"
 #include "trace/base/text.h"

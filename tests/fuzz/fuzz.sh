@@ -6,7 +6,7 @@ set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
 targets='filter reader format activity zones'
-rooms='trace log harness/results runners/stat'
+rooms='trace log harness/machine harness/run runners/stat'
 libs= pages=
 if pkg-config --exists libarchive libzstd libcjson; then
     targets="$targets pack"
@@ -18,7 +18,7 @@ if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     rooms="trace log harness runners/find runners/stat runners/commands \
         runners/view runners/frameworks"
     libs="$libs $(pkg-config --libs libcjson)"
-    pages=build/base/harness/results/report
+    pages=build/base/harness/run/page
 fi
 mkdir -p "$folder"
 

@@ -6,7 +6,7 @@
 
 #include <testlog/log.h>
 
-#include "harness/results/report/recorded.h"
+#include "harness/run/page/recorded.h"
 #include "log/devices/device_summary.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/frameworks/frameworks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results/folder/remove_tree.h"
+#include "harness/machine/remove_tree.h"
 #include "runners/against/against.h"
 #include "runners/find/find.h"
 #include "runners/record/capture_program.h"

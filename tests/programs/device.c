@@ -5,7 +5,7 @@
 
 #include <testlog/test_log.h>
 
-#include "trace/device.h"
+#include "../../trace/device.h"
 
 static uint64_t duration = 1000; /* ticks */
 

@@ -5,7 +5,7 @@
 
 #include <testlog/test_log.h>
 
-#include "trace/device.h"
+#include "../../trace/device.h"
 
 static void put_call(unsigned kind, uint64_t begin, uint64_t ticks,
                      const char *name)

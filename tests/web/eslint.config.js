@@ -10,7 +10,7 @@ const root = join(__dirname, '../..');
 const load = createRequire(join(root, 'build/web/node_modules/'));
 const js = load('@eslint/js');
 const globals = load('globals');
-const page = 'harness/results/report/page';
+const page = 'harness/run/page/report';
 
 const objects = existsSync(join(root, page)) ?
     readdirSync(join(root, page), { recursive: true })

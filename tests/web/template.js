@@ -7,7 +7,7 @@ const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 const ROOT = join(__dirname, '../..');
-const REPORT = 'harness/results/report';
+const REPORT = 'harness/run/page';
 const current = new Map();
 
 // embed() returns the first array of bytes that a report's embed.sh writes.

@@ -53,5 +53,5 @@ screenshots: $(REPORTS) ## pictures of report.html, in build/web/screenshots
 lint-web: # the page's scripts and their tests
 	@if [ -x $(WEB)/node_modules/.bin/eslint ] && command -v node >/dev/null; then \
 	    $(WEB)/node_modules/.bin/eslint -c tests/web/eslint.config.js \
-	        harness/results/report/page tests/web; \
+	        harness/run/page/report tests/web; \
 	else echo 'lint: no eslint (make deps-web), so no rules for scripts'; fi

@@ -107,7 +107,7 @@ Test(e2e_link, keeps_the_function_behind_main_whole)
     const char *symbols;
 
     built(e2e_run("gcc " FLAGS "-O1 -fno-toplevel-reorder '" SOURCE_DIR
-                  "/harness/runner/main.c' " PROGRAMS
+                  "/harness/criterion/main/main.c' " PROGRAMS
                   "/beside_main.c -o beside_test" STATIC));
     symbols = e2e_run("nm -n beside_test | grep -A1 ' main$'")->out;
     if (!SANITIZE_FLAGS[0])

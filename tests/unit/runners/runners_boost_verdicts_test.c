@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "tests/support/support.h"
 
 static const char report[] =

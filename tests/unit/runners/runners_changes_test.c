@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 #include "tests/support/support.h"
 

@@ -1,8 +1,8 @@
 /* runners_compressed_test.c: compresses recordings and reads them again. */
 #include "tests/support/support.h"
 
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"
 

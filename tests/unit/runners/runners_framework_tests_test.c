@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/options/options.h"
-#include "harness/results/history/history.h"
+#include "harness/run/past/history.h"
 
 static const char list[] = "Running main() from gtest_main.cc\n"
                            "Store.\n"

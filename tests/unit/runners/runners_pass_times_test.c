@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/history/outcomes.h"
+#include "harness/run/past/outcomes.h"
 #include "tests/support/support.h"
 
 static struct pass_times times;

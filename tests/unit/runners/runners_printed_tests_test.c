@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 static const char output[] =
     "Running main() from gtest_main.cc\n"

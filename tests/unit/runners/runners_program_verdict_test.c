@@ -1,7 +1,7 @@
 /* runners_program_verdict_test.c: turns the end of a program into a result and
  * an exit code. */
 #include "harness/options/options.h"
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/run/run.h"
 
 #include <signal.h>

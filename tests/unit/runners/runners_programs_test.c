@@ -1,6 +1,6 @@
 /* runners_programs_test.c: names programs, and recalls their tests from the
  * last run. */
-#include "harness/results/history/history.h"
+#include "harness/run/past/history.h"
 #include "runners/run/run.h"
 
 #include <stdlib.h>

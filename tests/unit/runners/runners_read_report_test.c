@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 static const char gtest[] =
     "<testsuites name=\"AllTests\"><testsuite name=\"Store\">"

@@ -1,6 +1,6 @@
 /* runners_receive_results_test.c: reads the results that a program sends, line
  * by line. */
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 #include "runners/run/run.h"
 
 #include <fcntl.h>

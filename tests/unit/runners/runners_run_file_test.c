@@ -10,8 +10,8 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
-#include "harness/results/model/model.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/model/model.h"
 #include "tests/support/support.h"
 
 static const char text[] =

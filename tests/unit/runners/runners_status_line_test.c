@@ -1,5 +1,5 @@
 /* runners_status_line_test.c: the text of the status line of `testlog run`. */
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "runners/run/run.h"
 
 #include <criterion/criterion.h>

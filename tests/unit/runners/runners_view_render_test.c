@@ -15,7 +15,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "tests/support/support.h"
 
 /* ---- Sources ---- */

@@ -1,7 +1,7 @@
 /* try.c: prints what a recording and a run contain about the stub. */
 #include <stdio.h>
 
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 #include "trace/base/text.h"
 
 int main(void)

@@ -1,5 +1,5 @@
 /* harness_blocks_test.c: blocks of data as elements of report.html. */
-#include "harness/results/report/blocks.h"
+#include "harness/run/page/blocks.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

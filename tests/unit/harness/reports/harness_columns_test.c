@@ -1,5 +1,5 @@
 /* harness_columns_test.c: the tables of report.html. */
-#include "harness/results/report/columns.h"
+#include "harness/run/page/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* harness_github_test.c: GitHub's workflow commands, which tests must not
  * forge. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* harness_growing_test.c: blocks of a recording that grows. */
 #include "tests/support/support.h"
 
-#include "harness/results/report/growing.h"
-#include "harness/results/report/recorded.h"
+#include "harness/run/page/growing.h"
+#include "harness/run/page/recorded.h"
 
 #include <stdio.h>
 #include <stdlib.h>

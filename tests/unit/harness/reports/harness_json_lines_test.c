@@ -1,7 +1,7 @@
 /* harness_json_lines_test.c: writes a line for each test when it ends. */
-#include "harness/results/reports/writers.h"
-#include "harness/runner/program/program.h"
-#include "harness/runner/watch/jobs.h"
+#include "harness/criterion/program/program.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/run/files/writers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* harness_junit_test.c: junit.xml and its escapes. */
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/version.h"
 
 #include <limits.h>

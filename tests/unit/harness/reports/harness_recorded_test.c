@@ -1,5 +1,5 @@
 /* harness_recorded_test.c: a recording as the tables of a page. */
-#include "harness/results/report/recorded.h"
+#include "harness/run/page/recorded.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 

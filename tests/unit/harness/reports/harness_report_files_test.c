@@ -1,7 +1,7 @@
 /* harness_report_files_test.c: which reports are written, where, and by which
  * process. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

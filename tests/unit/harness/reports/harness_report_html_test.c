@@ -1,6 +1,6 @@
 /* harness_report_html_test.c: report.html of a run, and how it compares with
  * earlier ones. */
-#include "harness/results/report/report_html.h"
+#include "harness/run/page/report_html.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 #include "tests/support/page.h"
 #include "tests/support/support.h"
 

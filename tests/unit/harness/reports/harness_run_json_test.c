@@ -1,5 +1,5 @@
 /* harness_run_json_test.c: writes run.json, which is parsed again. */
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 #include "harness/version.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* harness_send_results_test.c: results go through a pipe to `testlog run`. */
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

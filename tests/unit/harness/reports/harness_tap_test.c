@@ -1,5 +1,5 @@
 /* harness_tap_test.c: writes TAP 14. */
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

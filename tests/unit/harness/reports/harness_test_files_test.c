@@ -1,6 +1,6 @@
 /* harness_test_files_test.c: renders a test's files from its recording. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* harness_device_state_test.c: reads states of devices from recordings, adds
  * them up and writes them. */
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* harness_durations_test.c: reads, compares and writes durations of tests. */
-#include "harness/results/history/durations.h"
+#include "harness/run/past/durations.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

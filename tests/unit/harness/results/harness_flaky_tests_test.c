@@ -1,5 +1,5 @@
 /* harness_flaky_tests_test.c: which tests are flaky. */
-#include "harness/results/history/flaky_tests.h"
+#include "harness/run/past/flaky_tests.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* harness_gpu_summary_test.c: keeps a test's summary about GPUs. */
-#include "harness/results/model/gpu_summary.h"
+#include "harness/run/model/gpu_summary.h"
 
 #include <string.h>
 #include <unistd.h>

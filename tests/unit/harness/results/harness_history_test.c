@@ -1,8 +1,8 @@
 /* harness_history_test.c: what is remembered of tests between runs. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/history/durations.h"
-#include "harness/results/history/history.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/past/durations.h"
+#include "harness/run/past/history.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* harness_index_test.c: index.html, the page of the runs in a folder. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/index/index.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/index/index.h"
 
 #include <fcntl.h>
 #include <limits.h>

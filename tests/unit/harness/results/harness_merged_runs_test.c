@@ -1,5 +1,5 @@
 /* harness_merged_runs_test.c: the hosts of a merged run. */
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* harness_model_test.c: outcomes and their sums. */
-#include "harness/results/model/model.h"
+#include "harness/run/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

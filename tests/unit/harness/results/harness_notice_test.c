@@ -1,5 +1,5 @@
 /* harness_notice_test.c: the lines that testlog prints itself. */
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 
 #include <stdlib.h>
 #include <string.h>

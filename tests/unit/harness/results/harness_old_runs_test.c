@@ -1,8 +1,8 @@
 /* harness_old_runs_test.c: which runs are removed, and which never are. */
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/folder/run_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

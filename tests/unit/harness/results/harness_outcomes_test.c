@@ -1,6 +1,6 @@
 /* harness_outcomes_test.c: the file of the last outcomes. */
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/history/outcomes.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/past/outcomes.h"
 
 #include <limits.h>
 #include <stdlib.h>

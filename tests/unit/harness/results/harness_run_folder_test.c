@@ -1,6 +1,6 @@
 /* harness_run_folder_test.c: the folders of a run. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* harness_run_order_test.c: the numbers of runs. */
-#include "harness/results/folder/list_runs.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/folder/run_order.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/list_runs.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/folder/run_order.h"
 
 #include <dirent.h>
 #include <fcntl.h>

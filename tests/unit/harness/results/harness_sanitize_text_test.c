@@ -1,6 +1,6 @@
 /* harness_sanitize_text_test.c: turns any bytes into text that readers
  * accept. */
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* harness_scratch_test.c: finds, copies and rescues scratch folders. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/old_runs.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/folder/scratch.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/old_runs.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/folder/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>

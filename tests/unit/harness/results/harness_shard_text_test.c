@@ -1,6 +1,6 @@
 /* harness_shard_text_test.c: names of a shard for people and for run.json. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/terminal/terminal.h"
+#include "harness/machine/notice.h"
+#include "harness/run/terminal/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

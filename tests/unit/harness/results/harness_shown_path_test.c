@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/results/folder/notice.h"
+#include "harness/machine/notice.h"
 #include "tests/support/support.h"
 
 static char base[PATH_MAX / 4]; /* the real path of the test's folder */

@@ -1,7 +1,7 @@
 /* harness_survivors_test.c: finds processes that outlive their test. */
 #include "tests/support/support.h" /* defines TRACING */
 
-#include "harness/results/folder/survivors.h"
+#include "harness/run/folder/survivors.h"
 
 #include <signal.h>
 #include <stdlib.h>

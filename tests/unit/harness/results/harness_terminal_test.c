@@ -1,7 +1,7 @@
 /* harness_terminal_test.c: prints tests and runs on the terminal. */
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/terminal/terminal.h"
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/terminal/terminal.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* harness_test_stacks_test.c: formats the stacks of a test. */
-#include "harness/results/folder/run_folder.h"
-#include "harness/results/model/test_stacks.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/model/test_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* harness_trust_test.c: which users' files are trusted. */
-#include "harness/results/folder/run_folder.h"
+#include "harness/run/folder/run_folder.h"
 
 #include <errno.h>
 #include <stdlib.h>

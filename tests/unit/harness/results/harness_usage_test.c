@@ -1,6 +1,6 @@
 /* harness_usage_test.c: what a process uses of the processor, memory and files.
  */
-#include "harness/results/model/usage.h"
+#include "harness/run/model/usage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* harness_balance_test.c: divides random tests among shards. */
-#include "harness/runner/plan/balance.h"
+#include "harness/criterion/plan/balance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* harness_bazel_test.c: the file by which Bazel notices a premature exit. */
-#include "harness/runner/plan/plan.h"
+#include "harness/criterion/plan/plan.h"
 #include "harness/session.h"
 
 #include <stdlib.h>

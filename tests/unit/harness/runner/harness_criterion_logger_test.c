@@ -1,7 +1,8 @@
 /* harness_criterion_logger_test.c: turns Criterion's events into outcomes. */
+#include "harness/criterion/logger.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/now.h"
 #include "harness/options/options.h"
-#include "harness/runner/criterion/logger.h"
-#include "harness/runner/watch/jobs.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* harness_elf_file_test.c: reads the files of programs, and any others. */
 #include "tests/support/support.h"
 
-#include "harness/runner/program/elf_file.h"
+#include "harness/machine/elf_file.h"
 
 #include <fcntl.h>
 #include <string.h>

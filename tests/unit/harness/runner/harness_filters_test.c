@@ -1,9 +1,9 @@
 /* harness_filters_test.c: the filters of a run, before and after it. */
 #include "tests/support/support.h" /* defines TRACING */
 
+#include "harness/machine/notice.h"
 #include "harness/options/filters.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
 
 #include <stdio.h>
 #include <stdlib.h>

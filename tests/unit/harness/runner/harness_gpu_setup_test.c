@@ -1,8 +1,8 @@
 /* harness_gpu_setup_test.c: the variables that workers get for GPU traces, and
  * the state of a machine without CUDA. */
+#include "harness/criterion/program/program.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/program/program.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 
 #include <limits.h>

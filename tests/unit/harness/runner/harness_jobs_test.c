@@ -1,5 +1,6 @@
 /* harness_jobs_test.c: tests while they run. */
-#include "harness/runner/watch/jobs.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/machine/now.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "harness/session.h"
 
-#include "harness/runner/criterion/logger.h"
+#include "harness/criterion/logger.h"
 
 #include <criterion/criterion.h>
 

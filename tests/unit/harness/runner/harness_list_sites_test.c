@@ -1,7 +1,7 @@
 /* harness_list_sites_test.c: --list-sites writes call sites as JSON. */
 #include "tests/support/support.h" /* defines TRACING */
 
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* harness_locked_logger_test.c: a logger under the supervisor's lock. */
-#include "harness/runner/criterion/logger.h"
+#include "harness/criterion/logger.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* harness_options_test.c: parses flags and variables. */
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/reports/writers.h"
+#include "harness/run/files/writers.h"
 #include "harness/session.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* harness_output_pipe_test.c: moves a test's output through a FIFO into a
  * file. */
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/worker/worker.h"
 
 #include <fcntl.h>

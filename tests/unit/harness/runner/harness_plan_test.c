@@ -1,6 +1,6 @@
 /* harness_plan_test.c: checks and matches patterns of test names. */
+#include "harness/criterion/plan/plan.h"
 #include "harness/options/options.h"
-#include "harness/runner/plan/plan.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* harness_preflight_test.c: what Criterion needs before a run. */
-#include "harness/results/folder/notice.h"
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
+#include "harness/machine/notice.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* harness_prepare_test.c: a run before its first test, and before a retry. */
+#include "harness/criterion/plan/plan.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/folder/run_folder.h"
-#include "harness/runner/plan/plan.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* harness_process_tree_test.c: which processes a test has started. */
-#include "harness/runner/watch/process_tree.h"
+#include "harness/machine/process_tree.h"
 
 #include <signal.h>
 #include <stdlib.h>

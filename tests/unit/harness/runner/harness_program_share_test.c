@@ -1,6 +1,6 @@
 /* harness_program_share_test.c: what a program gets beside others. */
+#include "harness/criterion/watch/supervisor.h"
 #include "harness/options/options.h"
-#include "harness/runner/watch/supervisor.h"
 #include "harness/session.h"
 
 #include <stdio.h>

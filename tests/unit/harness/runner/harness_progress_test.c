@@ -1,8 +1,8 @@
 /* harness_progress_test.c: the text of the status line. */
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/progress.h"
+#include "harness/criterion/watch/supervisor.h"
 #include "harness/options/options.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/progress.h"
-#include "harness/runner/watch/supervisor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* harness_rerun_test.c: --failed chooses what failed in the last run. */
+#include "harness/criterion/plan/plan.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/results/history/history.h"
-#include "harness/runner/plan/plan.h"
+#include "harness/run/past/history.h"
 #include "harness/session.h"
 
 #include <stdlib.h>

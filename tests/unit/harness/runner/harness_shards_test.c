@@ -1,8 +1,8 @@
 /* harness_shards_test.c: finds the shard of a process, and the tests in a
  * shard. */
+#include "harness/criterion/plan/balance.h"
+#include "harness/criterion/plan/plan.h"
 #include "harness/options/options.h"
-#include "harness/runner/plan/balance.h"
-#include "harness/runner/plan/plan.h"
 #include "harness/session.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* harness_spawn_test.c: which process belongs to the test being started. */
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/machine/now.h"
 #include "tests/support/support.h"
 
 enum { JOBS = 4 };

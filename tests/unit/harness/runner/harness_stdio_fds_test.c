@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "harness/runner/program/program.h"
+#include "harness/criterion/program/program.h"
 
 TestSuite(harness_stdio_fds, .timeout = 60);
 

@@ -1,8 +1,8 @@
 /* harness_supervisor_test.c: timeouts and signals, with real processes. */
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "harness/results/folder/notice.h"
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -17,6 +17,7 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/machine/now.h"
 #include "tests/support/support.h"
 
 enum { JOBS = 2, PATIENCE = 12000 /* times 10 ms */ };

@@ -1,7 +1,7 @@
 /* harness_worker_status_test.c: passes the status of a worker (worker/status.c)
  * to the runner (runner/worker_status.c). */
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
 #include "harness/worker/worker.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* harness_forks_test.c: what a test's forked children tell Criterion; also
  * assertions.c, sanitizers.c and interpose.c in such children. */
-#include "harness/runner/watch/jobs.h"
-#include "harness/runner/watch/supervisor.h"
+#include "harness/criterion/watch/jobs.h"
+#include "harness/criterion/watch/supervisor.h"
 #include "harness/worker/worker.h"
 
 #include <fcntl.h>

@@ -1,0 +1,188 @@
+/* run_trace.c: writes the trace of a whole run: its tests, each as a process,
+ * and its workers.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/model/test_stacks.h"
+#include "trace/base/containers.h"
+#include "trace/base/file.h"
+#include "trace/export/chrome.h"
+
+enum { LARGE = 4 << 20 }; /* bytes of a trace */
+
+struct trace_chrome_test test_log_trace_test(const char *name,
+                                             const struct test_log_run *run,
+                                             const struct test_log_result *test)
+{
+    return (struct trace_chrome_test){
+        .name = name,
+        .outcome = test_log_outcome_word(test->outcome),
+        .reason = test->reason,
+        .file = test->file,
+        .line = test->line,
+        .duration = test->duration,
+        .begin = test->began,
+        .end = test->began + test->duration,
+        .host = test_log_host(run, test->part),
+        .host_number = test_log_host_number(run, test->part),
+    };
+}
+
+void test_log_take_try(struct test_log_result *result, size_t number)
+{
+    const struct test_log_try *before = &result->earlier[number];
+
+    result->outcome = before->outcome;
+    result->reason = before->reason;
+    result->began = before->began;
+    result->duration = before->duration;
+    result->part = before->part;
+}
+
+/* ---- Workers ---- */
+
+/* Every try of every test. */
+struct tries {
+    struct trace_chrome_test *tests;
+    char **names;
+    size_t count, capacity, name_capacity;
+};
+
+static void add_try(struct tries *tries, const struct test_log_run *run,
+                    const struct test_log_result *result, size_t number)
+{
+    struct trace_text name = {0};
+    size_t count = tries->count;
+
+    if (!result->began ||
+        !TRACE_ARRAY_RESERVE(tries->tests, tries->capacity, count + 1) ||
+        !TRACE_ARRAY_RESERVE(tries->names, tries->name_capacity, count + 1))
+        return;
+    trace_text_string(&name, test_log_name(result));
+    if (number)
+        trace_text_printf(&name, ", try %zu", number);
+    tries->names[count] = name.data;
+    tries->tests[count] =
+        test_log_trace_test(name.data ? name.data : "?", run, result);
+    tries->count++;
+}
+
+static void add_tries(struct tries *tries, const struct test_log_run *run,
+                      const struct test_log_result *result)
+{
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        struct test_log_result one = *result;
+
+        test_log_take_try(&one, i);
+        add_try(tries, run, &one, i + 1);
+    }
+    add_try(tries, run, result, 0);
+}
+
+void test_log_trace_workers(struct trace_chrome *chrome,
+                            const struct test_log_run *run)
+{
+    struct tries tries = {0};
+
+    for (size_t i = 0; i < run->count; i++)
+        add_tries(&tries, run, &run->results[i]);
+    trace_chrome_workers(chrome, tries.tests, tries.count);
+    for (size_t i = 0; i < tries.count; i++)
+        free(tries.names[i]);
+    free(tries.names);
+    free(tries.tests);
+}
+
+/* ---- Tests ---- */
+
+void test_log_export_hint(struct trace_text *text,
+                          const struct test_log_run *run,
+                          const struct test_log_result *result,
+                          const char *command)
+{
+    trace_text_printf(text, "testlog %s ", command);
+    test_log_add_word(text, run->path);
+    trace_text_char(text, ' ');
+    test_log_add_word(text, test_log_name(result));
+}
+
+/* Adds a test, or counts instead if it was not rendered. */
+static void add_to_trace(struct trace_chrome *chrome,
+                         const struct test_log_run *run,
+                         const struct test_log_result *result,
+                         struct trace_reader *reader, uint32_t pid)
+{
+    struct trace_chrome_test test =
+        test_log_trace_test(test_log_name(result), run, result);
+    struct trace_text hint = {0}, stacks = {0};
+    char title[1024];
+
+    snprintf(title, sizeof(title), "%s%s%s %s", test.host ? test.host : "",
+             test.host ? ": " : "", result->program, test_log_name(result));
+    test_log_stacks_text(&stacks, run, result);
+    test.stacks = stacks.data;
+    chrome->test = result->began ? &test : NULL;
+    if (result->unrendered) {
+        test_log_export_hint(&hint, run, result, "export");
+        trace_chrome_add_counts(chrome, reader, pid, title,
+                                hint.data ? hint.data : "");
+    } else {
+        trace_chrome_add(chrome, reader, pid, title);
+    }
+    chrome->test = NULL;
+    trace_text_free(&hint);
+    trace_text_free(&stacks);
+}
+
+/* A large trace is written once: that of the run's only test is the run's, too.
+ */
+static bool link_trace(const struct test_log_run *run, const char *name)
+{
+    const struct test_log_result *only = run->results;
+    char from[PATH_MAX], to[PATH_MAX], path[PATH_MAX];
+    struct stat status;
+
+    return run->count == 1 && only->folder && !only->unrendered &&
+           snprintf(path, sizeof(path), "%s/trace.json", only->folder) <
+               PATH_MAX &&
+           !test_log_path(run, path, from) && !test_log_path(run, name, to) &&
+           !lstat(from, &status) && S_ISREG(status.st_mode) &&
+           status.st_size > LARGE && (!unlink(to) || errno == ENOENT) &&
+           !link(from, to);
+}
+
+int test_log_write_trace(const struct test_log_run *run, const char *name)
+{
+    struct trace_chrome chrome;
+    struct trace_file file;
+    uint32_t pid = 0;
+
+    if (link_trace(run, name))
+        return 0;
+    if (test_log_create(run, name, &file))
+        return -1;
+    trace_chrome_begin(&chrome, file.stream);
+    chrome.several = run->count > 1;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        bool left_out = result->unrendered && !result->folder;
+        struct trace_reader *reader =
+            left_out ? NULL : test_log_recording(run, result);
+
+        if (!reader)
+            continue;
+        add_to_trace(&chrome, run, result, reader, ++pid);
+        trace_reader_close(reader);
+    }
+    test_log_trace_workers(&chrome, run);
+    trace_chrome_end(&chrome, NULL);
+    return trace_file_commit(&file);
+}

@@ -1,0 +1,280 @@
+/* model.c: a run and the results of its tests. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/run/model/model.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+
+static const struct {
+    const char *word, *text;
+} outcomes[] = {
+#define TEST_LOG_X(name, word, text) {word, text},
+    TEST_LOG_OUTCOMES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
+enum { OUTCOMES = sizeof(outcomes) / sizeof(*outcomes) };
+
+const char *test_log_outcome_word(enum test_log_outcome outcome)
+{
+    return outcomes[outcome].word;
+}
+
+const char *test_log_outcome_text(enum test_log_outcome outcome)
+{
+    return outcomes[outcome].text;
+}
+
+enum test_log_outcome test_log_outcome_of(const char *word)
+{
+    for (unsigned i = 0; i < OUTCOMES; i++)
+        if (!strcmp(word, outcomes[i].word))
+            return (enum test_log_outcome)i;
+    return TEST_LOG_OUTCOME_NONE;
+}
+
+bool test_log_outcome_bad(enum test_log_outcome outcome)
+{
+    return outcome == TEST_LOG_OUTCOME_FAILED ||
+           outcome == TEST_LOG_OUTCOME_CRASHED ||
+           outcome == TEST_LOG_OUTCOME_TIMEOUT;
+}
+
+struct test_log_result *test_log_run_add(struct test_log_run *run)
+{
+    if (!TRACE_ARRAY_RESERVE(run->results, run->capacity, run->count + 1))
+        return NULL;
+    run->results[run->count] = (struct test_log_result){0};
+    return &run->results[run->count++];
+}
+
+static void free_names(struct test_log_result *result)
+{
+    if (result->borrows)
+        return;
+    free(result->program);
+    free(result->suite);
+    free(result->test);
+    free(result->file);
+}
+
+static void free_tries(struct test_log_result *result)
+{
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        free(result->earlier[i].reason);
+        free(result->earlier[i].folder);
+    }
+    free(result->earlier);
+}
+
+static void free_result(struct test_log_result *result)
+{
+    free_names(result);
+    free(result->reason);
+    free(result->known);
+    free(result->assertions);
+    free(result->flavour);
+    free(result->folder);
+    free(result->recording);
+    free(result->survivors);
+    free(result->filter);
+    log_device_summary_free(result->gpu_summary);
+    free_tries(result);
+}
+
+void test_log_run_replace(struct test_log_run *run, size_t number)
+{
+    free_result(&run->results[number]);
+    run->results[number] = run->results[--run->count];
+}
+
+void test_log_add_try(struct test_log_result *result,
+                      struct test_log_result *before)
+{
+    size_t count = before->earlier_count;
+
+    result->earlier = before->earlier;
+    result->earlier_capacity = before->earlier_capacity;
+    before->earlier = NULL;
+    before->earlier_count = 0;
+    if (TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
+                            count + 1)) {
+        result->earlier[count++] = (struct test_log_try){
+            .outcome = before->outcome,
+            .reason = before->reason,
+            .folder = before->folder,
+            .began = before->began,
+            .duration = before->duration,
+        };
+        before->reason = before->folder = NULL;
+    }
+    result->earlier_count = count;
+}
+
+void test_log_run_drop(struct test_log_run *run)
+{
+    free_result(&run->results[--run->count]);
+}
+
+void test_log_run_free(struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        free_result(&run->results[i]);
+    for (size_t i = 0; i < run->unmatched_count; i++) {
+        free(run->unmatched[i]);
+        if (run->meant)
+            free(run->meant[i]);
+    }
+    free(run->unmatched);
+    free(run->meant);
+    for (size_t i = 0; i < run->part_count; i++) {
+        free(run->parts[i].run);
+        free(run->parts[i].host);
+        free(run->parts[i].testlog);
+    }
+    free(run->parts);
+    test_log_devices_free(run);
+    free(run->results);
+    free(run->path);
+    free(run->scratch);
+    if (run->folder > 0)
+        close(run->folder);
+    if (run->shared > 0)
+        close(run->shared);
+    if (run->lock > 0)
+        close(run->lock);
+    free(run->command);
+    free(run->commit);
+    free(run->program);
+    free(run->show);
+    free(run->show_origin);
+    free(run->record);
+    free(run->record_origin);
+    trace_text_free(&run->plan);
+    *run = (struct test_log_run){0};
+}
+
+struct test_log_place test_log_place_of(const struct test_log_result *result)
+{
+    const char *reason = result->reason ? result->reason : "";
+    const char *own = result->file ? result->file : "";
+    size_t size = strcspn(reason, ":\n");
+    char *end = NULL;
+    unsigned long line = reason[size] == ':' && isdigit(reason[size + 1])
+                             ? strtoul(reason + size + 1, &end, 10)
+                             : 0;
+
+    if (result->outcome == TEST_LOG_OUTCOME_FAILED && size && end &&
+        !strncmp(end, ": ", 2) && line && line < INT_MAX)
+        return (struct test_log_place){reason, size, (unsigned)line, end + 2,
+                                       true};
+    return (struct test_log_place){own, strlen(own), result->line,
+                                   result->reason, false};
+}
+
+const struct test_log_try *test_log_first_bad(
+    const struct test_log_result *result)
+{
+    for (size_t i = 0; i < result->earlier_count; i++)
+        if (result->earlier[i].outcome != TEST_LOG_OUTCOME_PASSED)
+            return &result->earlier[i];
+    return NULL;
+}
+
+bool test_log_failed(const struct test_log_result *result)
+{
+    return test_log_outcome_bad(result->outcome) && !result->known;
+}
+
+enum test_log_outcome test_log_counted_outcome(
+    const struct test_log_result *result)
+{
+    return test_log_outcome_bad(result->outcome) && result->known
+               ? TEST_LOG_OUTCOME_SKIPPED
+               : result->outcome;
+}
+
+bool test_log_flaky(const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_PASSED &&
+           test_log_first_bad(result);
+}
+
+struct test_log_sums test_log_run_sums(const struct test_log_run *run)
+{
+    struct test_log_sums sums = {0, 0, 0};
+
+    for (size_t i = 0; i < run->count; i++) {
+        enum test_log_outcome outcome =
+            test_log_counted_outcome(&run->results[i]);
+
+        sums.passed += outcome == TEST_LOG_OUTCOME_PASSED;
+        sums.failed += test_log_outcome_bad(outcome);
+        sums.skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
+    }
+    return sums;
+}
+
+const char *test_log_run_flavour(const struct test_log_run *run)
+{
+    const char *flavour = NULL;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const char *its = run->results[i].flavour;
+
+        if (its && flavour && strcmp(its, flavour) != 0)
+            return NULL;
+        flavour = its ? its : flavour;
+    }
+    return flavour;
+}
+
+uint64_t test_log_run_time(const struct test_log_run *run)
+{
+    return run->took || run->unfinished
+               ? run->took
+               : trace_anchor_now().monotonic - run->start.monotonic;
+}
+
+const char *test_log_name(const struct test_log_result *result)
+{
+    static struct trace_text names[8];
+    static unsigned next;
+    struct trace_text *name = &names[next++ % 8];
+
+    if (name->failed)
+        trace_text_free(name);
+    trace_text_clear(name);
+    if (result->suite && result->suite[0])
+        trace_text_printf(name, "%s/", result->suite);
+    trace_text_string(name, result->test);
+    return name->failed || !name->data ? result->test : name->data;
+}
+
+uint64_t test_log_key(const char *program, const char *name)
+{
+    uint64_t hash = trace_hash_string(TRACE_HASH, program);
+
+    return trace_hash_string(trace_hash(hash, "", 1), name);
+}
+
+uint64_t test_log_result_key(const struct test_log_result *result)
+{
+    return test_log_key(result->program, test_log_name(result));
+}
+
+const char *test_log_signal(int number)
+{
+    static char text[32];
+    const char *name = sigabbrev_np(number);
+
+    if (name)
+        snprintf(text, sizeof(text), "SIG%s", name);
+    else
+        snprintf(text, sizeof(text), "signal %d", number);
+    return text;
+}

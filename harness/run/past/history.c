@@ -1,0 +1,356 @@
+/* history.c: remembers tests from one run to the next, whatever ran in between:
+ * which failed and have not passed since, and how long each takes. There is a
+ * file for each program, beside the runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
+#include "harness/run/past/history.h"
+#include "harness/run/past/outcomes.h"
+#include "trace/base/containers.h"
+#include "trace/base/strings.h"
+
+/* ---- Reading ---- */
+
+static char *path_in(const char *dir)
+{
+    char *path;
+
+    return asprintf(&path, "%s/.history", dir) < 0 ? NULL : path;
+}
+
+void test_log_history_open(struct test_log_history *history, const char *dir,
+                           const char *path, const char *flavour)
+{
+    char *real = NULL;
+    uid_t owner;
+
+    *history = (struct test_log_history){.flavour = flavour};
+    if (path)
+        history->path = strdup(path);
+    else if (dir)
+        history->path = path_in(dir);
+    /* The list of a user who is not trusted must not decide what runs. */
+    if (history->path && test_log_trusts_folder(history->path, &owner))
+        real = realpath(history->path, NULL);
+    free(history->path);
+    history->path = real;
+}
+
+static void add_time(uint64_t times[TEST_LOG_PAST_TIMES], uint64_t time)
+{
+    memmove(times + 1, times, (TEST_LOG_PAST_TIMES - 1) * sizeof(*times));
+    times[0] = time ? time : 1;
+}
+
+/* Returns the test of the history that each test of the outcomes is; NULL where
+ * there is none, or without memory. */
+static struct test_log_past **match(struct test_log_history *history,
+                                    size_t first,
+                                    const struct test_log_outcomes *outcomes)
+{
+    struct test_log_past **found =
+        calloc(outcomes->test_count + 1, sizeof(struct test_log_past *));
+    struct trace_table places = {0};
+    uintptr_t place;
+
+    for (size_t i = first; i < history->count; i++)
+        trace_table_set(
+            &places, trace_hash_string(TRACE_HASH, history->tests[i].name), i);
+    for (size_t i = 0; found && i < outcomes->test_count; i++)
+        if (trace_table_find(&places,
+                             trace_hash_string(TRACE_HASH, outcomes->tests[i]),
+                             &place))
+            found[i] = &history->tests[place];
+    trace_table_free(&places);
+    return found;
+}
+
+static void take_time(struct test_log_past *past, uint64_t time)
+{
+    if (!past->seen) {
+        memset(past->times, 0, sizeof(past->times));
+        memset(past->occupied, 0, sizeof(past->occupied));
+    }
+    past->seen = true;
+    add_time(past->times, time);
+}
+
+/* Replaces the times of the tests from `first` on by those of a flavour. */
+static void take_times(struct test_log_history *history, size_t first,
+                       const struct test_log_outcomes *outcomes)
+{
+    struct test_log_past **found = match(history, first, outcomes);
+
+    for (size_t i = 0; found && i < outcomes->try_count; i++) {
+        const struct test_log_past_try *one = &outcomes->tries[i];
+        const char *flavour = outcomes->runs[one->run].flavour;
+
+        if (found[one->test] && one->outcome == TEST_LOG_OUTCOME_PASSED &&
+            one->duration && !strcmp(flavour, history->flavour))
+            take_time(found[one->test], one->duration);
+    }
+    free(found);
+}
+
+/* With only one flavour, the times are those of the history. */
+static bool has_others(const struct test_log_outcomes *outcomes,
+                       const char *flavour)
+{
+    for (size_t i = 0; i < outcomes->run_count; i++)
+        if (strcmp(outcomes->runs[i].flavour, flavour) != 0)
+            return true;
+    return false;
+}
+
+void test_log_history_read(struct test_log_history *history,
+                           const char *program)
+{
+    struct test_log_outcomes outcomes;
+    size_t first = history->count;
+
+    if (!history->path)
+        return;
+    test_log_history_load(history, program, 0);
+    if (!history->flavour ||
+        test_log_outcomes_read(&outcomes, program, history->path, 0))
+        return;
+    if (has_others(&outcomes, history->flavour))
+        take_times(history, first, &outcomes);
+    test_log_outcomes_free(&outcomes);
+}
+
+static void free_past(struct test_log_past *past)
+{
+    free(past->program);
+    free(past->name);
+}
+
+void test_log_history_free(struct test_log_history *history)
+{
+    for (size_t i = 0; i < history->count; i++)
+        free_past(&history->tests[i]);
+    free(history->tests);
+    free(history->path);
+    *history = (struct test_log_history){.path = NULL};
+}
+
+/* ---- Questions ---- */
+
+bool test_log_history_failed(const struct test_log_history *history,
+                             const char *program)
+{
+    for (size_t i = 0; i < history->count; i++)
+        if (test_log_outcome_bad(history->tests[i].outcome) &&
+            !strcmp(history->tests[i].program, program))
+            return true;
+    return false;
+}
+
+bool test_log_history_has(const struct test_log_history *history,
+                          const char *program)
+{
+    for (size_t i = 0; i < history->count; i++)
+        if (!strcmp(history->tests[i].program, program))
+            return true;
+    return false;
+}
+
+const struct test_log_past *test_log_history_of(
+    const struct test_log_history *history, const char *program,
+    const char *name)
+{
+    static size_t expected; /* callers ask in the file's order */
+
+    for (size_t i = 0; i < history->count; i++) {
+        size_t number = (expected + i) % history->count;
+        const struct test_log_past *past = &history->tests[number];
+
+        if (strcmp(past->name, name) || strcmp(past->program, program))
+            continue;
+        expected = number + 1;
+        return past;
+    }
+    return NULL;
+}
+
+/* ---- Adding a run ---- */
+
+struct update {
+    struct test_log_history history; /* of a program */
+    struct trace_table places;       /* by the hash of the name */
+    bool left_tests; /* the program left tests without results */
+    bool ran_others; /* than the tests that had failed */
+    bool no_times;   /* times of the run are not kept */
+};
+
+static bool has_slash(const char *name)
+{
+    return strchr(name, '/');
+}
+
+/* Returns what is known of a test, added if it is new. */
+static struct test_log_past *past_of(struct update *update, const char *program,
+                                     const char *name)
+{
+    uint64_t key = trace_hash_string(TRACE_HASH, name);
+    struct test_log_past *past;
+    uintptr_t place;
+
+    if (trace_table_find(&update->places, key, &place))
+        return &update->history.tests[place];
+    past = test_log_history_add(&update->history, program, name);
+    if (past)
+        trace_table_set(&update->places, key, update->history.count - 1);
+    return past;
+}
+
+static void add_times(struct test_log_past *past,
+                      const struct test_log_result *result)
+{
+    add_time(past->times, result->duration);
+    if (result->occupied)
+        add_time(past->occupied, result->occupied);
+}
+
+/* Repetitions are one test, which passes if all of them do. */
+static void add_result(struct update *update,
+                       const struct test_log_result *result)
+{
+    enum test_log_outcome outcome = result->outcome;
+    char name[512];
+    struct test_log_past *past;
+
+    snprintf(name, sizeof(name), "%s", test_log_name(result));
+    if (has_slash(name))
+        name[strcspn(name, "#")] = '\0';
+    else
+        update->left_tests = true;
+    past = past_of(update, result->program, name);
+    if (!past || outcome == TEST_LOG_OUTCOME_NONE)
+        return;
+    if (!past->seen && !test_log_outcome_bad(past->outcome))
+        update->ran_others = true;
+    past->seen = true;
+    if (outcome == TEST_LOG_OUTCOME_SKIPPED)
+        return;
+    /* --failed leaves out known failures. */
+    outcome = test_log_counted_outcome(result);
+    if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
+        add_times(past, result);
+    if (!past->ran || test_log_outcome_bad(outcome)) {
+        past->outcome = outcome;
+        past->duration = result->duration;
+    }
+    past->ran = true;
+}
+
+static void forget_unseen(struct test_log_history *history)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < history->count; i++)
+        if (history->tests[i].seen)
+            history->tests[kept++] = history->tests[i];
+        else
+            free_past(&history->tests[i]);
+    history->count = kept;
+}
+
+static int update_program(const struct test_log_run *run, const char *program,
+                          const char *path, int folder, bool whole, bool failed)
+{
+    /* Other shards may start later, and must read the same durations. */
+    struct update update = {.history.path = strdup(path),
+                            .no_times = test_log_shard_by_time(&run->shard)};
+    int status = -1;
+
+    if (test_log_history_load(&update.history, program, folder) &&
+        errno != ENOENT)
+        goto out;
+    for (size_t i = 0; i < update.history.count; i++)
+        trace_table_set(
+            &update.places,
+            trace_hash_string(TRACE_HASH, update.history.tests[i].name), i);
+    for (size_t i = 0; i < run->count; i++)
+        if (!strcmp(run->results[i].program, program))
+            add_result(&update, &run->results[i]);
+    if (whole && !update.left_tests && (!failed || update.ran_others))
+        forget_unseen(&update.history);
+    status = test_log_history_save(&update.history, program, folder);
+out:
+    trace_table_free(&update.places);
+    test_log_history_free(&update.history);
+    return status;
+}
+
+static bool is_first_of_program(const struct test_log_run *run, size_t number)
+{
+    for (size_t i = number; i-- > 0;)
+        if (!strcmp(run->results[i].program, run->results[number].program))
+            return false;
+    return true;
+}
+
+static int update_all(const struct test_log_run *run, const char *path,
+                      bool whole, bool failed)
+{
+    int status = 0, folder;
+
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return -1;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return -1;
+    test_log_lock(folder);
+    for (size_t i = 0; i < run->count; i++)
+        if (is_first_of_program(run, i))
+            status |= update_program(run, run->results[i].program, path, folder,
+                                     whole, failed) |
+                      test_log_outcomes_append(run, run->results[i].program,
+                                               path, folder);
+    close(folder);
+    return status;
+}
+
+/* Whether the run is in `dir`: it may be in a temporary folder. */
+static bool is_in(const struct test_log_run *run, const char *dir)
+{
+    size_t size = strlen(dir);
+
+    return run->path && !strncmp(run->path, dir, size) &&
+           run->path[size] == '/';
+}
+
+void test_log_history_update(const struct test_log_run *run, const char *dir,
+                             bool whole, bool failed)
+{
+    char *path;
+
+    if (run->parent.nested || run->refused || !is_in(run, dir))
+        return;
+    path = path_in(dir);
+    if (!path || update_all(run, path, whole, failed))
+        test_log_notice("cannot write %s: %s; --failed will not consider this "
+                        "run",
+                        path ? path : dir, strerror(errno));
+    free(path);
+}
+
+void test_log_history_update_beside(const struct test_log_run *run)
+{
+    char *dir = strdup(run->path);
+    char *slash = dir ? strrchr(dir, '/') : NULL;
+
+    if (slash && slash != dir) {
+        *slash = '\0';
+        test_log_history_update(run, dir, false, false);
+    }
+    free(dir);
+}
