@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
+#include "harness/machine/preflight.h"
 #include "harness/session.h"
 #include "trace/record/recorder.h"
 
@@ -220,12 +220,11 @@ static char *asked_commit(void)
     return commit;
 }
 
-void test_log_find_commit(struct test_log_run *run)
+char *test_log_commit(void)
 {
-    if (!run->commit)
-        run->commit = test_log_named_commit();
-    if (!run->commit)
-        run->commit = asked_commit();
-    if (!run->commit)
-        run->commit = strdup("");
+    char *commit = test_log_named_commit();
+
+    if (!commit)
+        commit = asked_commit();
+    return commit ? commit : strdup("");
 }

@@ -8,8 +8,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 
 #define SHARED "/dev/shm"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "filters.h"
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/session.h"

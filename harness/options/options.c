@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "harness/criterion/plan/plan.h"
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "harness/options/option_rows.h"
 #include "harness/run/files/writers.h"
 #include "harness/session.h"

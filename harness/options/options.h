@@ -250,4 +250,10 @@ bool test_log_share_take(struct test_log_share *);
  * nothing is. */
 const char *test_log_pattern_fault(const char *pattern);
 
+/* ---- unused_sites.c ---- */
+
+/* test_log_unused_sites_find registers the call sites of C++ code that has not
+ * run, as far as the loaded objects have symbols. */
+void test_log_unused_sites_find(void);
+
 #endif

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/elf_file.h"
+#include "harness/options/options.h"
 #include "trace/device.h"
 
 /* An object's symbols, and their names. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "harness/criterion/plan/plan.h"
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
 #include "harness/run/past/history.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "harness/criterion/main/runner.h"
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "harness/options/filters.h"
 #include "harness/options/options.h"
 #include "harness/options/other_programs.h"
@@ -21,6 +21,7 @@
 #include "harness/run/model/gpu_summary.h"
 #include "harness/run/page/report_html.h"
 #include "harness/run/past/history.h"
+#include "harness/run/terminal/terminal.h"
 #include "harness/session.h"
 
 /* ---- Files ---- */
@@ -142,8 +143,8 @@ void test_log_run_end(struct test_log_run *run,
                       const struct test_log_filters *filters,
                       const struct test_log_history *history, bool any)
 {
-    if (!run->foreign)
-        test_log_find_commit(run);
+    if (!run->foreign && !run->commit)
+        run->commit = test_log_commit();
     test_log_run_write(run, options);
     test_log_reports_write(run, &options->output);
     if (end_scratch(run, options) && !run->foreign)

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/page/report_html.h"
+#include "harness/run/terminal/terminal.h"
 #include "runners/against/against.h"
 #include "runners/commands/report_page.h"
 #include "runners/find/find.h"

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "harness/criterion/watch/jobs.h"
+#include "harness/machine/notice.h"
 #include "harness/machine/now.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/machine/notice.h"
 
 enum {
     TICK = 100,              /* ms between looks at signals */

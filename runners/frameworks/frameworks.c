@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "harness/criterion/program/program.h"
+#include "harness/machine/preflight.h"
 #include "linked_file.h"
 
 /* A framework that is linked statically leaves its help or the names of its

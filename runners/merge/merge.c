@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
@@ -20,6 +19,7 @@
 #include "harness/run/model/gpu_summary.h"
 #include "harness/run/page/report_html.h"
 #include "harness/run/past/history.h"
+#include "harness/run/terminal/terminal.h"
 #include "merge.h"
 #include "runners/find/find.h"
 #include "runners/runners.h"

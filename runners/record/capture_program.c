@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/remove_tree.h"
 #include "harness/run/folder/old_runs.h"

@@ -7,15 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/sampling.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/folder/scratch.h"
 #include "harness/run/index/index.h"
 #include "harness/run/page/report_html.h"
+#include "harness/run/terminal/terminal.h"
 #include "runners/find/find.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
@@ -168,7 +169,8 @@ void runners_recorded_write(struct test_log_run *run,
     add_processes(run, end, &style, folder);
     test_log_jsonl_open(run, &options->output);
     test_log_jsonl_close(run);
-    test_log_find_commit(run);
+    if (!run->commit)
+        run->commit = test_log_commit();
     runners_write(run);
     test_log_page_write(&(struct test_log_page){
         .run = run, .fail_log = options->output.fail_log});

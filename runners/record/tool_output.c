@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "import.h"
 
 /* Damaged data may make a tool run for ever. */

@@ -19,10 +19,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/jobs.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
+#include "harness/machine/preflight.h"
 #include "harness/machine/process_tree.h"
 #include "harness/machine/remove_tree.h"
 #include "harness/options/options.h"
@@ -333,7 +333,8 @@ static void write_files(const char *path, const char *start,
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
         run->took = last_end(run);
         run->interrupted = all ? 0 : SIGTERM;
-        test_log_find_commit(run);
+        if (!run->commit)
+            run->commit = test_log_commit();
         runners_write(run);
         if (all)
             test_log_history_update_beside(run);

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "harness/criterion/plan/plan.h"
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "harness/options/filters.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
@@ -22,6 +22,7 @@
 #include "harness/run/index/index.h"
 #include "harness/run/model/gpu_summary.h"
 #include "harness/run/page/report_html.h"
+#include "harness/run/terminal/terminal.h"
 #include "harness/session.h"
 #include "run.h"
 #include "runners/find/find.h"
@@ -268,7 +269,8 @@ static void finish(struct test_log_run *run, const struct programs *programs,
 {
     char *rerun = command_of(programs, run);
 
-    test_log_find_commit(run);
+    if (!run->commit)
+        run->commit = test_log_commit();
     runners_write(run);
     write_page(run, programs, options, rerun);
     test_log_reports_write(run, &options->output);

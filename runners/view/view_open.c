@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/run/terminal/terminal.h"
 #include "trace/base/text.h"
 #include "view.h"
 

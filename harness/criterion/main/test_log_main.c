@@ -18,6 +18,7 @@
 #include "harness/criterion/watch/progress.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
 #include "harness/options/filters.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/options/options.h"
 #include "program.h"
 #include "trace/base/text.h"
 

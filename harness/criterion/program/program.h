@@ -3,8 +3,6 @@
 #ifndef TESTLOG_PROGRAM_H
 #define TESTLOG_PROGRAM_H
 
-#include <limits.h>
-
 #include "harness/options/options.h"
 
 /* ---- start_valgrind.c ---- */
@@ -74,18 +72,6 @@ void test_log_stdio_hold(void);
  * signals still kill the processes that it starts. */
 void test_log_stdio_outlive(void);
 
-/* ---- preflight.c ---- */
-
-/* test_log_preflight_memory tells whether tests can share memory with the
- * runner, test_log_preflight_descriptors whether there are enough for it; if
- * not, they print why. */
-bool test_log_preflight_memory(void);
-bool test_log_preflight_descriptors(void);
-/* test_log_preflight_program tells whether a program is in PATH;
- * test_log_preflight_find also stores where. */
-bool test_log_preflight_program(const char *name);
-bool test_log_preflight_find(const char *name, char path[PATH_MAX]);
-
 /* ---- criterion_inside.c ---- */
 
 /* test_log_criterion_suits tells whether the Criterion that is loaded has the
@@ -93,35 +79,10 @@ bool test_log_preflight_find(const char *name, char path[PATH_MAX]);
  * prints what is off because Criterion lacks a function. */
 bool test_log_criterion_suits(void);
 
-/* ---- open_page.c ---- */
-
-/* test_log_open_page opens a page in the user's browser, and does not wait for
- * that; it prints a line if it cannot. test_log_show_page prints where the page
- * of a run is, if it has one, and opens it with --open. */
-void test_log_open_page(const char *path);
-void test_log_show_page(const struct test_log_run *,
-                        const struct test_log_output *);
-
-/* ---- commit.c ---- */
-
-/* test_log_find_commit finds the commit that a run tests, unless the run has
- * it: GITHUB_SHA, CI_COMMIT_SHA or that of git, with a + if files differ from
- * it;
- * "" if there is none. test_log_named_commit returns that of the variables, to
- * be freed; NULL if they name none. */
-char *test_log_named_commit(void);
-void test_log_find_commit(struct test_log_run *);
-
 /* ---- list_sites.c ---- */
 
 /* test_log_list_sites writes the program's call sites, one JSON object a line;
  * -1 if not all were written. */
 int test_log_list_sites(FILE *);
-
-/* ---- unused_sites.c ---- */
-
-/* test_log_unused_sites_find registers the call sites of C++ code that has not
- * run, as far as the loaded objects have symbols. */
-void test_log_unused_sites_find(void);
 
 #endif

@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/preflight.h"
+#include "harness/run/terminal/terminal.h"
 #include "harness/session.h"
 
 static char opener[] = "xdg-open";

@@ -102,4 +102,13 @@ bool test_log_find_page(const struct test_log_run *, char *path);
 void test_log_print_closing(const struct test_log_run *,
                             const struct test_log_output *);
 
+/* ---- open_page.c ---- */
+
+/* test_log_open_page opens a page in the user's browser, and does not wait for
+ * that; it prints a line if it cannot. test_log_show_page prints where the page
+ * of a run is, if it has one, and opens it with --open. */
+void test_log_open_page(const char *path);
+void test_log_show_page(const struct test_log_run *,
+                        const struct test_log_output *);
+
 #endif

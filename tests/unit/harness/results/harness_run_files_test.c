@@ -2,8 +2,8 @@
  * put in their place. */
 #include "tests/support/support.h" /* defines TRACING */
 
-#include "harness/run/folder/run_folder.h"
 #include "harness/machine/notice.h"
+#include "harness/run/folder/run_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

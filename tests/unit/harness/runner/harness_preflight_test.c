@@ -1,5 +1,4 @@
 /* harness_preflight_test.c: what Criterion needs before a run. */
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 
 #include <limits.h>
@@ -11,6 +10,7 @@
 
 #include <criterion/criterion.h>
 
+#include "harness/machine/preflight.h"
 #include "tests/support/support.h"
 
 static void begin(void)
