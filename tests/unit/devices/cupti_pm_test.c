@@ -327,7 +327,7 @@ EACH_ROW(says_why_a_device_is_not_sampled, failures)
     snprintf(options, sizeof(options), "gpu_pm_sample_counters=%s",
              failures[*row].options);
     devices_set(failures[*row].name, failures[*row].value);
-    reader = sampled(options, 50);
+    reader = sampled(options, 500); /* the sampler's thread must have begun */
     cr_expect_str_eq(warning(reader), failures[*row].warning, "%s",
                      failures[*row].value);
     trace_reader_close(reader);
