@@ -7,7 +7,7 @@
 #include "harness/machine/notice.h"
 #include "harness/run/page/report_html.h"
 #include "harness/version.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 #include "trace/base/text.h"

@@ -5,7 +5,7 @@
 
 #include "against.h"
 #include "harness/run/page/recorded.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/text.h"
 
 enum { RECORDINGS_MOST = 16 << 20 /* bytes of the file */ };

@@ -12,8 +12,8 @@
 #include "bisect.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "trace/base/text.h"
 
 enum { COMMIT_SIZE = 80 };

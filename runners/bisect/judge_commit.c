@@ -10,8 +10,8 @@
 #include "harness/machine/notice.h"
 #include "harness/run/model/model.h"
 #include "runners/diff/compared.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 
 enum {
     GOOD_RUNS = 3, /* that others are compared with, unless they are exact */

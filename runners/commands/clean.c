@@ -10,8 +10,8 @@
 #include "harness/options/options.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/index/index.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 /* What a clean of a folder does. */
 struct cleaning {

@@ -16,8 +16,8 @@
 
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "trace/base/text.h"
 
 static void usage(void)

@@ -12,9 +12,9 @@
 #include "harness/options/options.h"
 #include "harness/run/past/flaky_tests.h"
 #include "harness/run/past/history.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 
 static void usage(void)
 {

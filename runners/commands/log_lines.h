@@ -3,7 +3,7 @@
 #define TESTLOG_LOG_LINES_H
 
 #include "log/log.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 
 struct log_settings {
     const char *text;          /* NULL: the filter of each recording */

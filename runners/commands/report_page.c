@@ -7,9 +7,9 @@
 
 #include "harness/machine/notice.h"
 #include "runners/commands/report_page.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/text.h"
 

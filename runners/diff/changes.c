@@ -4,7 +4,7 @@
 
 #include "changes.h"
 #include "harness/run/model/model.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

@@ -8,8 +8,8 @@
 
 #include "compared.h"
 #include "harness/machine/notice.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/strings.h"
 
 static int refuse(const char *command, const char *path)

@@ -11,9 +11,9 @@
 #include "diff.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

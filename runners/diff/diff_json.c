@@ -2,8 +2,8 @@
 #include <cjson/cJSON.h>
 
 #include "diff.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "runners/table/table_printer.h"
 
 /* `judgement` is that of a row; `frequent` is 0, or how many times as many

@@ -6,7 +6,7 @@
 #include "harness/machine/notice.h"
 #include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

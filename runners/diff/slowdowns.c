@@ -8,7 +8,7 @@
 
 #include "harness/machine/notice.h"
 #include "pass_times.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "runners/stat/stat.h"
 #include "slowdowns.h"
 

@@ -16,7 +16,7 @@
 #include "harness/machine/notice.h"
 #include "harness/run/folder/run_folder.h"
 #include "merge.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/file.h"
 
 /* ---- One file ---- */

@@ -21,8 +21,8 @@
 #include "harness/run/past/history.h"
 #include "harness/run/terminal/terminal.h"
 #include "merge.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 static void usage(void)
 {

@@ -6,7 +6,7 @@
 
 #include "harness/machine/notice.h"
 #include "merge.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 
 enum { NAMES_MOST = 5 /* in a message */ };

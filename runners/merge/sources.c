@@ -15,8 +15,8 @@
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "merge.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

@@ -7,8 +7,8 @@
 
 #include "harness/machine/notice.h"
 #include "merge.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 
 /* ---- Tries of one test ---- */

@@ -15,10 +15,10 @@
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/index/index.h"
-#include "runners/find/find.h"
 #include "runners/record/capture_program.h"
 #include "runners/record/recorded_run.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "trace/base/clock.h"
 
 enum {

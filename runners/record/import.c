@@ -15,8 +15,8 @@
 #include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "recorded_run.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "trace/base/clock.h"
 #include "trace/base/file.h"
 

@@ -6,7 +6,7 @@
 #include "harness/machine/elf_file.h"
 #include "harness/machine/notice.h"
 #include "recorded_run.h"
-#include "runners/find/command_output.h"
+#include "runners/runs/command_output.h"
 #include "trace/base/containers.h"
 #include "trace/base/text.h"
 

@@ -25,11 +25,11 @@
 #include "harness/run/folder/scratch.h"
 #include "harness/run/model/gpu_summary.h"
 #include "harness/session.h"
-#include "runners/find/find.h"
 #include "runners/record/import.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 /* X(flag here, its letter, the same flag of test programs, argument, help) */
 #define FLAGS(X)                                                               \

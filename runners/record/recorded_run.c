@@ -17,9 +17,9 @@
 #include "harness/run/index/index.h"
 #include "harness/run/page/report_html.h"
 #include "harness/run/terminal/terminal.h"
-#include "runners/find/find.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
+#include "runners/runs/find.h"
 #include "trace/samples/sampler.h"
 
 /* ---- Options ---- */

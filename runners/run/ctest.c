@@ -11,8 +11,8 @@
 
 #include "harness/machine/notice.h"
 #include "run.h"
-#include "runners/find/command_output.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/command_output.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

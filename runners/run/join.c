@@ -34,7 +34,7 @@
 #include "harness/run/past/history.h"
 #include "harness/session.h"
 #include "run.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

@@ -16,7 +16,7 @@
 #include "harness/machine/process_tree.h"
 #include "harness/machine/remove_tree.h"
 #include "run.h"
-#include "runners/find/command_output.h"
+#include "runners/runs/command_output.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"

@@ -20,7 +20,7 @@
 #include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 #include "run.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 
 /* ---- The launcher ---- */

@@ -10,8 +10,8 @@
 #include "harness/options/options.h"
 #include "harness/session.h"
 #include "run.h"
-#include "runners/find/command_output.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/command_output.h"
+#include "runners/runs/run_json.h"
 
 /* Returns what a program lists; NULL if it has printed what is wrong. */
 static cJSON *ask(const struct programs *programs,

@@ -9,7 +9,7 @@
 #include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "run.h"
-#include "runners/frameworks/linked_file.h"
+#include "runners/programs/linked_file.h"
 
 /* The runtimes of these must be loaded before any other library. */
 static const char *find_sanitizer(const struct linked_file *linked)

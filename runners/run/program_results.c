@@ -13,7 +13,7 @@
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
 #include "run.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

@@ -11,7 +11,7 @@
 #include "harness/machine/notice.h"
 #include "harness/run/files/writers.h"
 #include "run.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 
 enum { PIPE_SIZE = 1 << 20 }; /* programs need not wait for us */
 

@@ -25,8 +25,8 @@
 #include "harness/run/terminal/terminal.h"
 #include "harness/session.h"
 #include "run.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 /* ---- Without a run ---- */
 

@@ -11,7 +11,7 @@
 
 #include <testlog/trace.h>
 
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 struct cJSON;
 struct test_log_history;

@@ -7,7 +7,7 @@
 
 #include "critical_table.h"
 #include "log/replay/replay.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "stat.h"
 #include "trace/base/text.h"
 

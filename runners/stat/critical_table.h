@@ -2,7 +2,7 @@
 #ifndef TESTLOG_CRITICAL_TABLE_H
 #define TESTLOG_CRITICAL_TABLE_H
 
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "runners/table/table_printer.h"
 #include "trace/read/critical.h"
 

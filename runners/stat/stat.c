@@ -11,8 +11,8 @@
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
 #include "line_table.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "sample_table.h"
 #include "stat.h"
 

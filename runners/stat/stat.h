@@ -3,7 +3,7 @@
 #define TESTLOG_STAT_H
 
 #include "harness/run/model/usage.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "runners/table/table_printer.h"
 #include "trace/read/slices.h"
 

@@ -1,7 +1,7 @@
 /* stat_table.c: prints sums as an aligned table, as CSV or as JSON. */
 #include <cjson/cJSON.h>
 
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "stat.h"
 
 /* The name comes last, because it may be long. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "log/replay/entry_text.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "stat.h"
 #include "trace/base/strings.h"
 

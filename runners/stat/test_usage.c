@@ -5,8 +5,8 @@
 #include <cjson/cJSON.h>
 
 #include "harness/run/model/model.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "stat.h"
 
 /* Repetitions and tries are tests of their own here, as their recordings are.

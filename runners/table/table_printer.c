@@ -8,7 +8,7 @@
 #include "harness/machine/notice.h"
 #include "log/devices/device_summary.h"
 #include "log/replay/replay.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 #include "table_printer.h"
 #include "trace/base/strings.h"
 #include "trace/base/text.h"

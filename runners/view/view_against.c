@@ -6,7 +6,7 @@
 
 #include "harness/run/folder/list_runs.h"
 #include "runners/against/against.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "view.h"
 
 /* The runs, and that "after" was compared with "before". */

@@ -13,7 +13,7 @@
 #include "harness/run/page/attempts.h"
 #include "runners/commands/export.h"
 #include "runners/commands/report_page.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/text.h"
 #include "view.h"
 

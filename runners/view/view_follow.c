@@ -10,7 +10,7 @@
 #include "harness/run/page/attempts.h"
 #include "harness/run/page/blocks.h"
 #include "harness/run/page/growing.h"
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/clock.h"
 #include "view.h"
 

@@ -9,8 +9,8 @@
 
 #include "harness/run/index/index.h"
 #include "harness/run/page/report_html.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/text.h"
 #include "view.h"
 #include "view_changes.h"

@@ -10,13 +10,13 @@ rooms='trace log harness/machine harness/run runners/stat'
 libs= pages=
 if pkg-config --exists libarchive libzstd libcjson; then
     targets="$targets pack"
-    rooms="$rooms runners/find"
+    rooms="$rooms runners/runs"
     libs=$(pkg-config --libs libarchive libzstd)
 fi
 if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     targets="$targets request report"
-    rooms="trace log harness runners/find runners/stat runners/commands \
-        runners/view runners/frameworks"
+    rooms="trace log harness runners/runs runners/stat runners/commands \
+        runners/view runners/programs"
     libs="$libs $(pkg-config --libs libcjson)"
     pages=build/base/harness/run/page
 fi

@@ -12,7 +12,7 @@
 
 #include <zstd.h>
 
-#include "runners/find/archive.h"
+#include "runners/runs/archive.h"
 #include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "harness/run/model/model.h"
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

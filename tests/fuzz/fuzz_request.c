@@ -13,9 +13,9 @@
 
 #include "harness/machine/remove_tree.h"
 #include "runners/against/against.h"
-#include "runners/find/find.h"
 #include "runners/record/capture_program.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 #include "runners/view/view.h"
 
 #define RUN "2026-11-20T10-00-00.000001"

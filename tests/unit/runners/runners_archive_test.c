@@ -2,8 +2,8 @@
  * ones. The hostile ones are built here, byte by byte. */
 #include "tests/support/support.h"
 
-#include "runners/find/archive.h"
-#include "runners/find/find.h"
+#include "runners/runs/archive.h"
+#include "runners/runs/find.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* runners_boost_verdicts_test.c: corrects results by Boost.Test's own report.
  */
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* runners_framework_tests_test.c: lists and chooses tests of frameworks. */
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

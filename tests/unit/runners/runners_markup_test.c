@@ -1,5 +1,5 @@
 /* runners_markup_test.c: reads the markup of reports that are no XML. */
-#include "runners/frameworks/markup.h"
+#include "runners/programs/markup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* runners_printed_tests_test.c: reads how tests end from what frameworks print.
  */
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 #include <string.h>
 

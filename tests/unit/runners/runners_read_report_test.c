@@ -1,5 +1,5 @@
 /* runners_read_report_test.c: reads the reports of test frameworks. */
-#include "runners/frameworks/frameworks.h"
+#include "runners/programs/frameworks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

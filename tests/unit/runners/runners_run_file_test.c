@@ -1,5 +1,5 @@
 /* runners_run_file_test.c: reads run.json, whole or damaged, test by test. */
-#include "runners/find/run_json.h"
+#include "runners/runs/run_json.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* runners_select_tests_test.c: which tests of a run a word selects. */
-#include "runners/find/find.h"
 #include "runners/runners.h"
+#include "runners/runs/find.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* runners_slowdowns_test.c: spans that became slower or more frequent. */
 #include "tests/support/support.h"
 
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "runners/stat/stat.h"
 
 #include "runners/diff/slowdowns.h"

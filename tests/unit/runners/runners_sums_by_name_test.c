@@ -1,7 +1,7 @@
 /* runners_sums_by_name_test.c: sums of recordings. */
 #include "tests/support/support.h"
 
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "runners/stat/stat.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"

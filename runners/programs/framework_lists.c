@@ -4,7 +4,7 @@
 
 #include "frameworks.h"
 #include "markup.h"
-#include "runners/find/command_output.h"
+#include "runners/runs/command_output.h"
 #include "trace/base/containers.h"
 
 struct list {

@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "report_page.h"
-#include "runners/find/find.h"
-#include "runners/find/run_json.h"
+#include "runners/commands/report_page.h"
+#include "runners/runs/find.h"
+#include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 

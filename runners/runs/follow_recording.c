@@ -5,7 +5,7 @@
  */
 #include <time.h>
 
-#include "runners/find/find.h"
+#include "runners/runs/find.h"
 #include "trace/base/clock.h"
 
 #define MS UINT64_C(1000000) /* ns */

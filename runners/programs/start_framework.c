@@ -18,7 +18,7 @@
 #include "harness/machine/process_tree.h"
 #include "harness/options/options.h"
 #include "harness/run/folder/run_folder.h"
-#include "runners/find/command_output.h"
+#include "runners/runs/command_output.h"
 
 /* ---- Starting ---- */
 
