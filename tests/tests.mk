@@ -15,7 +15,7 @@ ALL_TESTS := $(addprefix $(B)/tests/,$(sort $(foreach source,$(TEST_SRC),$(call 
 # processor time or more, for every macro with every compiler, valgrind, job schedulers,
 # other frameworks, other tools, extreme loads.
 SLOW  := $(addprefix $(B)/tests/,$(addsuffix _test,$(addprefix e2e_,all bisect build_systems compile disk \
-    frameworks functions gpu_script import instructions lines link links merge opencl pack races \
+    frameworks functions gpu_script import instructions line_ends lines link links merge opencl pack races \
     reports_of_frameworks samples schedulers scratch server shards stack_builds stacks timers tools verdicts) \
     model_recording soak_death soak_faults soak_follow soak_limits soak_size))
 TESTS := $(if $(FILTER),$(ALL_TESTS),$(filter-out $(SLOW),$(ALL_TESTS)))

@@ -236,7 +236,7 @@ Test(harness_filters, finds_directives_without_a_call_site)
 Test(harness_filters, finds_call_sites_of_this_program)
 {
     trace_event(INFO, "here");
-    check("tests::unit::harness::runner::harness_filters_test=debug", true);
+    check("tests::unit::harness::options::harness_filters_test=debug", true);
     test_log_filters_find_unmatched(&filters, &run);
     cr_expect_eq(run.unmatched_count, 0, "%s", run.unmatched[0]);
 }
@@ -252,12 +252,12 @@ Test(harness_filters, finds_call_sites_in_recordings)
 
 Test(harness_filters, suggests_a_target_of_nearly_that_name)
 {
-    check("tests::unit::harness::runner::harness_filter_test=debug", true);
+    check("tests::unit::harness::options::harness_filter_test=debug", true);
     test_log_filters_find_unmatched(&filters, &run);
     cr_assert_eq(run.unmatched_count, 1);
     cr_expect_str_eq(
         run.meant[0],
-        "tests::unit::harness::runner::harness_filters_test=debug");
+        "tests::unit::harness::options::harness_filters_test=debug");
 }
 
 Test(harness_filters, survives_missing_memory)

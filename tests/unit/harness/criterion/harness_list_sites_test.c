@@ -70,7 +70,7 @@ Test(harness_list_sites, lists_an_event)
     expect_text(site, "kind", "event");
     expect_text(site, "level", "warn");
     expect_text(site, "target",
-                "tests::unit::harness::runner::harness_list_sites_test");
+                "tests::unit::harness::criterion::harness_list_sites_test");
     cr_expect_eq(cJSON_GetObjectItem(site, "line")->valueint, line_of_event);
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(site, "fields")), 0);
     cJSON_Delete(site);
