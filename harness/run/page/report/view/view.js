@@ -30,7 +30,7 @@
     // A cell has a test's name and then its program.
     function linkTests(tables) {
         for (const cell of tables.querySelectorAll('#tests tbody .name')) {
-            const [name, program] = cell.childNodes;
+            const [name, program] = cell.firstElementChild.childNodes;
             const link = document.createElement('a');
 
             link.href = addresses.test(program.textContent,
