@@ -20,6 +20,7 @@
 #include "harness/core/in_process.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/process_tree.h"
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/run_folder.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
@@ -140,21 +141,6 @@ static char *plain(char *text)
     return text;
 }
 
-static size_t cut(char *line, char *columns[COLUMNS])
-{
-    size_t count = 0;
-    char *tab = NULL;
-
-    do {
-        columns[count++] = line;
-        tab = count < COLUMNS ? strchr(line, '\t') : NULL;
-        if (tab)
-            *tab = '\0';
-        line = tab ? tab + 1 : line;
-    } while (tab);
-    return count;
-}
-
 void test_log_noted_free(struct test_log_noted *test)
 {
     free(test->suite);
@@ -254,7 +240,7 @@ static void read_line(struct test_log_journal *journal,
         return;
     }
     line[size - end] = '\0';
-    count = cut(line, columns);
+    count = test_log_tsv_cut(line, columns, COLUMNS);
     if (!strcmp(columns[0], "fact") && count == 3 && columns[1][0])
         add_fact(facts, columns[1], columns[2]);
     else if (!strcmp(columns[0], "begin") && count == 7)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/machine/tsv.h"
 #include "log/filter/filter.h"
 #include "log/replay/entry_text.h"
 #include "runners/runners.h"
@@ -295,14 +296,12 @@ static void put_mistake(const struct log_mistake *mistake)
 
 static bool answer(char *line, bool strict)
 {
-    static char none[] = "";
     struct log_mistake first = {LOG_MISTAKE_NONE};
     struct scene scene = {.depth = 0};
-    char *columns[COLUMNS] = {none, none, none, none, none};
+    char *columns[COLUMNS];
     bool ok = true;
 
-    for (int i = 0; i < COLUMNS && line; i++)
-        columns[i] = strsep(&line, "\t");
+    test_log_tsv_cut(line, columns, COLUMNS);
     scene.filter = log_filter_read(columns[0], strict ? NULL : "error",
                                    "FILTER", NULL, &first);
     if (!scene.filter)

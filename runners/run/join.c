@@ -25,6 +25,7 @@
 #include "harness/machine/preflight.h"
 #include "harness/machine/process_tree.h"
 #include "harness/machine/remove_tree.h"
+#include "harness/machine/tsv.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/old_runs.h"
@@ -174,13 +175,6 @@ static bool is_alive(const char *line)
            test_log_process_started((pid_t)pid) == started;
 }
 
-static void split(char *line, const char **program, const char **test)
-{
-    strsep(&line, "\t");
-    *program = line ? strsep(&line, "\t") : "?";
-    *test = line ? line : "?";
-}
-
 /* Counts a command that has ended, once. */
 static void count_ended(struct state *state, const char *line)
 {
@@ -199,7 +193,8 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
 {
     char *rest = state->running.data ? strdup(state->running.data) : NULL;
     char *text = rest, *line, name[PATH_MAX];
-    const char *program, *test;
+    char *columns[3];
+    size_t count;
     int results = -1;
 
     if (snprintf(name, sizeof(name), "%s/%s/results.jsonl", dir, state->run) <
@@ -216,8 +211,9 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
         }
         count_ended(state, line);
         if (!itself) {
-            split(line, &program, &test);
-            add_killed(results, program, test);
+            count = test_log_tsv_cut(line, columns, 3);
+            add_killed(results, count > 1 ? columns[1] : "?",
+                       count > 2 ? columns[2] : "?");
         }
     }
     if (results >= 0)

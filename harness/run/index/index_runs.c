@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/list_runs.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/index/index.h"
@@ -100,12 +101,12 @@ static void take_result(void *context, size_t number, char *line)
 {
     struct test_log_index *index = context;
     struct test_log_index_run *run = &index->runs[number];
-    char *word = strsep(&line, "\t"), *ns = strsep(&line, "\t");
-    char *program = strsep(&line, "\t"), *name = strsep(&line, "\t");
+    char *columns[5];
+    bool whole = test_log_tsv_cut(line, columns, 5) > 3;
     struct test_log_index_test *test;
     enum test_log_outcome outcome;
 
-    outcome = name ? test_log_outcome_of(word) : TEST_LOG_OUTCOME_NONE;
+    outcome = whole ? test_log_outcome_of(columns[0]) : TEST_LOG_OUTCOME_NONE;
     if (outcome == TEST_LOG_OUTCOME_NONE)
         return;
     if (!run->has_summary) {
@@ -115,10 +116,10 @@ static void take_result(void *context, size_t number, char *line)
     }
     if (number >= index->shown)
         return;
-    test = test_of(index, program, name);
+    test = test_of(index, columns[2], columns[3]);
     if (test) {
         test->cells[number].outcome = outcome;
-        test->cells[number].duration = parse_time(ns);
+        test->cells[number].duration = parse_time(columns[1]);
     }
 }
 
@@ -148,9 +149,11 @@ static void take_try(void *context, size_t number, char *line)
 
 static void take_flaky(struct test_log_index *index, size_t number, char *line)
 {
-    char *program = strsep(&line, "\t");
+    char *columns[2];
+    bool whole = test_log_tsv_cut(line, columns, 2) > 1;
     struct test_log_index_test *test =
-        line && number < index->shown ? test_of(index, program, line) : NULL;
+        whole && number < index->shown ? test_of(index, columns[0], columns[1])
+                                       : NULL;
 
     if (!test)
         return;
@@ -162,7 +165,11 @@ static void take_member(void *context, size_t number, char *line)
 {
     struct test_log_index *index = context;
     struct test_log_index_run *run = &index->runs[number];
-    char *key = strsep(&line, "\t"), *value = line ? line : key + strlen(key);
+    char *columns[2], *key, *value;
+
+    test_log_tsv_cut(line, columns, 2);
+    key = columns[0];
+    value = columns[1];
 
     if (!strcmp(key, "end") && !strcmp(value, "interrupted"))
         run->state = TEST_LOG_INDEX_INTERRUPTED;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/model/system_modules.h"
 #include "harness/run/model/test_stacks.h"
@@ -18,13 +19,6 @@ struct reading {
     const char *crashed;   /* id of the thread that did or threw; "": none */
     const char *assertion; /* of the next thread; "": none */
 };
-
-/* Splits a line into parts, at tabs; parts that are missing are "". */
-static void split(char *line, char *parts[PARTS])
-{
-    for (size_t i = 0; i < PARTS; i++)
-        parts[i] = line ? strsep(&line, "\t") : (char *)"";
-}
 
 /* ---- Frames ---- */
 
@@ -206,7 +200,7 @@ static void take_line(struct reading *reading, char *line)
 {
     char *parts[PARTS];
 
-    split(line, parts);
+    test_log_tsv_cut(line, parts, PARTS);
     if (!strcmp(parts[0], "frame"))
         add_frame(reading, parts);
     else if (!strcmp(parts[0], "thread"))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/list_runs.h"
 #include "harness/run/page/report_html.h"
 #include "trace/base/file.h"
@@ -95,13 +96,15 @@ static void note_gone(struct comparison *comparison, const char *program,
 static void take_line(struct comparison *comparison, const char *run,
                       char *line)
 {
-    char *word = strsep(&line, "\t"), *ns = strsep(&line, "\t");
-    char *program = strsep(&line, "\t"), *name = strsep(&line, "\t\n");
-    enum test_log_outcome outcome = test_log_outcome_of(word);
+    char *columns[5], *program, *name;
+    bool whole = test_log_tsv_cut(line, columns, 5) > 3;
+    enum test_log_outcome outcome = test_log_outcome_of(columns[0]);
     struct past *past;
     uintptr_t number;
 
-    if (!name || outcome == TEST_LOG_OUTCOME_NONE)
+    program = columns[2];
+    name = columns[3];
+    if (!whole || outcome == TEST_LOG_OUTCOME_NONE)
         return;
     if (!trace_table_find(&comparison->numbers, test_log_key(program, name),
                           &number)) {
@@ -114,7 +117,7 @@ static void take_line(struct comparison *comparison, const char *run,
     past = &comparison->past[number];
     if (past->outcome != TEST_LOG_OUTCOME_NONE)
         return;
-    *past = (struct past){outcome, strtoull(ns, NULL, 10)};
+    *past = (struct past){outcome, strtoull(columns[1], NULL, 10)};
     comparison->unknown--;
     if (!comparison->previous[0])
         snprintf(comparison->previous, sizeof(comparison->previous), "%s", run);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/tsv.h"
 #include "harness/run/past/durations.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
@@ -123,17 +124,15 @@ static bool is_number(const char *text)
  * one of results.tsv. */
 static int add_line(struct test_log_durations *durations, char *line)
 {
-    char *end = strchr(line, '\n'), *columns[5] = {NULL};
+    bool whole = strchr(line, '\n');
+    char *columns[6];
+    size_t count = test_log_tsv_cut(line, columns, 6);
     struct test_log_duration test;
     uint64_t occupied;
 
-    if (end)
-        *end = '\0';
-    for (size_t i = 0; i < 5; i++)
-        columns[i] = strsep(&line, "\t");
     errno = EBADMSG;
-    if (!end || !columns[3] || line || !is_number(columns[1]) ||
-        (columns[4] && !is_number(columns[4])))
+    if (!whole || count < 4 || count > 5 || !is_number(columns[1]) ||
+        (count > 4 && !is_number(columns[4])))
         return -1;
     test = (struct test_log_duration){
         .program = columns[2],
@@ -145,7 +144,7 @@ static int add_line(struct test_log_durations *durations, char *line)
     /* A program that left no results has a line without a test. */
     if (test.outcome == TEST_LOG_OUTCOME_SKIPPED || !strchr(test.name, '/'))
         return 0;
-    occupied = columns[4] ? strtoull(columns[4], NULL, 10) : 0;
+    occupied = strtoull(columns[4], NULL, 10);
     test.time = occupied ? occupied : strtoull(columns[1], NULL, 10);
     return test_log_durations_add(durations, &test);
 }

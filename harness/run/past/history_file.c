@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/past/history.h"
 #include "trace/base/containers.h"
@@ -46,12 +47,11 @@ static void parse_times(uint64_t times[TEST_LOG_PAST_TIMES], char *text)
 void test_log_history_parse(struct test_log_history *history,
                             const char *program, char *line)
 {
-    char *columns[5] = {NULL}, *at = line;
     struct test_log_past *past;
+    char *columns[5];
 
-    for (size_t i = 0; i < 5; i++)
-        columns[i] = strsep(&at, "\t");
-    if (!columns[3] || !*columns[3])
+    test_log_tsv_cut(line, columns, 5);
+    if (!*columns[3])
         return;
     past = test_log_history_add(history, program, columns[3]);
     if (!past)
@@ -74,7 +74,6 @@ int test_log_history_load(struct test_log_history *history, const char *program,
     struct test_log_run place = {.path = history->path, .folder = folder};
     char name[NAME_MAX], *line = NULL;
     size_t room = 0;
-    ssize_t size;
     FILE *in;
     int fd;
 
@@ -85,10 +84,8 @@ int test_log_history_load(struct test_log_history *history, const char *program,
             close(fd);
         return -1;
     }
-    while ((size = getline(&line, &room, in)) > 0) {
-        line[size - (line[size - 1] == '\n')] = '\0';
+    while (getline(&line, &room, in) > 0)
         test_log_history_parse(history, program, line);
-    }
     free(line);
     fclose(in);
     return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/tsv.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/past/outcomes.h"
 #include "trace/base/file.h"
@@ -32,20 +33,6 @@ void test_log_outcomes_free(struct test_log_outcomes *outcomes)
 }
 
 /* ---- Reading ---- */
-
-/* Cuts a line into columns, in place; the last has the rest. */
-static size_t cut(char *line, char *columns[COLUMNS])
-{
-    size_t count = 0;
-
-    while (line && count < COLUMNS) {
-        columns[count++] = line;
-        line = count < COLUMNS ? strchr(line, '\t') : NULL;
-        if (line)
-            *line++ = '\0';
-    }
-    return count;
-}
 
 static bool add_run(struct test_log_outcomes *outcomes, char **columns)
 {
@@ -94,7 +81,7 @@ static bool add_try(struct test_log_outcomes *outcomes, char **columns,
 static bool add_line(struct test_log_outcomes *outcomes, char *line)
 {
     char *columns[COLUMNS];
-    size_t count = cut(line, columns);
+    size_t count = test_log_tsv_cut(line, columns, COLUMNS);
 
     if (count == 5 && !strcmp(columns[0], "run"))
         return add_run(outcomes, columns);
