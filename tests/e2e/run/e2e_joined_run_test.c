@@ -139,12 +139,12 @@ Test(e2e_joined_run, a_process_that_is_killed_early_leaves_nothing)
 {
     e2e_run("echo 'if(DEFINED ENV{TESTLOG_JOINING})\n"
             "execute_process(COMMAND sh -c \"echo $PPID >listing; "
-            "exec sleep 100\")\nendif()' >list; sed \"s,listing,$PWD/&,\" list "
+            "exec sleep 98.7\")\nendif()' >list; sed \"s,listing,$PWD/&,\" list "
             ">>CTestTestfile.cmake");
     add_sender("fails", "failed");
     e2e_run("ctest & until [ -s listing ]; do sleep 0.01; done; "
             "pkill -KILL -f -- \"run --join=$PWD/runs\"; "
-            "kill $(cat listing); wait; pkill -f 'sleep 100'");
+            "kill $(cat listing); wait; pkill -f 'sleep 98[.]7'");
     e2e_expect_is(e2e_run("ls -d runs/2* | wc -l")->out, "1\n");
     e2e_expect_has(outcomes(LATEST), "failed s/fails\n");
     e2e_expect_is(e2e_run("ls runs/.joined | grep -c list")->out, "1\n");
