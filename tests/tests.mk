@@ -52,6 +52,9 @@ $(ALL_TESTS): $(TEST_OBJ) $(LIB)
 $(B)/tests/runners_test: $(filter-out %/testlog.o,$(RUNNERS))
 $(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
 
+$(addprefix $(B)/tests/,e2e_perfetto_test trace_read_test): $(addprefix $(L)/runners/export/, \
+    folded.o ops.o perfetto.o perfetto_samples.o proto.o speedscope.o)
+
 # The device code runs in the test program itself, with a libcupti that plays
 # recorded activity back.
 PLAYBACK     := $(L)/tests/playback.so

@@ -85,7 +85,7 @@ static char *write_recording(struct imported *imported, const char *path)
 {
     bool samples = trace_sampler_first(&imported->sampler);
 
-    if (trace_import_write(&imported->recording, path, imported->pid,
+    if (runners_made_write(&imported->recording, path, imported->pid,
                            samples ? TRACE_LIMIT_DEFAULT : 0))
         return strdup(strerror(errno));
     if (samples &&
@@ -114,7 +114,7 @@ char *runners_import_save(struct imported *imported, const char *folder)
 
 void runners_import_free(struct imported *imported)
 {
-    trace_import_free(&imported->recording);
+    runners_made_free(&imported->recording);
     trace_sampler_free(&imported->sampler);
 }
 
@@ -157,9 +157,9 @@ static int import(const struct test_log_options *options,
     char *fault = tool->import(path, &imported);
 
     if (!fault) {
-        trace_import_thread(&imported.recording, imported.pid, imported.pid,
+        runners_made_thread(&imported.recording, imported.pid, imported.pid,
                             imported.program);
-        trace_import_meta(&imported.recording, "imported", tool->name);
+        runners_made_meta(&imported.recording, "imported", tool->name);
         fault = write_run(options, tool, &imported);
     }
     if (fault)

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "trace/import/made_recording.h"
+#include "runners/record/made_recording.h"
 #include "trace/samples/sampler.h"
 
 /* Records of another tool. The zero value has none. */
 struct imported {
-    struct trace_import recording;
+    struct runners_made_recording recording;
     struct trace_sampler sampler;
     uint32_t pid;     /* of the first process */
     char program[64]; /* its name */

@@ -35,7 +35,7 @@ struct mapping {
 
 /* The open calls of a thread, by depth. */
 struct calls {
-    struct trace_import *import;
+    struct runners_made_recording *import;
     uint32_t *open; /* places; 0: unknown */
     size_t count, capacity;
     uint32_t tid, first_pid;
@@ -197,7 +197,7 @@ static void begin_thread(struct calls *calls, uint32_t tid)
     calls->count = 0;
     if (!calls->first_pid)
         calls->first_pid = pid;
-    trace_import_thread(calls->import, pid, tid,
+    runners_made_thread(calls->import, pid, tid,
                         pid == tid ? calls->program : "");
 }
 
@@ -205,7 +205,7 @@ static void begin_thread(struct calls *calls, uint32_t tid)
 static void leave_until(struct calls *calls, size_t depth, uint64_t time)
 {
     while (calls->count > depth)
-        trace_import_end(calls->import, calls->open[--calls->count], time);
+        runners_made_end(calls->import, calls->open[--calls->count], time);
 }
 
 static bool enter(struct calls *calls, const char *name, size_t depth,
@@ -223,7 +223,7 @@ static bool enter(struct calls *calls, const char *name, size_t depth,
     if (name_place(calls, name, &place) && place.data)
         name = place.data;
     calls->open[calls->count++] =
-        trace_import_begin(calls->import, name, time, parent);
+        runners_made_begin(calls->import, name, time, parent);
     trace_text_free(&place);
     return !calls->import->failed;
 }

@@ -10,7 +10,7 @@
 #include "bench.h"
 
 #include "trace/base/values.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 

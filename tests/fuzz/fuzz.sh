@@ -6,7 +6,8 @@ set -u
 folder=$1
 clang=${FUZZ_CC:-clang}
 targets='filter reader format activity zones'
-rooms='trace log harness/machine harness/run runners/stat'
+rooms='trace log harness/machine harness/run runners/stat
+    runners/export'
 libs= pages=
 if pkg-config --exists libarchive libzstd libcjson; then
     targets="$targets pack"
@@ -15,8 +16,8 @@ if pkg-config --exists libarchive libzstd libcjson; then
 fi
 if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     targets="$targets request report"
-    rooms="trace log harness runners/runs runners/stat runners/commands \
-        runners/view runners/programs"
+    rooms="trace log harness runners/runs runners/stat runners/export \
+        runners/commands runners/view runners/programs"
     libs="$libs $(pkg-config --libs libcjson)"
     pages=build/base/harness/run/page
 fi

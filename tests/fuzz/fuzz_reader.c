@@ -8,13 +8,13 @@
 
 #include "harness/run/page/recorded.h"
 #include "log/devices/device_summary.h"
+#include "runners/export/folded.h"
+#include "runners/export/ops.h"
+#include "runners/export/perfetto.h"
+#include "runners/export/speedscope.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"
-#include "trace/export/chrome.h"
-#include "trace/export/folded.h"
-#include "trace/export/ops.h"
-#include "trace/export/perfetto.h"
-#include "trace/export/speedscope.h"
+#include "trace/chrome/chrome.h"
 #include "trace/read/crashes.h"
 #include "trace/read/critical.h"
 #include "trace/read/reader.h"
@@ -83,24 +83,24 @@ static void walk_page(struct trace_reader *reader)
 
 static void walk_formats(struct trace_reader *reader, FILE *stream)
 {
-    struct trace_folded folded = {0};
-    struct trace_speedscope speedscope;
-    struct trace_perfetto perfetto;
+    struct runners_folded folded = {0};
+    struct runners_speedscope speedscope;
+    struct runners_perfetto perfetto;
     struct trace_chrome chrome;
-    struct trace_ops ops = {0};
+    struct runners_ops ops = {0};
 
     trace_chrome_begin(&chrome, stream);
     trace_chrome_add(&chrome, reader, 1, "walk");
     trace_chrome_end(&chrome, NULL);
-    trace_perfetto_begin(&perfetto, stream, "run");
-    trace_perfetto_add(&perfetto, reader, "walk");
-    trace_folded_add(&folded, reader, "walk");
-    trace_folded_put(&folded, stream);
-    trace_folded_free(&folded);
-    trace_speedscope_begin(&speedscope, stream, "run");
-    trace_speedscope_add(&speedscope, reader, "walk");
-    trace_speedscope_end(&speedscope);
-    trace_ops_add(&ops, reader, "walk", NULL, stream);
+    runners_perfetto_begin(&perfetto, stream, "run");
+    runners_perfetto_add(&perfetto, reader, "walk");
+    runners_folded_add(&folded, reader, "walk");
+    runners_folded_put(&folded, stream);
+    runners_folded_free(&folded);
+    runners_speedscope_begin(&speedscope, stream, "run");
+    runners_speedscope_add(&speedscope, reader, "walk");
+    runners_speedscope_end(&speedscope);
+    runners_ops_add(&ops, reader, "walk", NULL, stream);
 }
 
 static void walk_summary(struct trace_reader *reader)

@@ -6,7 +6,7 @@
 #include "tests/programs/dying.h"
 #include "tests/support/e2e.h"
 
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  */
 #include "tests/support/support.h"
 
-#include "runners/commands/export.h"
+#include "runners/export/export.h"
 #include "tests/support/e2e.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* chrome.c: parses exported traces. */
 #include "chrome.h"
 
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "harness/run/model/test_stacks.h"
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 enum { LARGE = 4 << 20 }; /* bytes of a trace */
 

@@ -12,7 +12,7 @@
 #include "harness/run/model/gpu_summary.h"
 #include "harness/run/model/test_stacks.h"
 #include "trace/base/file.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 #include "trace/read/crashes.h"
 #include "trace/record/fatal_signal.h"
 

@@ -4,7 +4,7 @@
 
 #include "harness/run/model/model.h"
 #include "harness/run/terminal/terminal.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 /* ---- test_files.c ---- */
 

@@ -10,7 +10,7 @@
 
 #include <testlog/log.h>
 
-#include "runners/commands/export.h"
+#include "runners/export/export.h"
 #include "trace/backends.h"
 
 E2E_FOLDER

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runners/export/perfetto.h"
 #include "tests/support/support.h"
-#include "trace/export/perfetto.h"
 
 #define TESTLOG "'" BUILD_DIR "/testlog' "
 
@@ -94,12 +94,12 @@ static void write_both(void)
 {
     struct trace_reader *reader = test_read();
     FILE *ours = fopen("ours.pb", "we"), *theirs = fopen("theirs.json", "we");
-    struct trace_perfetto perfetto;
+    struct runners_perfetto perfetto;
     struct trace_chrome chrome;
 
     cr_assert(ours && theirs);
-    trace_perfetto_begin(&perfetto, ours, "a run");
-    cr_expect_eq(trace_perfetto_add(&perfetto, reader, "a test"), 0);
+    runners_perfetto_begin(&perfetto, ours, "a run");
+    cr_expect_eq(runners_perfetto_add(&perfetto, reader, "a test"), 0);
     trace_chrome_begin(&chrome, theirs);
     chrome.several = true;
     cr_expect_eq(trace_chrome_add(&chrome, reader, 7, "a test"), 0);
@@ -209,7 +209,7 @@ Test(e2e_perfetto, reports_that_memory_is_exhausted)
 {
     struct trace_reader *reader;
     FILE *nowhere = fopen("/dev/null", "we");
-    struct trace_perfetto perfetto;
+    struct runners_perfetto perfetto;
     size_t nth = 0;
     int result;
 
@@ -219,11 +219,11 @@ Test(e2e_perfetto, reports_that_memory_is_exhausted)
     test_record();
     test_rich();
     reader = test_read();
-    trace_perfetto_begin(&perfetto, nowhere, "a run");
+    runners_perfetto_begin(&perfetto, nowhere, "a run");
     do {
         errno = 0;
         test_fail_memory(++nth, true);
-        result = trace_perfetto_add(&perfetto, reader, "a test");
+        result = runners_perfetto_add(&perfetto, reader, "a test");
         cr_expect(!result || errno == ENOMEM);
         test_fail_memory(0, false);
     } while (nth < 3 || result);

@@ -1,7 +1,7 @@
 /* e2e_view_test.c: testlog view, as a browser and as an attacker see it. */
 #include "tests/support/support.h"
 
-#include "runners/commands/export.h"
+#include "runners/export/export.h"
 #include "tests/support/e2e.h"
 #include "tests/support/view_server.h"
 

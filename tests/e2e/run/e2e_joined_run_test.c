@@ -139,8 +139,8 @@ Test(e2e_joined_run, a_process_that_is_killed_early_leaves_nothing)
 {
     e2e_run("echo 'if(DEFINED ENV{TESTLOG_JOINING})\n"
             "execute_process(COMMAND sh -c \"echo $PPID >listing; "
-            "exec sleep 98.7\")\nendif()' >list; sed \"s,listing,$PWD/&,\" list "
-            ">>CTestTestfile.cmake");
+            "exec sleep 98.7\")\nendif()' >list; "
+            "sed \"s,listing,$PWD/&,\" list >>CTestTestfile.cmake");
     add_sender("fails", "failed");
     e2e_run("ctest & until [ -s listing ]; do sleep 0.01; done; "
             "pkill -KILL -f -- \"run --join=$PWD/runs\"; "

@@ -1,7 +1,7 @@
 /* trace_fields_test.c: reads the fields that a span had at a given time. */
 #include "tests/support/support.h"
 
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "tests/support/support.h"
 
 #include "trace/base/values.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 

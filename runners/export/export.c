@@ -12,15 +12,15 @@
 #include "harness/run/files/writers.h"
 #include "harness/run/model/device_state.h"
 #include "harness/run/model/test_stacks.h"
-#include "runners/commands/export.h"
+#include "runners/export/export.h"
+#include "runners/export/folded.h"
+#include "runners/export/ops.h"
+#include "runners/export/perfetto.h"
+#include "runners/export/speedscope.h"
 #include "runners/runners.h"
 #include "runners/runs/find.h"
 #include "runners/runs/run_json.h"
 #include "trace/base/file.h"
-#include "trace/export/folded.h"
-#include "trace/export/ops.h"
-#include "trace/export/perfetto.h"
-#include "trace/export/speedscope.h"
 #include "trace/samples/samples.h"
 
 /* The recordings to write, and where. */
@@ -221,7 +221,7 @@ static int write_chrome(const struct wanted *wanted)
     return 0;
 }
 
-static void add_to_perfetto(struct trace_perfetto *perfetto,
+static void add_to_perfetto(struct runners_perfetto *perfetto,
                             const struct recording *recording,
                             const struct results *results)
 {
@@ -230,8 +230,9 @@ static void add_to_perfetto(struct trace_perfetto *perfetto,
     struct trace_chrome_test test = test_of(recording, results, &stacks);
 
     perfetto->test = &test;
-    if (reader && trace_perfetto_add(perfetto, reader,
-                                     title.data ? title.data : recording->test))
+    if (reader &&
+        runners_perfetto_add(perfetto, reader,
+                             title.data ? title.data : recording->test))
         refuse(recording);
     perfetto->test = NULL;
     trace_text_free(&title);
@@ -249,13 +250,13 @@ static const char *name_of_run(const struct wanted *wanted, char path[PATH_MAX])
 static int write_perfetto(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
-    struct trace_perfetto perfetto;
+    struct runners_perfetto perfetto;
     char path[PATH_MAX];
     const char *name = name_of_run(wanted, path);
 
     if (!name)
         return -1;
-    trace_perfetto_begin(&perfetto, wanted->stream, name);
+    runners_perfetto_begin(&perfetto, wanted->stream, name);
     for (size_t i = 0; i < found->count; i++)
         add_to_perfetto(&perfetto, &found->all[i], wanted->results);
     return 0;
@@ -273,9 +274,9 @@ static bool has_samples(const struct recordings *found)
 static int write_folded(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
-    struct trace_folded folded = {0};
-    int (*add)(struct trace_folded *, struct trace_reader *, const char *) =
-        wanted->samples ? trace_folded_add_samples : trace_folded_add;
+    struct runners_folded folded = {0};
+    int (*add)(struct runners_folded *, struct trace_reader *, const char *) =
+        wanted->samples ? runners_folded_add_samples : runners_folded_add;
     int result;
 
     for (size_t i = 0; i < found->count; i++) {
@@ -289,27 +290,28 @@ static int write_folded(const struct wanted *wanted)
         trace_text_free(&title);
         trace_reader_close(reader);
     }
-    result = trace_folded_put(&folded, wanted->stream);
+    result = runners_folded_put(&folded, wanted->stream);
     if (folded.cut)
         test_log_notice("export: what is nested more than %d deep is summed up "
                         "at that depth",
-                        TRACE_FOLDED_DEPTH);
-    trace_folded_free(&folded);
+                        RUNNERS_FOLDED_DEPTH);
+    runners_folded_free(&folded);
     return result;
 }
 
 static int write_speedscope(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
-    struct trace_speedscope speedscope;
-    int (*add)(struct trace_speedscope *, struct trace_reader *, const char *) =
-        wanted->samples ? trace_speedscope_add_samples : trace_speedscope_add;
+    struct runners_speedscope speedscope;
+    int (*add)(struct runners_speedscope *, struct trace_reader *,
+               const char *) = wanted->samples ? runners_speedscope_add_samples
+                                               : runners_speedscope_add;
     char path[PATH_MAX];
     const char *name = name_of_run(wanted, path);
 
     if (!name)
         return -1;
-    trace_speedscope_begin(&speedscope, wanted->stream, name);
+    runners_speedscope_begin(&speedscope, wanted->stream, name);
     for (size_t i = 0; i < found->count; i++) {
         struct trace_reader *reader =
             open_recording(&found->all[i], wanted->results);
@@ -321,7 +323,7 @@ static int write_speedscope(const struct wanted *wanted)
         trace_text_free(&title);
         trace_reader_close(reader);
     }
-    return trace_speedscope_end(&speedscope);
+    return runners_speedscope_end(&speedscope);
 }
 
 static void add_separated(struct trace_text *text)
@@ -357,7 +359,7 @@ static void add_losses(struct trace_text *text,
     test_log_gpu_free(&gpu);
 }
 
-static void add_ops(struct trace_ops *ops, const struct recording *recording,
+static void add_ops(struct runners_ops *ops, const struct recording *recording,
                     const struct results *results, FILE *stream)
 {
     struct trace_reader *reader = open_recording(recording, results);
@@ -368,7 +370,7 @@ static void add_ops(struct trace_ops *ops, const struct recording *recording,
     add_losses(&losses, reader);
     if (losses.data)
         test_log_notice("export: %s: %s", recording->test, losses.data);
-    if (trace_ops_add(ops, reader, recording->test, losses.data, stream))
+    if (runners_ops_add(ops, reader, recording->test, losses.data, stream))
         refuse(recording);
     trace_text_free(&losses);
     trace_reader_close(reader);
@@ -377,9 +379,9 @@ static void add_ops(struct trace_ops *ops, const struct recording *recording,
 static int write_ops_csv(const struct wanted *wanted)
 {
     const struct recordings *found = wanted->found;
-    struct trace_ops ops = {0};
+    struct runners_ops ops = {0};
 
-    trace_ops_begin(wanted->stream);
+    runners_ops_begin(wanted->stream);
     for (size_t i = 0; i < found->count; i++)
         add_ops(&ops, &found->all[i], wanted->results, wanted->stream);
     return 0;

@@ -8,7 +8,7 @@
 
 #include "tests/support/chrome.h"
 
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 
 TestSuite(trace_chrome_device, .init = test_folder, .timeout = 60);
 

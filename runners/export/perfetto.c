@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chrome_json.h"
 #include "perfetto_packet.h"
 #include "proto.h"
+#include "trace/chrome/chrome_json.h"
 
 /* The fields of the messages, from protos/perfetto/trace/. */
 enum {
@@ -69,7 +69,7 @@ enum kind { TEST, DEVICE, ROW, COUNT, DEVICE_COUNT, ENTER, LAUNCH };
 struct adding {
     struct trace_exporter export;
     struct trace_chrome chrome; /* its number of recordings */
-    struct trace_perfetto *perfetto;
+    struct runners_perfetto *perfetto;
     uint64_t monotonic; /* of time zero */
     struct trace_text packet, interned;
     size_t in_packet, in_event;
@@ -122,14 +122,14 @@ static uint64_t intern(struct adding *adding, unsigned kind, const char *string,
         adding->packet.failed = true;
         return 0;
     }
-    place = trace_proto_begin(interned, kind);
-    trace_proto_number(interned, INTERNED_IID, iid);
-    trace_proto_string(interned, INTERNED_TEXT, string);
+    place = runners_proto_begin(interned, kind);
+    runners_proto_number(interned, INTERNED_IID, iid);
+    runners_proto_string(interned, INTERNED_TEXT, string);
     if (site) {
-        trace_proto_string(interned, LOCATION_FUNCTION, site->function);
-        trace_proto_number(interned, LOCATION_LINE, site->line);
+        runners_proto_string(interned, LOCATION_FUNCTION, site->function);
+        runners_proto_number(interned, LOCATION_LINE, site->line);
     }
-    trace_proto_end(interned, place);
+    runners_proto_end(interned, place);
     return iid;
 }
 
@@ -141,9 +141,9 @@ static void begin_packet(struct adding *adding, unsigned flags)
 
     trace_text_clear(packet);
     trace_text_clear(&adding->interned);
-    adding->in_packet = trace_proto_begin(packet, TRACE_PACKET);
-    trace_proto_number(packet, PACKET_SEQUENCE, adding->perfetto->recordings);
-    trace_proto_number(packet, PACKET_FLAGS, flags);
+    adding->in_packet = runners_proto_begin(packet, PACKET);
+    runners_proto_number(packet, PACKET_SEQUENCE, adding->perfetto->recordings);
+    runners_proto_number(packet, PACKET_FLAGS, flags);
 }
 
 static void end_packet(struct adding *adding)
@@ -151,9 +151,9 @@ static void end_packet(struct adding *adding)
     struct trace_text *packet = &adding->packet;
 
     if (adding->interned.size)
-        trace_proto_bytes(packet, PACKET_INTERNED, adding->interned.data,
-                          adding->interned.size);
-    trace_proto_end(packet, adding->in_packet);
+        runners_proto_bytes(packet, PACKET_INTERNED, adding->interned.data,
+                            adding->interned.size);
+    runners_proto_end(packet, adding->in_packet);
     packet->failed |= adding->interned.failed;
     if (!packet->failed)
         fwrite(packet->data, 1, packet->size, adding->perfetto->stream);
@@ -161,11 +161,11 @@ static void end_packet(struct adding *adding)
 
 static void put_clock(struct trace_text *packet, uint64_t id, uint64_t time)
 {
-    size_t place = trace_proto_begin(packet, CLOCKS_CLOCK);
+    size_t place = runners_proto_begin(packet, CLOCKS_CLOCK);
 
-    trace_proto_number(packet, CLOCK_ID, id);
-    trace_proto_number(packet, CLOCK_TIMESTAMP, time);
-    trace_proto_end(packet, place);
+    runners_proto_number(packet, CLOCK_ID, id);
+    runners_proto_number(packet, CLOCK_TIMESTAMP, time);
+    runners_proto_end(packet, place);
 }
 
 /* Time zero on two clocks. The time stamps are of the monotonic one. */
@@ -175,14 +175,14 @@ static void put_clocks(struct adding *adding, const struct trace_anchor *origin)
     size_t place;
 
     begin_packet(adding, STATE_CLEARED);
-    place = trace_proto_begin(packet, PACKET_DEFAULTS);
-    trace_proto_number(packet, DEFAULTS_CLOCK, MONOTONIC);
-    trace_proto_end(packet, place);
-    place = trace_proto_begin(packet, PACKET_CLOCKS);
+    place = runners_proto_begin(packet, PACKET_DEFAULTS);
+    runners_proto_number(packet, DEFAULTS_CLOCK, MONOTONIC);
+    runners_proto_end(packet, place);
+    place = runners_proto_begin(packet, PACKET_CLOCKS);
     put_clock(packet, MONOTONIC, origin->monotonic);
     put_clock(packet, REALTIME, origin->wall);
-    trace_proto_number(packet, CLOCKS_PRIMARY, MONOTONIC);
-    trace_proto_end(packet, place);
+    runners_proto_number(packet, CLOCKS_PRIMARY, MONOTONIC);
+    runners_proto_end(packet, place);
     end_packet(adding);
 }
 
@@ -195,14 +195,14 @@ static void put_track(struct adding *adding, uint64_t id, uint64_t parent,
     size_t place;
 
     begin_packet(adding, 0);
-    place = trace_proto_begin(packet, PACKET_TRACK);
-    trace_proto_number(packet, TRACK_UUID, id);
+    place = runners_proto_begin(packet, PACKET_TRACK);
+    runners_proto_number(packet, TRACK_UUID, id);
     if (parent)
-        trace_proto_number(packet, TRACK_PARENT, parent);
-    trace_proto_string(packet, TRACK_NAME, name);
+        runners_proto_number(packet, TRACK_PARENT, parent);
+    runners_proto_string(packet, TRACK_NAME, name);
     if (counter)
-        trace_proto_bytes(packet, TRACK_COUNTER, "", 0);
-    trace_proto_end(packet, place);
+        runners_proto_bytes(packet, TRACK_COUNTER, "", 0);
+    runners_proto_end(packet, place);
     end_packet(adding);
 }
 
@@ -249,42 +249,43 @@ static void begin_event(struct adding *adding, unsigned type, uint64_t track,
     struct trace_text *packet = &adding->packet;
 
     begin_packet(adding, NEEDS_STATE);
-    trace_proto_number(packet, PACKET_TIMESTAMP, adding->monotonic + time);
-    adding->in_event = trace_proto_begin(packet, PACKET_EVENT);
-    trace_proto_number(packet, EVENT_TYPE, type);
-    trace_proto_number(packet, EVENT_TRACK, track);
+    runners_proto_number(packet, PACKET_TIMESTAMP, adding->monotonic + time);
+    adding->in_event = runners_proto_begin(packet, PACKET_EVENT);
+    runners_proto_number(packet, EVENT_TYPE, type);
+    runners_proto_number(packet, EVENT_TRACK, track);
 }
 
 static void end_event(struct adding *adding)
 {
-    trace_proto_end(&adding->packet, adding->in_event);
+    runners_proto_end(&adding->packet, adding->in_event);
     end_packet(adding);
 }
 
 static void put_category(struct adding *adding, const char *category)
 {
-    trace_proto_number(&adding->packet, EVENT_CATEGORY,
-                       intern(adding, INTERNED_CATEGORY, category, NULL));
+    runners_proto_number(&adding->packet, EVENT_CATEGORY,
+                         intern(adding, INTERNED_CATEGORY, category, NULL));
 }
 
 static void put_name(struct adding *adding, const char *name)
 {
-    trace_proto_number(&adding->packet, EVENT_NAME_IID,
-                       intern(adding, INTERNED_NAME, name, NULL));
+    runners_proto_number(&adding->packet, EVENT_NAME_IID,
+                         intern(adding, INTERNED_NAME, name, NULL));
 }
 
 /* The level and place of a call site. */
 static void put_site(struct adding *adding, const struct trace_site *site)
 {
     put_category(adding, trace_level_word(site->level));
-    trace_proto_number(&adding->packet, EVENT_LOCATION,
-                       intern(adding, INTERNED_LOCATION, site->file, site));
+    runners_proto_number(&adding->packet, EVENT_LOCATION,
+                         intern(adding, INTERNED_LOCATION, site->file, site));
 }
 
 static void put_flow(struct adding *adding, enum kind kind, uint64_t a,
                      uint64_t b)
 {
-    trace_proto_fixed64(&adding->packet, EVENT_FLOW, id_of(adding, kind, a, b));
+    runners_proto_fixed64(&adding->packet, EVENT_FLOW,
+                          id_of(adding, kind, a, b));
 }
 
 /* ---- Annotations ---- */
@@ -298,11 +299,11 @@ static void put_other(struct trace_text *packet,
     trace_json_value(&text, value);
     packet->failed |= text.failed;
     if (text.size > 1 && text.data[0] == '"')
-        trace_proto_bytes(packet, ANNOTATION_STRING, text.data + 1,
-                          text.size - 2);
+        runners_proto_bytes(packet, ANNOTATION_STRING, text.data + 1,
+                            text.size - 2);
     else
-        trace_proto_string(packet, ANNOTATION_STRING,
-                           text.data ? text.data : "");
+        runners_proto_string(packet, ANNOTATION_STRING,
+                             text.data ? text.data : "");
     trace_text_free(&text);
 }
 
@@ -311,25 +312,25 @@ static void put_value(struct trace_text *packet,
 {
     switch (value->type) {
     case TRACE_TYPE_BOOL:
-        trace_proto_number(packet, ANNOTATION_BOOL, value->as.u != 0);
+        runners_proto_number(packet, ANNOTATION_BOOL, value->as.u != 0);
         break;
     case TRACE_TYPE_U64:
-        trace_proto_number(packet, ANNOTATION_UINT, value->as.u);
+        runners_proto_number(packet, ANNOTATION_UINT, value->as.u);
         break;
     case TRACE_TYPE_I64:
-        trace_proto_number(packet, ANNOTATION_INT, value->as.u);
+        runners_proto_number(packet, ANNOTATION_INT, value->as.u);
         break;
     case TRACE_TYPE_F32:
     case TRACE_TYPE_F64:
-        trace_proto_double(packet, ANNOTATION_DOUBLE, value->as.f);
+        runners_proto_double(packet, ANNOTATION_DOUBLE, value->as.f);
         break;
     case TRACE_TYPE_STRING:
     case TRACE_TYPE_DISPLAY:
-        trace_proto_bytes(packet, ANNOTATION_STRING, value->as.text,
-                          value->size);
+        runners_proto_bytes(packet, ANNOTATION_STRING, value->as.text,
+                            value->size);
         break;
     case TRACE_TYPE_POINTER:
-        trace_proto_number(packet, ANNOTATION_POINTER, value->as.u);
+        runners_proto_number(packet, ANNOTATION_POINTER, value->as.u);
         break;
     default:
         put_other(packet, value);
@@ -344,11 +345,11 @@ static void annotate(struct adding *adding, const char *name,
 
     if (value->type == TRACE_TYPE_EMPTY)
         return;
-    place = trace_proto_begin(packet, EVENT_ANNOTATION);
-    trace_proto_number(packet, ANNOTATION_NAME,
-                       intern(adding, INTERNED_ANNOTATION, name, NULL));
+    place = runners_proto_begin(packet, EVENT_ANNOTATION);
+    runners_proto_number(packet, ANNOTATION_NAME,
+                         intern(adding, INTERNED_ANNOTATION, name, NULL));
     put_value(packet, value);
-    trace_proto_end(packet, place);
+    runners_proto_end(packet, place);
 }
 
 static void annotate_text(struct adding *adding, const char *name,
@@ -478,11 +479,11 @@ static bool put_number(struct trace_text *packet,
     case TRACE_TYPE_BOOL:
     case TRACE_TYPE_I64:
     case TRACE_TYPE_U64:
-        trace_proto_number(packet, EVENT_COUNTER, value->as.u);
+        runners_proto_number(packet, EVENT_COUNTER, value->as.u);
         return true;
     case TRACE_TYPE_F32:
     case TRACE_TYPE_F64:
-        trace_proto_double(packet, EVENT_COUNTER_DOUBLE, value->as.f);
+        runners_proto_double(packet, EVENT_COUNTER_DOUBLE, value->as.f);
         return true;
     default:
         return false;
@@ -539,8 +540,8 @@ static void put_event(struct adding *adding, const struct trace_entry *entry)
     begin_event(adding, INSTANT, mark(adding, entry->thread), entry->time);
     if (signpost || entry->printf_ || entry->message) {
         add_message(&message, entry);
-        trace_proto_bytes(&adding->packet, EVENT_NAME,
-                          message.data ? message.data : "", message.size);
+        runners_proto_bytes(&adding->packet, EVENT_NAME,
+                            message.data ? message.data : "", message.size);
     } else {
         put_name(adding, entry->site->name);
         annotate_fields(adding, entry);
@@ -664,12 +665,12 @@ static void put_test(struct adding *adding, const char *name)
     put_end(adding, track, end > begin ? end : begin);
 }
 
-void trace_perfetto_begin(struct trace_perfetto *perfetto, FILE *stream,
-                          const char *run)
+void runners_perfetto_begin(struct runners_perfetto *perfetto, FILE *stream,
+                            const char *run)
 {
     struct adding adding = {.perfetto = perfetto};
 
-    *perfetto = (struct trace_perfetto){.stream = stream, .recordings = 1};
+    *perfetto = (struct runners_perfetto){.stream = stream, .recordings = 1};
     put_track(&adding, RUN_TRACK, 0, run, false);
     trace_text_free(&adding.packet);
 }
@@ -685,8 +686,8 @@ static void release(struct adding *adding)
     trace_table_free(&adding->known);
 }
 
-int trace_perfetto_add(struct trace_perfetto *perfetto,
-                       struct trace_reader *reader, const char *name)
+int runners_perfetto_add(struct runners_perfetto *perfetto,
+                         struct trace_reader *reader, const char *name)
 {
     struct trace_summary summary = trace_reader_summary(reader);
     struct adding adding = {.export = {.reader = reader,
@@ -711,7 +712,7 @@ int trace_perfetto_add(struct trace_perfetto *perfetto,
         put_entry(&adding, &entry);
     trace_chrome_counters_end(&adding.export, put_device_count);
     ok = ok && !adding.packet.failed &&
-         trace_perfetto_put_samples(perfetto, reader);
+         runners_perfetto_put_samples(perfetto, reader);
     release(&adding);
     if (!ok)
         errno = ENOMEM;

@@ -23,7 +23,7 @@ static size_t slots_of(size_t count, const struct trace_value *values)
 }
 
 /* Appends a record, which must fit in the chunk; NULL without memory. */
-static struct trace_record *append(struct trace_import *import,
+static struct trace_record *append(struct runners_made_recording *import,
                                    enum trace_kind kind, uint64_t time,
                                    size_t count,
                                    const struct trace_value *values)
@@ -49,7 +49,7 @@ static struct trace_record *append(struct trace_import *import,
     return record;
 }
 
-static void begin_range(struct trace_import *import, uint64_t time)
+static void begin_range(struct runners_made_recording *import, uint64_t time)
 {
     const struct trace_value name =
         trace_text_(import->thread ? import->thread : "");
@@ -61,7 +61,7 @@ static void begin_range(struct trace_import *import, uint64_t time)
 }
 
 /* Fills the rest of a chunk with nothing. */
-static void skip(struct trace_import *import, size_t slots)
+static void skip(struct runners_made_recording *import, size_t slots)
 {
     if (!TRACE_ARRAY_RESERVE(import->slots, import->capacity,
                              import->count + slots)) {
@@ -73,7 +73,7 @@ static void skip(struct trace_import *import, size_t slots)
 }
 
 /* Appends a record of the thread. Each chunk begins with the thread's. */
-static struct trace_record *put(struct trace_import *import,
+static struct trace_record *put(struct runners_made_recording *import,
                                 enum trace_kind kind, uint64_t time,
                                 size_t count, const struct trace_value *values)
 {
@@ -86,7 +86,7 @@ static struct trace_record *put(struct trace_import *import,
     return append(import, kind, time, count, values);
 }
 
-void trace_import_thread(struct trace_import *import, uint32_t pid,
+void runners_made_thread(struct runners_made_recording *import, uint32_t pid,
                          uint32_t tid, const char *name)
 {
     size_t used = import->count % TRACE_CHUNK_SLOTS;
@@ -102,7 +102,7 @@ void trace_import_thread(struct trace_import *import, uint32_t pid,
 
 enum { NAME_MOST = 4096 /* bytes: a record must fit in a chunk */ };
 
-static void put_site(struct trace_import *import, const char *name,
+static void put_site(struct runners_made_recording *import, const char *name,
                      uint64_t time)
 {
     const struct trace_value values[] = {
@@ -122,7 +122,7 @@ static void put_site(struct trace_import *import, const char *name,
 }
 
 /* Returns the id of a function's call site; 0 without memory. */
-static uint32_t site_of(struct trace_import *import, const char *name,
+static uint32_t site_of(struct runners_made_recording *import, const char *name,
                         uint64_t time)
 {
     uint64_t key = trace_hash_string(TRACE_HASH, name);
@@ -137,7 +137,7 @@ static uint32_t site_of(struct trace_import *import, const char *name,
     return import->site_count;
 }
 
-static void note_time(struct trace_import *import, uint64_t time)
+static void note_time(struct runners_made_recording *import, uint64_t time)
 {
     if (!import->first || time < import->first)
         import->first = time;
@@ -145,8 +145,8 @@ static void note_time(struct trace_import *import, uint64_t time)
         import->last = time;
 }
 
-uint32_t trace_import_begin(struct trace_import *import, const char *name,
-                            uint64_t time, uint32_t parent)
+uint32_t runners_made_begin(struct runners_made_recording *import,
+                            const char *name, uint64_t time, uint32_t parent)
 {
     uint32_t site = site_of(import, name, time);
     struct trace_record *span =
@@ -160,7 +160,7 @@ uint32_t trace_import_begin(struct trace_import *import, const char *name,
     return TRACE_FIRST_PLACE + (uint32_t)(span - import->slots);
 }
 
-void trace_import_end(struct trace_import *import, uint32_t place,
+void runners_made_end(struct runners_made_recording *import, uint32_t place,
                       uint64_t time)
 {
     note_time(import, time);
@@ -168,7 +168,7 @@ void trace_import_end(struct trace_import *import, uint32_t place,
         import->slots[place - TRACE_FIRST_PLACE].end = time;
 }
 
-void trace_import_meta(struct trace_import *import, const char *name,
+void runners_made_meta(struct runners_made_recording *import, const char *name,
                        const char *value)
 {
     const struct trace_value pair[] = {trace_text_(name), trace_text_(value)};
@@ -185,8 +185,8 @@ static struct trace_anchor anchor_at(uint64_t time, uint64_t wall)
 }
 
 /* The wall clock of what was recorded is not known. */
-static struct trace_header make_header(const struct trace_import *import,
-                                       uint32_t pid, uint64_t samples)
+static struct trace_header make_header(
+    const struct runners_made_recording *import, uint32_t pid, uint64_t samples)
 {
     uint64_t chunks =
         (import->count + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
@@ -214,8 +214,8 @@ static struct trace_header make_header(const struct trace_import *import,
     };
 }
 
-int trace_import_write(const struct trace_import *import, const char *path,
-                       uint32_t pid, uint64_t samples)
+int runners_made_write(const struct runners_made_recording *import,
+                       const char *path, uint32_t pid, uint64_t samples)
 {
     struct trace_header header = make_header(import, pid, samples);
     size_t rest = (size_t)header.chunks * TRACE_CHUNK_SLOTS - import->count;
@@ -237,9 +237,9 @@ int trace_import_write(const struct trace_import *import, const char *path,
     return ok ? 0 : -1;
 }
 
-void trace_import_free(struct trace_import *import)
+void runners_made_free(struct runners_made_recording *import)
 {
     free(import->slots);
     trace_table_free(&import->sites);
-    *import = (struct trace_import){.slots = NULL};
+    *import = (struct runners_made_recording){.slots = NULL};
 }

@@ -1,7 +1,8 @@
-/* trace_import_test.c: recordings of what other tools have recorded. */
+/* runners_made_recording_test.c: recordings of what other tools have recorded.
+ */
 #include "tests/support/support.h"
 
-#include "trace/import/made_recording.h"
+#include "runners/record/made_recording.h"
 #include "trace/read/reader.h"
 
 #include <criterion/criterion.h>
@@ -10,15 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(trace_import, .init = test_folder);
+TestSuite(runners_made_recording, .init = test_folder);
 
 enum { SECOND = 1000000000 };
 
-static struct trace_reader *write_and_read(struct trace_import *import)
+static struct trace_reader *write_and_read(
+    struct runners_made_recording *import)
 {
     struct trace_reader *reader;
 
-    cr_assert_eq(trace_import_write(import, test_path("made"), 812, 0), 0);
+    cr_assert_eq(runners_made_write(import, test_path("made"), 812, 0), 0);
     reader = trace_reader_open(test_path("made"));
     cr_assert_not_null(reader);
     return reader;
@@ -35,21 +37,21 @@ static bool next(struct trace_reader *reader, struct trace_entry *entry)
     return more;
 }
 
-Test(trace_import, has_the_spans_of_threads)
+Test(runners_made_recording, has_the_spans_of_threads)
 {
-    struct trace_import import = {.pid = 0};
+    struct runners_made_recording import = {.pid = 0};
     struct trace_reader *reader;
     struct trace_entry entry, around;
     uint32_t outer, inner;
 
-    trace_import_thread(&import, 812, 812, "main");
-    outer = trace_import_begin(&import, "outer", 5 * (uint64_t)SECOND, 0);
-    inner = trace_import_begin(&import, "inner", 6 * (uint64_t)SECOND, outer);
-    trace_import_end(&import, inner, 7 * (uint64_t)SECOND);
-    trace_import_end(&import, outer, 8 * (uint64_t)SECOND);
-    trace_import_thread(&import, 812, 813, "helper");
-    trace_import_begin(&import, "inner", 6 * (uint64_t)SECOND, 0);
-    trace_import_meta(&import, "imported", "a test");
+    runners_made_thread(&import, 812, 812, "main");
+    outer = runners_made_begin(&import, "outer", 5 * (uint64_t)SECOND, 0);
+    inner = runners_made_begin(&import, "inner", 6 * (uint64_t)SECOND, outer);
+    runners_made_end(&import, inner, 7 * (uint64_t)SECOND);
+    runners_made_end(&import, outer, 8 * (uint64_t)SECOND);
+    runners_made_thread(&import, 812, 813, "helper");
+    runners_made_begin(&import, "inner", 6 * (uint64_t)SECOND, 0);
+    runners_made_meta(&import, "imported", "a test");
     reader = write_and_read(&import);
     cr_expect_str_eq(trace_reader_meta(reader, "imported"), "a test");
     cr_expect_eq(trace_reader_summary(reader).pid, 812);
@@ -69,13 +71,13 @@ Test(trace_import, has_the_spans_of_threads)
     cr_expect_eq(entry.end, UINT64_MAX, "it is open");
     cr_expect_not(next(reader, &entry));
     trace_reader_close(reader);
-    trace_import_free(&import);
+    runners_made_free(&import);
 }
 
 /* Spans and call sites go over chunks; each chunk begins with its thread. */
-Test(trace_import, has_many_chunks)
+Test(runners_made_recording, has_many_chunks)
 {
-    struct trace_import import = {.pid = 0};
+    struct runners_made_recording import = {.pid = 0};
     struct trace_reader *reader;
     struct trace_entry entry;
     size_t count = 0;
@@ -84,11 +86,11 @@ Test(trace_import, has_many_chunks)
         char name[300];
 
         if (i % 10000 == 0)
-            trace_import_thread(&import, 812, 812 + i, "thread");
+            runners_made_thread(&import, 812, 812 + i, "thread");
         snprintf(name, sizeof(name), "function %u %0*u", (unsigned)i % 5000,
                  (int)(i % 200) + 1, 0U);
-        trace_import_end(&import,
-                         trace_import_begin(&import, name, 1000 + 2 * i, 0),
+        runners_made_end(&import,
+                         runners_made_begin(&import, name, 1000 + 2 * i, 0),
                          1001 + 2 * i);
     }
     reader = write_and_read(&import);
@@ -98,34 +100,34 @@ Test(trace_import, has_many_chunks)
     }
     cr_expect_eq(count, 50000);
     trace_reader_close(reader);
-    trace_import_free(&import);
+    runners_made_free(&import);
 }
 
-Test(trace_import, cuts_names_that_do_not_fit)
+Test(runners_made_recording, cuts_names_that_do_not_fit)
 {
-    struct trace_import import = {.pid = 0};
+    struct runners_made_recording import = {.pid = 0};
     struct trace_reader *reader;
     struct trace_entry entry;
     char *name = calloc(1, 1 << 20);
 
     memset(name, 'x', (1 << 20) - 1);
-    trace_import_thread(&import, 1, 1, "");
-    trace_import_begin(&import, name, 1, 0);
-    trace_import_meta(&import, "long", name);
+    runners_made_thread(&import, 1, 1, "");
+    runners_made_begin(&import, name, 1, 0);
+    runners_made_meta(&import, "long", name);
     reader = write_and_read(&import);
     cr_assert(next(reader, &entry));
     cr_expect_eq(strlen(entry.site->name), 4096);
     cr_expect_null(trace_reader_meta(reader, "long"));
     trace_reader_close(reader);
-    trace_import_free(&import);
+    runners_made_free(&import);
     free(name);
 }
 
-Test(trace_import, replaces_no_file)
+Test(runners_made_recording, replaces_no_file)
 {
-    struct trace_import import = {.pid = 0};
+    struct runners_made_recording import = {.pid = 0};
 
-    cr_assert_eq(trace_import_write(&import, test_path("made"), 1, 0), 0);
-    cr_expect_eq(trace_import_write(&import, test_path("made"), 1, 0), -1);
-    cr_expect_eq(trace_import_write(&import, test_path("no/made"), 1, 0), -1);
+    cr_assert_eq(runners_made_write(&import, test_path("made"), 1, 0), 0);
+    cr_expect_eq(runners_made_write(&import, test_path("made"), 1, 0), -1);
+    cr_expect_eq(runners_made_write(&import, test_path("no/made"), 1, 0), -1);
 }

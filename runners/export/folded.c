@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* A path of frames: another path, and one frame more. */
-struct trace_fold {
+struct runners_fold {
     uint32_t around; /* the other path's number, or NONE */
     char *frame;
     uint64_t time;  /* ns, without the slices in it */
@@ -19,7 +19,7 @@ enum { NONE = UINT32_MAX };
 
 /* The recording that is added. */
 struct adding {
-    struct trace_folded *folded;
+    struct runners_folded *folded;
     struct trace_reader *reader;
     uint32_t fold;              /* the first frame of all its paths, or NONE */
     uint64_t end;               /* ns: slices that are open end here */
@@ -59,7 +59,7 @@ static char *frame_of(const char *name)
 
 /* Returns the number of a path, NONE without memory. What is too deep is in the
  * path around it. */
-static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
+static uint32_t find_fold(struct runners_folded *folded, uint32_t around,
                           const char *name)
 {
     uint64_t key = trace_hash_string(
@@ -69,7 +69,7 @@ static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
     uintptr_t number;
     char *frame;
 
-    if (depth == TRACE_FOLDED_DEPTH) {
+    if (depth == RUNNERS_FOLDED_DEPTH) {
         folded->cut = true;
         return around;
     }
@@ -84,7 +84,7 @@ static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
         return NONE;
     }
     folded->folds[folded->count++] =
-        (struct trace_fold){around, frame, 0, depth};
+        (struct runners_fold){around, frame, 0, depth};
     return (uint32_t)count;
 }
 
@@ -94,7 +94,7 @@ static uint32_t find_fold(struct trace_folded *folded, uint32_t around,
 static uint32_t find_thread(struct adding *adding,
                             const struct trace_entry *entry)
 {
-    struct trace_folded *folded = adding->folded;
+    struct runners_folded *folded = adding->folded;
     struct trace_text name = {0};
     uint32_t fold = adding->fold;
 
@@ -128,7 +128,7 @@ static size_t find_track(struct adding *adding, const struct trace_entry *entry)
 
 static void add_time(void *context, const struct trace_slice *slice)
 {
-    struct trace_folded *folded = context;
+    struct runners_folded *folded = context;
 
     folded->folds[slice->number].time += slice->own;
 }
@@ -153,8 +153,8 @@ static bool add_slice(struct adding *adding, const struct trace_entry *entry,
 
 /* ---- Recordings ---- */
 
-int trace_folded_add(struct trace_folded *folded, struct trace_reader *reader,
-                     const char *name)
+int runners_folded_add(struct runners_folded *folded,
+                       struct trace_reader *reader, const char *name)
 {
     struct adding adding = {.folded = folded,
                             .reader = reader,
@@ -188,7 +188,7 @@ struct sampled {
     struct trace_table by_stack;
 };
 
-static void enter_thread(struct trace_folded *folded,
+static void enter_thread(struct runners_folded *folded,
                          const struct trace_reader *reader, uint32_t around,
                          const struct trace_thread *thread,
                          struct sampled *sampled)
@@ -205,7 +205,7 @@ static void enter_thread(struct trace_folded *folded,
 }
 
 /* Returns the number of the path of a stack. */
-static uint32_t fold_stack(struct trace_folded *folded,
+static uint32_t fold_stack(struct runners_folded *folded,
                            const struct trace_reader *reader,
                            struct sampled *sampled, uint32_t stack)
 {
@@ -228,8 +228,8 @@ static uint32_t fold_stack(struct trace_folded *folded,
     return fold;
 }
 
-int trace_folded_add_samples(struct trace_folded *folded,
-                             struct trace_reader *reader, const char *name)
+int runners_folded_add_samples(struct runners_folded *folded,
+                               struct trace_reader *reader, const char *name)
 {
     struct trace_sample_cursor cursor = {0};
     struct trace_sample sample;
@@ -257,7 +257,7 @@ struct path {
     size_t count, capacity;
 };
 
-static bool find_path(const struct trace_folded *folded, uint32_t number,
+static bool find_path(const struct runners_folded *folded, uint32_t number,
                       struct path *path)
 {
     for (path->count = 0; number != NONE;
@@ -269,7 +269,7 @@ static bool find_path(const struct trace_folded *folded, uint32_t number,
     return true;
 }
 
-int trace_folded_put(const struct trace_folded *folded, FILE *stream)
+int runners_folded_put(const struct runners_folded *folded, FILE *stream)
 {
     struct path path = {0};
     bool ok = true;
@@ -289,11 +289,11 @@ int trace_folded_put(const struct trace_folded *folded, FILE *stream)
     return ok ? 0 : -1;
 }
 
-void trace_folded_free(struct trace_folded *folded)
+void runners_folded_free(struct runners_folded *folded)
 {
     for (size_t i = 0; i < folded->count; i++)
         free(folded->folds[i].frame);
     free(folded->folds);
     trace_table_free(&folded->by_path);
-    *folded = (struct trace_folded){0};
+    *folded = (struct runners_folded){0};
 }

@@ -5,26 +5,26 @@
  * streams of these. "Synthetic Track Event", perfetto.dev/docs/reference,
  * describes the format.
  */
-#ifndef TRACE_PERFETTO_H
-#define TRACE_PERFETTO_H
+#ifndef RUNNERS_PERFETTO_H
+#define RUNNERS_PERFETTO_H
 
-#include "chrome.h"
+#include "trace/chrome/chrome.h"
 #include "trace/read/reader.h"
 
-struct trace_perfetto {
+struct runners_perfetto {
     FILE *stream;
     uint32_t recordings; /* so far */
     /* The test of the recording that is added next; NULL: it is of none. */
     const struct trace_chrome_test *test;
 };
 
-/* trace_perfetto_begin begins the trace of a run; errors are the stream's. */
-void trace_perfetto_begin(struct trace_perfetto *, FILE *, const char *run);
+/* runners_perfetto_begin begins the trace of a run; errors are the stream's. */
+void runners_perfetto_begin(struct runners_perfetto *, FILE *, const char *run);
 
-/* trace_perfetto_add streams a recording, whose track has that name. Its
+/* runners_perfetto_add streams a recording, whose track has that name. Its
  * memory does not grow with the number of events. Returns -1 with errno if the
  * recording cannot be read or memory is exhausted. */
-int trace_perfetto_add(struct trace_perfetto *, struct trace_reader *,
-                       const char *name);
+int runners_perfetto_add(struct runners_perfetto *, struct trace_reader *,
+                         const char *name);
 
 #endif

@@ -4,8 +4,8 @@
  * Times are in ns of a clock of the other tool's; a recording has them as they
  * are, and its time zero with them.
  */
-#ifndef TRACE_IMPORT_H
-#define TRACE_IMPORT_H
+#ifndef RUNNERS_MADE_RECORDING_H
+#define RUNNERS_MADE_RECORDING_H
 
 #include <testlog/trace.h>
 
@@ -13,7 +13,7 @@
 #include "trace/format.h"
 
 /* A recording in memory. The zero value has no records. */
-struct trace_import {
+struct runners_made_recording {
     struct trace_record *slots; /* behind the header */
     size_t count, capacity;
     struct trace_table sites; /* ids, by a hash of the name */
@@ -24,25 +24,26 @@ struct trace_import {
     bool failed;          /* without memory, or space in the format */
 };
 
-/* trace_import_thread begins the records of a thread. `name` must stay valid
+/* runners_made_thread begins the records of a thread. `name` must stay valid
  * until the next call. */
-void trace_import_thread(struct trace_import *, uint32_t pid, uint32_t tid,
-                         const char *name);
+void runners_made_thread(struct runners_made_recording *, uint32_t pid,
+                         uint32_t tid, const char *name);
 
-/* trace_import_begin begins a span that lies in `parent`, 0: in none. It
- * returns its place, 0 without memory. trace_import_end ends it. */
-uint32_t trace_import_begin(struct trace_import *, const char *name,
+/* runners_made_begin begins a span that lies in `parent`, 0: in none. It
+ * returns its place, 0 without memory. runners_made_end ends it. */
+uint32_t runners_made_begin(struct runners_made_recording *, const char *name,
                             uint64_t time, uint32_t parent);
-void trace_import_end(struct trace_import *, uint32_t place, uint64_t time);
+void runners_made_end(struct runners_made_recording *, uint32_t place,
+                      uint64_t time);
 
-/* trace_import_meta adds a pair of metadata. */
-void trace_import_meta(struct trace_import *, const char *name,
+/* runners_made_meta adds a pair of metadata. */
+void runners_made_meta(struct runners_made_recording *, const char *name,
                        const char *value);
 
-/* trace_import_write writes the recording of a process that ran from `first` to
+/* runners_made_write writes the recording of a process that ran from `first` to
  * `last`, with room for `samples` bytes of samples. -1 with errno. */
-int trace_import_write(const struct trace_import *, const char *path,
+int runners_made_write(const struct runners_made_recording *, const char *path,
                        uint32_t pid, uint64_t samples);
-void trace_import_free(struct trace_import *);
+void runners_made_free(struct runners_made_recording *);
 
 #endif

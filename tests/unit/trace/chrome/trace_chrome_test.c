@@ -2,7 +2,7 @@
 #include "tests/support/chrome.h"
 
 #include "trace/base/text.h"
-#include "trace/export/chrome.h"
+#include "trace/chrome/chrome.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
@@ -241,7 +241,7 @@ Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
     cr_expect_eq(chrome_number(span, "a"), 1);
     cr_expect_str_eq(chrome_text(span, "text"), "x");
     cr_expect_str_eq(chrome_text(span, "testlog.target"),
-                     "tests::unit::trace::export::trace_chrome_test");
+                     "tests::unit::trace::chrome::trace_chrome_test");
     cr_expect_not_null(
         strstr(chrome_text(span, "testlog.location"), "trace_chrome_test.c:"));
     cr_expect_eq(chrome_number(event, "b"), -2);

@@ -1,4 +1,4 @@
-/* trace_folded_test.c: sums up self times as folded stacks. */
+/* runners_folded_test.c: sums up self times as folded stacks. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,11 +8,11 @@
 
 #include "tests/support/support.h"
 
-#include "trace/export/folded.h"
+#include "runners/export/folded.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 
-TestSuite(trace_folded, .init = test_folder, .timeout = 60);
+TestSuite(runners_folded, .init = test_folder, .timeout = 60);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
@@ -22,14 +22,14 @@ static struct trace_span_ref begin(struct trace_site *site)
     return trace_span_begin_(site, 0, NULL);
 }
 
-static char *text_of(const struct trace_folded *folded)
+static char *text_of(const struct runners_folded *folded)
 {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
 
     cr_assert_not_null(stream);
-    cr_assert_eq(trace_folded_put(folded, stream), 0);
+    cr_assert_eq(runners_folded_put(folded, stream), 0);
     fclose(stream);
     return text;
 }
@@ -38,12 +38,12 @@ static char *text_of(const struct trace_folded *folded)
 static char *folded_as(const char *name)
 {
     struct trace_reader *reader = test_read();
-    struct trace_folded folded = {0};
+    struct runners_folded folded = {0};
     char *text;
 
-    cr_assert_eq(trace_folded_add(&folded, reader, name), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, name), 0);
     text = text_of(&folded);
-    trace_folded_free(&folded);
+    runners_folded_free(&folded);
     trace_reader_close(reader);
     return text;
 }
@@ -84,9 +84,9 @@ static uint64_t duration_of(struct trace_reader *reader, const char *name)
 
 /* ---- Spans ---- */
 
-Test(trace_folded, sums_up_the_self_times_of_nested_spans)
+Test(runners_folded, sums_up_the_self_times_of_nested_spans)
 {
-    struct trace_folded folded = {0};
+    struct runners_folded folded = {0};
     struct trace_reader *reader;
     uint64_t whole, nested;
     char *text;
@@ -106,23 +106,23 @@ Test(trace_folded, sums_up_the_self_times_of_nested_spans)
     reader = test_read();
     whole = duration_of(reader, "outer");
     nested = duration_of(reader, "inner");
-    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, NULL), 0);
     text = text_of(&folded);
     cr_expect_eq(sum_of(text), whole, "%s", text);
     cr_expect_gt(time_of(text, ";outer;inner"), nested, "%s", text);
     cr_expect_eq(time_of(text, ";outer") + time_of(text, ";outer;inner"), whole,
                  "%s", text);
-    trace_folded_free(&folded);
+    runners_folded_free(&folded);
     trace_reader_close(reader);
     free(text);
 }
 
 /* Each path has its own line, so that their text grows with the depth twice. */
-Test(trace_folded, sums_up_what_is_too_deep)
+Test(runners_folded, sums_up_what_is_too_deep)
 {
-    enum { DEPTH = 2 * TRACE_FOLDED_DEPTH };
+    enum { DEPTH = 2 * RUNNERS_FOLDED_DEPTH };
     struct trace_span_ref spans[DEPTH];
-    struct trace_folded folded = {0};
+    struct runners_folded folded = {0};
     struct trace_reader *reader;
     uint64_t whole;
     char *text;
@@ -134,20 +134,20 @@ Test(trace_folded, sums_up_what_is_too_deep)
         trace_span_end(spans[i]);
     reader = test_read();
     whole = duration_of(reader, "outer");
-    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, NULL), 0);
     text = text_of(&folded);
     cr_expect(folded.cut);
-    cr_expect_leq(folded.count, TRACE_FOLDED_DEPTH);
+    cr_expect_leq(folded.count, RUNNERS_FOLDED_DEPTH);
     cr_expect_eq(sum_of(text), whole);
-    trace_folded_free(&folded);
+    runners_folded_free(&folded);
     trace_reader_close(reader);
     free(text);
 }
 
 /* The one that began later is nested until it ends. */
-Test(trace_folded, counts_time_once_if_spans_overlap)
+Test(runners_folded, counts_time_once_if_spans_overlap)
 {
-    struct trace_folded folded = {0};
+    struct runners_folded folded = {0};
     struct trace_reader *reader;
     struct trace_entry first, second;
     char *text;
@@ -164,11 +164,11 @@ Test(trace_folded, counts_time_once_if_spans_overlap)
     reader = test_read();
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "outer", &first));
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "inner", &second));
-    cr_assert_eq(trace_folded_add(&folded, reader, NULL), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, NULL), 0);
     text = text_of(&folded);
     cr_expect_eq(time_of(text, ";outer"), second.time - first.time, "%s", text);
     cr_expect_eq(sum_of(text), second.end - first.time, "%s", text);
-    trace_folded_free(&folded);
+    runners_folded_free(&folded);
     trace_reader_close(reader);
     free(text);
 }
@@ -183,7 +183,7 @@ static void *enters(void *span)
     return NULL;
 }
 
-Test(trace_folded, adds_the_time_on_each_thread_that_enters_a_span)
+Test(runners_folded, adds_the_time_on_each_thread_that_enters_a_span)
 {
     struct trace_span_ref span;
     char *text, own[64];
@@ -199,7 +199,7 @@ Test(trace_folded, adds_the_time_on_each_thread_that_enters_a_span)
     free(text);
 }
 
-Test(trace_folded, leaves_out_spans_that_no_thread_is_in)
+Test(runners_folded, leaves_out_spans_that_no_thread_is_in)
 {
     struct trace_span_ref around, beside;
     char *text;
@@ -215,7 +215,7 @@ Test(trace_folded, leaves_out_spans_that_no_thread_is_in)
     free(text);
 }
 
-Test(trace_folded, ends_open_spans_with_the_recording)
+Test(runners_folded, ends_open_spans_with_the_recording)
 {
     char *text;
 
@@ -227,7 +227,7 @@ Test(trace_folded, ends_open_spans_with_the_recording)
     free(text);
 }
 
-Test(trace_folded, writes_nothing_for_an_empty_recording)
+Test(runners_folded, writes_nothing_for_an_empty_recording)
 {
     char *text;
 
@@ -237,7 +237,7 @@ Test(trace_folded, writes_nothing_for_an_empty_recording)
     free(text);
 }
 
-Test(trace_folded, replaces_what_separates_frames_and_lines)
+Test(runners_folded, replaces_what_separates_frames_and_lines)
 {
     static struct trace_site odd =
         TEST_SITE(SPAN, INFO, "a;b\nc \xc3\xa4\xc3", "m", NULL, 0);
@@ -257,7 +257,7 @@ Test(trace_folded, replaces_what_separates_frames_and_lines)
 
 /* ---- Devices ---- */
 
-Test(trace_folded, puts_the_work_of_a_device_under_its_stream)
+Test(runners_folded, puts_the_work_of_a_device_under_its_stream)
 {
     struct trace_activity activity;
     uint64_t now;
@@ -276,7 +276,7 @@ Test(trace_folded, puts_the_work_of_a_device_under_its_stream)
     free(text);
 }
 
-Test(trace_folded, puts_calls_into_the_spans_of_their_threads)
+Test(runners_folded, puts_calls_into_the_spans_of_their_threads)
 {
     struct trace_activity call = {
         .at = {.thread = (uint32_t)getpid(), .kind = TRACE_ACTIVITY_RUNTIME},
@@ -298,9 +298,9 @@ Test(trace_folded, puts_calls_into_the_spans_of_their_threads)
 
 /* ---- Several recordings, and faults ---- */
 
-Test(trace_folded, adds_up_recordings_with_the_same_name)
+Test(runners_folded, adds_up_recordings_with_the_same_name)
 {
-    struct trace_folded folded = {0};
+    struct runners_folded folded = {0};
     struct trace_reader *reader;
     char *once, *twice;
 
@@ -308,19 +308,19 @@ Test(trace_folded, adds_up_recordings_with_the_same_name)
     begin(&outer);
     usleep(1000);
     reader = test_read();
-    cr_assert_eq(trace_folded_add(&folded, reader, "same"), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, "same"), 0);
     once = text_of(&folded);
-    cr_assert_eq(trace_folded_add(&folded, reader, "same"), 0);
+    cr_assert_eq(runners_folded_add(&folded, reader, "same"), 0);
     twice = text_of(&folded);
     cr_expect_eq(sum_of(twice), 2 * sum_of(once), "%s", twice);
     cr_expect_eq(strchr(twice, '\n')[1], '\0', "%s", twice);
-    trace_folded_free(&folded);
+    runners_folded_free(&folded);
     trace_reader_close(reader);
     free(once);
     free(twice);
 }
 
-Test(trace_folded, reports_that_memory_is_exhausted)
+Test(runners_folded, reports_that_memory_is_exhausted)
 {
     struct trace_reader *reader;
     size_t nth = 0;
@@ -333,14 +333,14 @@ Test(trace_folded, reports_that_memory_is_exhausted)
     usleep(1000);
     reader = test_read();
     do {
-        struct trace_folded folded = {0};
+        struct runners_folded folded = {0};
 
         errno = 0;
         test_fail_memory(++nth, true);
-        result = trace_folded_add(&folded, reader, "a test");
+        result = runners_folded_add(&folded, reader, "a test");
         cr_expect(!result || errno == ENOMEM);
         test_fail_memory(0, false);
-        trace_folded_free(&folded);
+        runners_folded_free(&folded);
     } while (nth < 3 || result);
     cr_expect_gt(nth, 4);
     trace_reader_close(reader);

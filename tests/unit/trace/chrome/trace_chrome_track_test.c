@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/export/chrome_json.h"
+#include "trace/chrome/chrome_json.h"
 
 TestSuite(trace_chrome_track);
 

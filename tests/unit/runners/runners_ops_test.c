@@ -1,4 +1,5 @@
-/* trace_ops_test.c: writes operations of devices as comma-separated values. */
+/* runners_ops_test.c: writes operations of devices as comma-separated values.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,21 +8,21 @@
 
 #include "tests/support/support.h"
 
-#include "trace/export/ops.h"
+#include "runners/export/ops.h"
 
-TestSuite(trace_ops, .init = test_folder, .timeout = 60);
+TestSuite(runners_ops, .init = test_folder, .timeout = 60);
 
 /* Ends the recording and returns its rows, to be freed. */
 static char *rows(const char *test, const char *losses)
 {
     struct trace_reader *reader = test_read();
-    struct trace_ops ops = {0};
+    struct runners_ops ops = {0};
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
 
     cr_assert_not_null(stream);
-    cr_assert_eq(trace_ops_add(&ops, reader, test, losses, stream), 0);
+    cr_assert_eq(runners_ops_add(&ops, reader, test, losses, stream), 0);
     fclose(stream);
     trace_reader_close(reader);
     return text;
@@ -32,7 +33,7 @@ static void expect_has(const char *text, const char *part)
     cr_expect(strstr(text, part), "%s lacks %s", text, part);
 }
 
-Test(trace_ops, quotes_texts)
+Test(runners_ops, quotes_texts)
 {
     struct trace_activity kernel;
     uint64_t now;
@@ -52,7 +53,7 @@ Test(trace_ops, quotes_texts)
     free(text);
 }
 
-Test(trace_ops, leaves_out_calls_and_waits)
+Test(runners_ops, leaves_out_calls_and_waits)
 {
     struct trace_activity wait = {
         .at = {.thread = 1, .kind = TRACE_ACTIVITY_SYNC}, .name = "sync"};
@@ -79,7 +80,7 @@ static struct trace_activity call_of(uint64_t begin, uint64_t end)
 }
 
 /* A call of the runtime calls the driver with the same correlation. */
-Test(trace_ops, takes_the_first_call_even_if_it_is_recorded_late)
+Test(runners_ops, takes_the_first_call_even_if_it_is_recorded_late)
 {
     struct trace_activity activity;
     uint64_t now;
@@ -108,7 +109,7 @@ Test(trace_ops, takes_the_first_call_even_if_it_is_recorded_late)
     free(text);
 }
 
-Test(trace_ops, announces_what_is_missing)
+Test(runners_ops, announces_what_is_missing)
 {
     char *text;
 
@@ -120,7 +121,7 @@ Test(trace_ops, announces_what_is_missing)
     free(text);
 }
 
-Test(trace_ops, reports_that_memory_is_exhausted)
+Test(runners_ops, reports_that_memory_is_exhausted)
 {
     struct trace_activity activity;
     struct trace_reader *reader;
@@ -138,11 +139,11 @@ Test(trace_ops, reports_that_memory_is_exhausted)
     reader = test_read();
     fputc(' ', nowhere); /* allocates the buffer */
     do {
-        struct trace_ops ops = {0};
+        struct runners_ops ops = {0};
 
         errno = 0;
         test_fail_memory(++nth, true);
-        result = trace_ops_add(&ops, reader, "a test", NULL, nowhere);
+        result = runners_ops_add(&ops, reader, "a test", NULL, nowhere);
         cr_expect(!result || errno == ENOMEM);
         test_fail_memory(0, false);
     } while (nth < 3 || result);

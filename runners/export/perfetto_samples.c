@@ -45,7 +45,7 @@ enum { MODE_USER = 2 };
 
 /* The packet, and the interned data: hashes to numbers. */
 struct sampling {
-    const struct trace_perfetto *perfetto;
+    const struct runners_perfetto *perfetto;
     const struct trace_reader *reader;
     struct trace_text packet, interned;
     struct trace_table texts, frames, stacks, mappings;
@@ -75,11 +75,11 @@ static uint64_t intern_text(struct sampling *sampling, unsigned kind,
     uint64_t number = number_of(sampling, &sampling->texts, key, &fresh);
 
     if (fresh) {
-        size_t place = trace_proto_begin(&sampling->interned, kind);
+        size_t place = runners_proto_begin(&sampling->interned, kind);
 
-        trace_proto_number(&sampling->interned, ITEM_IID, number);
-        trace_proto_string(&sampling->interned, ITEM_TEXT, text);
-        trace_proto_end(&sampling->interned, place);
+        runners_proto_number(&sampling->interned, ITEM_IID, number);
+        runners_proto_string(&sampling->interned, ITEM_TEXT, text);
+        runners_proto_end(&sampling->interned, place);
     }
     return number;
 }
@@ -98,10 +98,10 @@ static uint64_t intern_mapping(struct sampling *sampling, uint32_t image)
         return number;
     trace_reader_image(sampling->reader, image, &file);
     path = intern_text(sampling, INTERNED_PATH, file.path);
-    place = trace_proto_begin(interned, INTERNED_MAPPING);
-    trace_proto_number(interned, ITEM_IID, number);
-    trace_proto_number(interned, MAPPING_PATH, path);
-    trace_proto_end(interned, place);
+    place = runners_proto_begin(interned, INTERNED_MAPPING);
+    runners_proto_number(interned, ITEM_IID, number);
+    runners_proto_number(interned, MAPPING_PATH, path);
+    runners_proto_end(interned, place);
     return number;
 }
 
@@ -123,16 +123,16 @@ static uint64_t intern_frame(struct sampling *sampling,
     text = intern_text(sampling, INTERNED_FUNCTION, name.data ? name.data : "");
     if (function.file)
         source = intern_text(sampling, INTERNED_SOURCE, function.file);
-    place = trace_proto_begin(interned, INTERNED_FRAME);
-    trace_proto_number(interned, ITEM_IID, number);
-    trace_proto_number(interned, FRAME_FUNCTION, text);
-    trace_proto_number(interned, FRAME_MAPPING, mapping);
-    trace_proto_number(interned, FRAME_PLACE, frame->place);
+    place = runners_proto_begin(interned, INTERNED_FRAME);
+    runners_proto_number(interned, ITEM_IID, number);
+    runners_proto_number(interned, FRAME_FUNCTION, text);
+    runners_proto_number(interned, FRAME_MAPPING, mapping);
+    runners_proto_number(interned, FRAME_PLACE, frame->place);
     if (source)
-        trace_proto_number(interned, FRAME_SOURCE, source);
+        runners_proto_number(interned, FRAME_SOURCE, source);
     if (function.line)
-        trace_proto_number(interned, FRAME_LINE, function.line);
-    trace_proto_end(interned, place);
+        runners_proto_number(interned, FRAME_LINE, function.line);
+    runners_proto_end(interned, place);
     trace_text_free(&name);
     return number;
 }
@@ -150,12 +150,12 @@ static uint64_t intern_stack(struct sampling *sampling, uint32_t stack)
         return number;
     count = trace_reader_stack(sampling->reader, stack, &found);
     while (count--)
-        trace_proto_number(&frames, STACK_FRAME,
-                           intern_frame(sampling, &found[count]));
-    place = trace_proto_begin(interned, INTERNED_STACK);
-    trace_proto_number(interned, ITEM_IID, number);
+        runners_proto_number(&frames, STACK_FRAME,
+                             intern_frame(sampling, &found[count]));
+    place = runners_proto_begin(interned, INTERNED_STACK);
+    runners_proto_number(interned, ITEM_IID, number);
     trace_text_add(interned, frames.data, frames.size);
-    trace_proto_end(interned, place);
+    runners_proto_end(interned, place);
     interned->failed |= frames.failed;
     trace_text_free(&frames);
     return number;
@@ -168,12 +168,13 @@ static void end_packet(struct sampling *sampling, size_t in_packet)
     struct trace_text *packet = &sampling->packet;
     const struct trace_text *interned = &sampling->interned;
 
-    trace_proto_number(packet, PACKET_SEQUENCE, sampling->perfetto->recordings);
-    trace_proto_number(packet, PACKET_FLAGS, NEEDS_STATE);
+    runners_proto_number(packet, PACKET_SEQUENCE,
+                         sampling->perfetto->recordings);
+    runners_proto_number(packet, PACKET_FLAGS, NEEDS_STATE);
     if (interned->size)
-        trace_proto_bytes(packet, PACKET_INTERNED, interned->data,
-                          interned->size);
-    trace_proto_end(packet, in_packet);
+        runners_proto_bytes(packet, PACKET_INTERNED, interned->data,
+                            interned->size);
+    runners_proto_end(packet, in_packet);
     packet->failed |= interned->failed;
     if (!packet->failed)
         fwrite(packet->data, 1, packet->size, sampling->perfetto->stream);
@@ -188,17 +189,17 @@ static void put_thread(struct sampling *sampling,
     const uint64_t parts[] = {sampling->perfetto->recordings, thread->pid,
                               thread->tid};
     struct trace_text *packet = &sampling->packet;
-    size_t in_packet = trace_proto_begin(packet, TRACE_PACKET);
-    size_t track = trace_proto_begin(packet, PACKET_TRACK), place;
+    size_t in_packet = runners_proto_begin(packet, PACKET);
+    size_t track = runners_proto_begin(packet, PACKET_TRACK), place;
 
-    trace_proto_number(packet, TRACK_UUID,
-                       trace_hash(TRACE_HASH, parts, sizeof(parts)));
-    place = trace_proto_begin(packet, TRACK_THREAD);
-    trace_proto_number(packet, THREAD_PID, thread->pid);
-    trace_proto_number(packet, THREAD_TID, thread->tid);
-    trace_proto_string(packet, THREAD_NAME, thread->name);
-    trace_proto_end(packet, place);
-    trace_proto_end(packet, track);
+    runners_proto_number(packet, TRACK_UUID,
+                         trace_hash(TRACE_HASH, parts, sizeof(parts)));
+    place = runners_proto_begin(packet, TRACK_THREAD);
+    runners_proto_number(packet, THREAD_PID, thread->pid);
+    runners_proto_number(packet, THREAD_TID, thread->tid);
+    runners_proto_string(packet, THREAD_NAME, thread->name);
+    runners_proto_end(packet, place);
+    runners_proto_end(packet, track);
     end_packet(sampling, in_packet);
 }
 
@@ -207,20 +208,20 @@ static void put_sample(struct sampling *sampling, uint64_t origin,
 {
     uint64_t stack = intern_stack(sampling, sample->stack);
     struct trace_text *packet = &sampling->packet;
-    size_t in_packet = trace_proto_begin(packet, TRACE_PACKET), place;
+    size_t in_packet = runners_proto_begin(packet, PACKET), place;
 
-    trace_proto_number(packet, PACKET_TIMESTAMP, origin + sample->time);
-    place = trace_proto_begin(packet, PACKET_SAMPLE);
-    trace_proto_number(packet, SAMPLE_PID, sample->thread->pid);
-    trace_proto_number(packet, SAMPLE_TID, sample->thread->tid);
-    trace_proto_number(packet, SAMPLE_STACK, stack);
-    trace_proto_number(packet, SAMPLE_MODE, MODE_USER);
-    trace_proto_end(packet, place);
+    runners_proto_number(packet, PACKET_TIMESTAMP, origin + sample->time);
+    place = runners_proto_begin(packet, PACKET_SAMPLE);
+    runners_proto_number(packet, SAMPLE_PID, sample->thread->pid);
+    runners_proto_number(packet, SAMPLE_TID, sample->thread->tid);
+    runners_proto_number(packet, SAMPLE_STACK, stack);
+    runners_proto_number(packet, SAMPLE_MODE, MODE_USER);
+    runners_proto_end(packet, place);
     end_packet(sampling, in_packet);
 }
 
-bool trace_perfetto_put_samples(const struct trace_perfetto *perfetto,
-                                const struct trace_reader *reader)
+bool runners_perfetto_put_samples(const struct runners_perfetto *perfetto,
+                                  const struct trace_reader *reader)
 {
     struct sampling sampling = {.perfetto = perfetto, .reader = reader};
     uint64_t origin = trace_reader_origin(reader).monotonic;

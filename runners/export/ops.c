@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* The activities that have a row; X(NAME, word). */
-#define TRACE_OPS(X)                                                           \
+#define OPS_COLUMNS(X)                                                         \
     X(KERNEL, "kernel")                                                        \
     X(GRAPH, "graph")                                                          \
     X(MEMCPY, "memcpy")                                                        \
@@ -144,7 +144,7 @@ static const char *kind_of(const struct op *op)
 #define TRACE_X(name, kind)                                                    \
     case TRACE_ACTIVITY_##name:                                                \
         return kind;
-        TRACE_OPS(TRACE_X)
+        OPS_COLUMNS(TRACE_X)
 #undef TRACE_X
     default:
         return NULL;
@@ -331,7 +331,7 @@ enum { COUNT = sizeof(columns) / sizeof(*columns) };
 
 /* ---- Rows ---- */
 
-void trace_ops_begin(FILE *stream)
+void runners_ops_begin(FILE *stream)
 {
     for (size_t i = 0; i < COUNT; i++)
         fprintf(stream, "%s%s", columns[i].name, i + 1 < COUNT ? "," : "\n");
@@ -339,7 +339,7 @@ void trace_ops_begin(FILE *stream)
 
 /* The recording that is being written. */
 struct writing {
-    struct trace_ops *ops;
+    struct runners_ops *ops;
     struct trace_reader *reader;
     const char *test;
     FILE *stream;
@@ -423,8 +423,8 @@ static int each_entry(struct writing *writing,
     return writing->failed ? -1 : 0;
 }
 
-int trace_ops_add(struct trace_ops *ops, struct trace_reader *reader,
-                  const char *test, const char *losses, FILE *stream)
+int runners_ops_add(struct runners_ops *ops, struct trace_reader *reader,
+                    const char *test, const char *losses, FILE *stream)
 {
     struct writing writing = {
         .ops = ops, .reader = reader, .test = test, .stream = stream};

@@ -26,15 +26,15 @@ static void put_tag(struct trace_text *text, unsigned field,
     put_varint(text, (uint64_t)field << 3 | type);
 }
 
-void trace_proto_number(struct trace_text *text, unsigned field,
-                        uint64_t number)
+void runners_proto_number(struct trace_text *text, unsigned field,
+                          uint64_t number)
 {
     put_tag(text, field, VARINT);
     put_varint(text, number);
 }
 
-void trace_proto_fixed64(struct trace_text *text, unsigned field,
-                         uint64_t number)
+void runners_proto_fixed64(struct trace_text *text, unsigned field,
+                           uint64_t number)
 {
     unsigned char bytes[8];
 
@@ -44,36 +44,37 @@ void trace_proto_fixed64(struct trace_text *text, unsigned field,
     trace_text_put(text, bytes, sizeof(bytes));
 }
 
-void trace_proto_double(struct trace_text *text, unsigned field, double number)
+void runners_proto_double(struct trace_text *text, unsigned field,
+                          double number)
 {
     uint64_t bits;
 
     memcpy(&bits, &number, sizeof(bits));
-    trace_proto_fixed64(text, field, bits);
+    runners_proto_fixed64(text, field, bits);
 }
 
-void trace_proto_bytes(struct trace_text *text, unsigned field,
-                       const void *bytes, size_t size)
+void runners_proto_bytes(struct trace_text *text, unsigned field,
+                         const void *bytes, size_t size)
 {
     put_tag(text, field, BYTES);
     put_varint(text, size);
     trace_text_put(text, bytes, size);
 }
 
-void trace_proto_string(struct trace_text *text, unsigned field,
-                        const char *string)
+void runners_proto_string(struct trace_text *text, unsigned field,
+                          const char *string)
 {
-    trace_proto_bytes(text, field, string, strlen(string));
+    runners_proto_bytes(text, field, string, strlen(string));
 }
 
-size_t trace_proto_begin(struct trace_text *text, unsigned field)
+size_t runners_proto_begin(struct trace_text *text, unsigned field)
 {
     put_tag(text, field, BYTES);
     trace_text_put(text, "\x80\x80\x80", SIZE_BYTES); /* and its NUL */
     return text->size;
 }
 
-void trace_proto_end(struct trace_text *text, size_t place)
+void runners_proto_end(struct trace_text *text, size_t place)
 {
     size_t size = text->size - place;
 

@@ -1,4 +1,4 @@
-/* trace_speedscope_test.c: writes profiles that speedscope can import. */
+/* runners_speedscope_test.c: writes profiles that speedscope can import. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 
 #include "tests/support/support.h"
 
-#include "trace/export/speedscope.h"
+#include "runners/export/speedscope.h"
 
-TestSuite(trace_speedscope, .init = test_folder, .timeout = 60);
+TestSuite(runners_speedscope, .init = test_folder, .timeout = 60);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
@@ -74,7 +74,7 @@ static void check_profile(const cJSON *file, const cJSON *profile)
 
 static cJSON *parsed(struct trace_reader *reader, const char *name)
 {
-    struct trace_speedscope speedscope;
+    struct runners_speedscope speedscope;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -82,9 +82,9 @@ static cJSON *parsed(struct trace_reader *reader, const char *name)
     cJSON *file;
 
     cr_assert_not_null(stream);
-    trace_speedscope_begin(&speedscope, stream, "a \"run\"");
-    cr_assert_eq(trace_speedscope_add(&speedscope, reader, name), 0);
-    cr_assert_eq(trace_speedscope_end(&speedscope), 0);
+    runners_speedscope_begin(&speedscope, stream, "a \"run\"");
+    cr_assert_eq(runners_speedscope_add(&speedscope, reader, name), 0);
+    cr_assert_eq(runners_speedscope_end(&speedscope), 0);
     fclose(stream);
     file = cJSON_Parse(text);
     cr_assert_not_null(file, "%s", text);
@@ -149,7 +149,7 @@ static const char *shape_of(const cJSON *file, int number)
 
 /* ---- Spans ---- */
 
-Test(trace_speedscope, opens_and_closes_nested_spans)
+Test(runners_speedscope, opens_and_closes_nested_spans)
 {
     struct trace_span_ref span;
     const cJSON *frame;
@@ -171,7 +171,7 @@ Test(trace_speedscope, opens_and_closes_nested_spans)
     cJSON_Delete(file);
 }
 
-Test(trace_speedscope, ends_a_span_with_the_one_in_which_it_begins)
+Test(runners_speedscope, ends_a_span_with_the_one_in_which_it_begins)
 {
     struct trace_span_ref one, other;
     struct trace_reader *reader;
@@ -194,7 +194,7 @@ Test(trace_speedscope, ends_a_span_with_the_one_in_which_it_begins)
     trace_reader_close(reader);
 }
 
-Test(trace_speedscope, closes_open_spans_with_the_recording)
+Test(runners_speedscope, closes_open_spans_with_the_recording)
 {
     struct trace_reader *reader;
     const cJSON *events;
@@ -220,7 +220,7 @@ static void *enters(void *span)
     return NULL;
 }
 
-Test(trace_speedscope, gives_each_thread_a_profile)
+Test(runners_speedscope, gives_each_thread_a_profile)
 {
     struct trace_span_ref span;
     cJSON *file;
@@ -241,7 +241,7 @@ Test(trace_speedscope, gives_each_thread_a_profile)
     cJSON_Delete(file);
 }
 
-Test(trace_speedscope, writes_no_profile_for_an_empty_recording)
+Test(runners_speedscope, writes_no_profile_for_an_empty_recording)
 {
     cJSON *file;
 
@@ -265,7 +265,7 @@ static void put_call(uint32_t thread)
     trace_device_put(&call);
 }
 
-Test(trace_speedscope, gives_each_stream_a_profile)
+Test(runners_speedscope, gives_each_stream_a_profile)
 {
     struct trace_activity activity;
     uint64_t now;
@@ -292,7 +292,7 @@ Test(trace_speedscope, gives_each_stream_a_profile)
     cJSON_Delete(file);
 }
 
-Test(trace_speedscope, puts_calls_into_the_spans_of_their_threads)
+Test(runners_speedscope, puts_calls_into_the_spans_of_their_threads)
 {
     struct trace_span_ref span;
     cJSON *file;
@@ -312,7 +312,7 @@ Test(trace_speedscope, puts_calls_into_the_spans_of_their_threads)
 /* ---- Any recording, and faults ---- */
 
 /* Spans that overlap, activities of several streams that do, too. */
-Test(trace_speedscope, is_balanced_for_any_slices)
+Test(runners_speedscope, is_balanced_for_any_slices)
 {
     struct trace_span_ref open[8] = {{0}};
     cJSON *file;
@@ -338,7 +338,7 @@ Test(trace_speedscope, is_balanced_for_any_slices)
     cJSON_Delete(file);
 }
 
-Test(trace_speedscope, reports_that_memory_is_exhausted)
+Test(runners_speedscope, reports_that_memory_is_exhausted)
 {
     struct trace_reader *reader;
     FILE *null = fopen("/dev/null", "we");
@@ -353,15 +353,15 @@ Test(trace_speedscope, reports_that_memory_is_exhausted)
     put_call(1);
     reader = test_read();
     do {
-        struct trace_speedscope speedscope;
+        struct runners_speedscope speedscope;
 
-        trace_speedscope_begin(&speedscope, null, "run");
+        runners_speedscope_begin(&speedscope, null, "run");
         errno = 0;
         test_fail_memory(++nth, true);
-        result = trace_speedscope_add(&speedscope, reader, "a test");
+        result = runners_speedscope_add(&speedscope, reader, "a test");
         cr_expect(!result || errno == ENOMEM);
         test_fail_memory(0, false);
-        trace_speedscope_end(&speedscope);
+        runners_speedscope_end(&speedscope);
     } while (nth < 3 || result);
     cr_expect_gt(nth, 8);
     trace_reader_close(reader);

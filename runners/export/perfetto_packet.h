@@ -1,13 +1,13 @@
 /* perfetto_packet.h: fields of packets, for the files of the exporter to
  * Perfetto's format. Private. */
-#ifndef TRACE_PERFETTO_PACKET_H
-#define TRACE_PERFETTO_PACKET_H
+#ifndef RUNNERS_PERFETTO_PACKET_H
+#define RUNNERS_PERFETTO_PACKET_H
 
 #include "perfetto.h"
 
 /* The fields of packets, from protos/perfetto/trace/trace_packet.proto. */
 enum {
-    TRACE_PACKET = 1,
+    PACKET = 1,
     PACKET_CLOCKS = 6,
     PACKET_TIMESTAMP = 8,
     PACKET_SEQUENCE = 10,
@@ -22,9 +22,9 @@ enum {
 
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
-/* trace_perfetto_put_samples writes the samples of a recording in its packet
+/* runners_perfetto_put_samples writes the samples of a recording in its packet
  * sequence, which has begun; false without memory. */
-bool trace_perfetto_put_samples(const struct trace_perfetto *,
-                                const struct trace_reader *);
+bool runners_perfetto_put_samples(const struct runners_perfetto *,
+                                  const struct trace_reader *);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* The profile of a thread or stream, which begins with its first frame. */
 struct profile {
-    struct trace_speedscope *speedscope;
+    struct runners_speedscope *speedscope;
     const struct trace_reader *reader;
     const struct trace_track *track;
     const struct trace_thread *thread; /* NULL: the track is a stream */
@@ -58,7 +58,7 @@ static void put_frame(struct trace_text *frames, const struct frame *frame)
 /* Returns the number of a frame. */
 static size_t number_of(struct profile *profile, const struct frame *frame)
 {
-    struct trace_speedscope *speedscope = profile->speedscope;
+    struct runners_speedscope *speedscope = profile->speedscope;
     uint64_t key = trace_hash_string(TRACE_HASH, frame->name);
     uintptr_t number = speedscope->numbers.count;
 
@@ -281,8 +281,9 @@ static void add_sampled_thread(struct profile *profile,
     write_text(profile);
 }
 
-int trace_speedscope_add_samples(struct trace_speedscope *speedscope,
-                                 struct trace_reader *reader, const char *name)
+int runners_speedscope_add_samples(struct runners_speedscope *speedscope,
+                                   struct trace_reader *reader,
+                                   const char *name)
 {
     struct profile profile = {
         .speedscope = speedscope, .reader = reader, .name = name};
@@ -303,12 +304,12 @@ int trace_speedscope_add_samples(struct trace_speedscope *speedscope,
 
 /* ---- Files ---- */
 
-void trace_speedscope_begin(struct trace_speedscope *speedscope, FILE *stream,
-                            const char *name)
+void runners_speedscope_begin(struct runners_speedscope *speedscope,
+                              FILE *stream, const char *name)
 {
     struct trace_text text = {0};
 
-    *speedscope = (struct trace_speedscope){.stream = stream};
+    *speedscope = (struct runners_speedscope){.stream = stream};
     trace_text_literal(&text,
                        "{\"$schema\":"
                        "\"https://www.speedscope.app/file-format-schema.json\","
@@ -321,8 +322,8 @@ void trace_speedscope_begin(struct trace_speedscope *speedscope, FILE *stream,
     trace_text_free(&text);
 }
 
-int trace_speedscope_add(struct trace_speedscope *speedscope,
-                         struct trace_reader *reader, const char *name)
+int runners_speedscope_add(struct runners_speedscope *speedscope,
+                           struct trace_reader *reader, const char *name)
 {
     struct trace_summary summary = trace_reader_summary(reader);
     struct profile profile = {.speedscope = speedscope,
@@ -346,7 +347,7 @@ int trace_speedscope_add(struct trace_speedscope *speedscope,
     return -1;
 }
 
-int trace_speedscope_end(struct trace_speedscope *speedscope)
+int runners_speedscope_end(struct runners_speedscope *speedscope)
 {
     struct trace_text *frames = &speedscope->frames;
     int result = frames->failed ? -1 : 0;
