@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
-#include "harness/criterion/main/runner.h"
 #include "harness/criterion/plan/plan.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/preflight.h"
@@ -21,6 +20,7 @@
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/past/history.h"
+#include "harness/run/program_run.h"
 #include "harness/session.h"
 #include "trace/base/file.h"
 #include "trace/base/text.h"
@@ -242,7 +242,8 @@ static void write_run(void)
     test_log_jsonl_open(&core.run, &core.options.output);
     test_log_jsonl_close(&core.run);
     test_log_filters_find_unmatched(&core.filters, &core.run);
-    test_log_run_end(&core.run, &core.options, &core.filters, &history, true);
+    test_log_program_end(&core.run, &core.options, &core.filters, &history,
+                         true);
     test_log_history_free(&history);
     if (core.run.foreign || test_log_core_is_written(&core.run))
         test_log_core_remove_journal(&core.run);
@@ -322,20 +323,10 @@ static int begin_recording(void)
 
 static int open_run(char *program)
 {
-    const struct test_log_session *session = test_log_session();
-
-    core.run.start = trace_anchor_now();
-    core.run.parent = test_log_parent_of(session);
-    core.run.foreign = core.run.parent.folder;
-    if (core.run.foreign && session->start)
-        core.run.start = test_log_anchor_of(session->start);
-    test_log_handover_begin(core.run.parent.results);
+    test_log_program_begin(&core.run, (char *[]){program, NULL});
     judge_last();
-    core.run.executable = program;
-    core.run.command = test_log_command_of((char *[]){program, NULL});
     core.run.annotated = true;
     core.run.flagless = true;
-    core.run.static_max = trace_static_max();
     core.run.dir_given = core.options.dir_given;
     core.run.scratch_word = "off"; /* it would move while children record */
     test_log_filters_check(&core.filters, &core.options, !core.run.foreign);

@@ -9,13 +9,11 @@
 
 #include "harness/core/core_run.h"
 #include "harness/core/in_process.h"
-#include "harness/criterion/main/runner.h"
 #include "harness/machine/notice.h"
 #include "harness/pending_output.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/run/index/index.h"
-#include "harness/run/past/history.h"
+#include "harness/run/finish_run.h"
 #include "harness/session.h"
 
 /* Returns the name of the only program, to be freed; NULL if there are none or
@@ -138,19 +136,21 @@ static void say(const struct test_log_run *run)
 
 static void judge(struct test_log_run *run, struct test_log_journal *journal)
 {
-    struct test_log_options options = {.profiler = trace_profiler_default};
+    char dir[PATH_MAX];
+    const struct test_log_options options = {.profiler = trace_profiler_default,
+                                             .dir = dir};
+
+    snprintf(dir, sizeof(dir), "%s", run->path);
+    *strrchr(dir, '/') = '\0';
 
     take_facts(run, journal);
     test_log_core_results(run, 0, journal, &options.output.style, false);
     run->took = last_end(run);
-    test_log_jsonl_open(run, &options.output);
-    test_log_jsonl_close(run);
-    test_log_run_write(run, &options);
-    test_log_reports_write(run, &options.output);
+    test_log_run_finish(
+        run, &(struct test_log_finish){.options = &options,
+                                       .without = TEST_LOG_WITHOUT(PRUNE)});
     if (test_log_core_is_written(run))
         test_log_core_remove_journal(run);
-    test_log_history_update_beside(run);
-    test_log_index_write(run);
     say(run);
 }
 

@@ -123,8 +123,10 @@ int test_log_options_read(struct test_log_options *, int argc, char **argv,
 
 void test_log_options_free(struct test_log_options *);
 
-/* test_log_options_select tells whether patterns or words select tests. */
+/* test_log_options_select tells whether patterns or words select tests;
+ * test_log_options_take_all, whether neither these nor shards do. */
 bool test_log_options_select(const struct test_log_options *);
+bool test_log_options_take_all(const struct test_log_options *);
 
 /* test_log_override_of returns the retries of a test, whether it is serial, and
  * the timeout that testlog.conf sets for it, or 0. test_log_most_retries
@@ -145,11 +147,19 @@ const char *test_log_flavour_given(const struct test_log_options *);
 void test_log_copy_settings(struct test_log_run *,
                             const struct test_log_options *);
 
-/* ---- plan/rerun.c ---- */
+/* ---- rerun.c ---- */
 
-/* test_log_remember adds a run with these options to the history. */
-void test_log_remember(const struct test_log_run *,
-                       const struct test_log_options *);
+struct test_log_history;
+
+/* test_log_rerun_name returns the name of a program (a path) in the history. */
+const char *test_log_rerun_name(const char *program);
+
+/* test_log_rerun_choose, for --failed and --failed-first, stores the failed
+ * tests of a program (a path) in options->only; NULL if all run. Without a
+ * history it prints so. False if --failed leaves no test. */
+bool test_log_rerun_choose(struct test_log_options *,
+                           const struct test_log_history *,
+                           const char *program);
 
 /* The notice if --failed leaves no test. */
 #define TEST_LOG_NONE_FAILED                                                   \

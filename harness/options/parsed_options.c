@@ -33,6 +33,11 @@ bool test_log_options_select(const struct test_log_options *options)
     return options->pattern_count || options->word_count;
 }
 
+bool test_log_options_take_all(const struct test_log_options *options)
+{
+    return !test_log_options_select(options) && !options->shard.total;
+}
+
 const char *test_log_flavour_given(const struct test_log_options *options)
 {
     static char counted[64];
@@ -52,8 +57,8 @@ void test_log_copy_settings(struct test_log_run *run,
     run->record_origin = strdup(options->record.origin);
     run->shard = options->shard;
     run->rank = options->rank;
-    run->whole = !test_log_options_select(options) && !options->shard.total &&
-                 !options->failed && options->repeat < 2;
+    run->whole = test_log_options_take_all(options) && !options->failed &&
+                 options->repeat < 2;
     run->retries = test_log_most_retries(options);
     run->repeat = options->repeat;
     run->render_all = options->render_all || options->output.show_output;

@@ -2,7 +2,6 @@
  * machines. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,14 +10,11 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/remove_tree.h"
 #include "harness/options/options.h"
-#include "harness/run/files/writers.h"
-#include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/run/index/index.h"
 #include "harness/run/model/gpu_summary.h"
-#include "harness/run/page/report_html.h"
-#include "harness/run/past/history.h"
+#include "harness/run/finish_run.h"
 #include "harness/run/terminal/terminal.h"
 #include "merge.h"
 #include "runners/runners.h"
@@ -91,84 +87,42 @@ static int check_output(const struct merge *merge, const char *output)
     return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type,
-                        struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-/* ---- Its files ---- */
-
-static int write_files(struct merge *merge,
-                       const struct test_log_output *output)
-{
-    struct test_log_run *run = &merge->run;
-    struct test_log_page page = {.run = run, .fail_log = output->fail_log};
-
-    run->output = output;
-    test_log_jsonl_open(run, output);
-    test_log_jsonl_close(run);
-    if (test_log_write_results(run, "results.tsv") ||
-        test_log_write_summary(run, "summary.tsv") ||
-        test_log_write_junit(run, "junit.xml") ||
-        test_log_write_trace(run, "trace.json"))
-        return -1;
-    test_log_page_write(&page);
-    test_log_reports_write(run, output);
-    return test_log_write_run_json(run, "run.json");
-}
-
-static int fill(struct merge *merge, const struct test_log_output *output)
-{
-    if (merge_files_link(merge) || merge_clocks_apply(merge))
-        return -1;
-    merge_tests_sort(merge);
-    return write_files(merge, output);
-}
-
-/* ---- History ---- */
-
-/* Cuts the last part of a path, with slashes; "" if there is no other. */
-static void cut_last(char *path)
-{
-    size_t size = strlen(path);
-
-    while (size && path[size - 1] == '/')
-        size--;
-    while (size && path[size - 1] != '/')
-        size--;
-    while (size > 1 && path[size - 1] == '/')
-        size--;
-    path[size] = '\0';
-}
-
-/* A run that is made where runs go is remembered like the others there. */
-static void remember(const struct test_log_run *run)
-{
-    char dir[PATH_MAX], parent[PATH_MAX], real[PATH_MAX], *no_folder[] = {NULL};
-    struct test_log_options options;
-
-    snprintf(dir, sizeof(dir), "%s", run->path);
-    cut_last(dir);
-    if (runners_settings(&options, "merge", no_folder))
-        return;
-    if (dir[0] && realpath(dir, parent) && realpath(options.dir, real) &&
-        !strcmp(parent, real)) {
-        test_log_history_update(run, dir, false, false);
-        test_log_index_write(run);
-    }
-    test_log_options_free(&options);
-}
-
 /* ---- The command ---- */
 
-static void print(const struct merge *merge,
-                  const struct test_log_output *output)
+/* run.json comes last: without it, the merge was killed. */
+static int write_files(struct merge *merge)
+{
+    struct test_log_finish finish = {
+        .options = &merge->options,
+        .without = TEST_LOG_WITHOUT(RUN_JSON) | TEST_LOG_WITHOUT(PAST) |
+                   TEST_LOG_WITHOUT(PRUNE) | TEST_LOG_WITHOUT(INDEX),
+        .otherwise = "the merged run is removed"};
+
+    merge->run.output = &merge->options.output;
+    if (test_log_run_finish(&merge->run, &finish))
+        return -1;
+    finish.without = TEST_LOG_WITHOUT(LINES) | TEST_LOG_WITHOUT(FILES) |
+                     TEST_LOG_WITHOUT(PAGE) | TEST_LOG_WITHOUT(REPORTS) |
+                     TEST_LOG_WITHOUT(PRUNE);
+    return test_log_run_finish(&merge->run, &finish);
+}
+
+/* Makes the new run's content; -1 if it has printed why it cannot. */
+static int fill(struct merge *merge)
+{
+    if (!merge_files_link(merge) && !merge_clocks_apply(merge)) {
+        merge_tests_sort(merge);
+        return write_files(merge);
+    }
+    test_log_notice("merge: cannot write to %s: %s; the merged run is removed",
+                    merge->run.path, strerror(errno));
+    return -1;
+}
+
+static void print(const struct merge *merge)
 {
     const struct test_log_run *run = &merge->run;
+    const struct test_log_output *output = &merge->options.output;
 
     merge_clocks_print(merge);
     test_log_gpu_summary_print(run);
@@ -187,8 +141,7 @@ static int code_of(const struct merge *merge)
                                       : TEST_LOG_EXIT_NO_TEST;
 }
 
-static int make_run(struct merge *merge, const char *output,
-                    const struct test_log_output *printed)
+static int make_run(struct merge *merge, const char *output)
 {
     int status;
 
@@ -197,27 +150,34 @@ static int make_run(struct merge *merge, const char *output,
         test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
         return TEST_LOG_EXIT_USAGE;
     }
-    if (fill(merge, printed)) {
-        test_log_notice("merge: cannot write to %s: %s; removing it", output,
-                        strerror(errno));
-        nftw(output, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    if (fill(merge)) {
+        test_log_remove_tree(AT_FDCWD, output);
         return TEST_LOG_EXIT_FAILED;
     }
     status = merge_durations_write(merge);
-    remember(&merge->run);
-    print(merge, printed);
+    print(merge);
     return runners_written("merge",
                            status ? TEST_LOG_EXIT_FAILED : code_of(merge));
+}
+
+/* A merge takes no other setting of what tests print and write. */
+static int read_settings(struct test_log_options *options)
+{
+    char *no_folder[] = {NULL};
+
+    if (runners_settings(options, "merge", no_folder))
+        return -1;
+    options->output = (struct test_log_output){
+        .fail_log = options->output.fail_log,
+        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
+    return 0;
 }
 
 static int merge_all(struct merge *merge, char **words, size_t count,
                      const char *output)
 {
-    const struct test_log_output printed = {
-        .fail_log = 20,
-        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
-
-    if (merge_sources_read(merge, words, count) ||
+    if (read_settings(&merge->options) ||
+        merge_sources_read(merge, words, count) ||
         check_output(merge, output) || merge_durations_read(merge) ||
         merge_clocks_align(merge))
         return TEST_LOG_EXIT_USAGE;
@@ -225,7 +185,7 @@ static int merge_all(struct merge *merge, char **words, size_t count,
         test_log_notice("merge: out of memory");
         return TEST_LOG_EXIT_FAILED;
     }
-    return make_run(merge, output, &printed);
+    return make_run(merge, output);
 }
 
 /* Reads --align or --history; false if it has printed that it is empty. */
@@ -312,5 +272,6 @@ int runners_merge_runs(int argc, char **argv)
             merge_all(&merge, argv + optind, (size_t)(argc - optind), output);
     merge_sources_free(&merge);
     test_log_durations_free(&merge.before);
+    test_log_options_free(&merge.options);
     return code;
 }

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "harness/options/options.h"
 #include "harness/run/model/model.h"
 #include "harness/run/past/durations.h"
 #include "runners/run/run.h"
@@ -41,6 +42,7 @@ struct merge_source {
 };
 
 struct merge {
+    struct test_log_options options;
     struct test_log_run run; /* the merged one */
     struct merge_source *sources;
     size_t count;

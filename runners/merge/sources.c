@@ -453,17 +453,12 @@ static void find_label(struct merge *merge, size_t number)
 
 static int find_all(struct merge *merge, char **words, size_t count)
 {
-    struct test_log_options options;
-    char *no_folder[] = {NULL};
     int status = 0;
 
-    if (runners_settings(&options, "merge", no_folder))
-        return -1;
     for (size_t i = 0; i < count && !status; i++) {
-        status = find(merge, &merge->sources[i], options.dir, words[i]);
+        status = find(merge, &merge->sources[i], merge->options.dir, words[i]);
         merge->count++;
     }
-    test_log_options_free(&options);
     return status;
 }
 

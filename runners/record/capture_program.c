@@ -12,9 +12,7 @@
 
 #include "harness/machine/notice.h"
 #include "harness/machine/remove_tree.h"
-#include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/run/index/index.h"
 #include "runners/record/capture_program.h"
 #include "runners/record/recorded_run.h"
 #include "runners/runners.h"
@@ -285,11 +283,6 @@ static int write_run(struct capture *capture, uint64_t began, bool over)
     if (is_empty(capture))
         return say_no_call(capture, end.duration);
     runners_recorded_write(run, &capture->options, &end, capture->folder);
-    if (!capture->arguments.output) {
-        test_log_old_runs_prune(run, capture->options.dir,
-                                capture->options.keep);
-        test_log_index_write(run);
-    }
     puts(run->path);
     return runners_written("capture", TEST_LOG_EXIT_PASSED);
 }

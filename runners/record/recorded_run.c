@@ -9,13 +9,10 @@
 
 #include "harness/criterion/watch/sampling.h"
 #include "harness/machine/notice.h"
-#include "harness/machine/preflight.h"
 #include "harness/run/files/writers.h"
-#include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/folder/scratch.h"
-#include "harness/run/index/index.h"
-#include "harness/run/page/report_html.h"
+#include "harness/run/finish_run.h"
 #include "harness/run/terminal/terminal.h"
 #include "runners/record/recorded_run.h"
 #include "runners/run/run.h"
@@ -167,15 +164,10 @@ void runners_recorded_write(struct test_log_run *run,
 
     add_samples(run, folder);
     add_processes(run, end, &style, folder);
-    test_log_jsonl_open(run, &options->output);
-    test_log_jsonl_close(run);
-    if (!run->commit)
-        run->commit = test_log_commit();
-    runners_write(run);
-    test_log_page_write(&(struct test_log_page){
-        .run = run, .fail_log = options->output.fail_log});
-    test_log_reports_write(run, &options->output);
-    runners_end_scratch(run, options);
+    test_log_run_finish(
+        run, &(struct test_log_finish){.options = options,
+                                       .without = TEST_LOG_WITHOUT(PAST),
+                                       .compress = runners_compress_run});
 }
 
 /* ---- Begin and end ---- */
@@ -199,9 +191,7 @@ void runners_recorded_open(struct test_log_run *run,
 void runners_recorded_end(struct test_log_run *run,
                           const struct test_log_options *options)
 {
-    test_log_old_runs_prune(run, options->dir, options->keep);
-    test_log_index_write(run);
     fprintf(stderr, "run: %s\n", run->path);
     test_log_show_page(run, &options->output);
-    runners_compress(run, &options->profiler, runners_interrupted);
+    runners_compress_run(run, options);
 }

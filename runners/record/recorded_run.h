@@ -33,7 +33,7 @@ void runners_free_modules(struct dl_phdr_info *);
 /* runners_recorded_open makes the folders of a run of a program, and sets
  * `folder`, which has PATH_MAX bytes, to that of its processes; "" if it has
  * printed why that failed. runners_recorded_end prints where the run is, once
- * its files are written, and removes old runs. */
+ * its files are written. */
 void runners_recorded_open(struct test_log_run *,
                            const struct test_log_options *, const char *program,
                            char *folder);
@@ -41,7 +41,7 @@ void runners_recorded_end(struct test_log_run *,
                           const struct test_log_options *);
 
 /* runners_recorded_write adds the process.PID in `folder`, which is that of the
- * run's program, as results, and writes the files of the run. */
+ * run's program, as results, and finishes the run. */
 void runners_recorded_write(struct test_log_run *,
                             const struct test_log_options *,
                             const struct recorded_end *, const char *folder);

@@ -22,7 +22,6 @@
 #include "harness/criterion/watch/jobs.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
-#include "harness/machine/preflight.h"
 #include "harness/machine/process_tree.h"
 #include "harness/machine/remove_tree.h"
 #include "harness/machine/tsv.h"
@@ -30,9 +29,7 @@
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/run/index/index.h"
-#include "harness/run/page/report_html.h"
-#include "harness/run/past/history.h"
+#include "harness/run/finish_run.h"
 #include "harness/session.h"
 #include "run.h"
 #include "runners/runs/run_json.h"
@@ -329,16 +326,13 @@ static void write_files(const char *path, const char *start,
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
         run->took = last_end(run);
         run->interrupted = all ? 0 : SIGTERM;
-        if (!run->commit)
-            run->commit = test_log_commit();
-        runners_write(run);
-        if (all)
-            test_log_history_update_beside(run);
-        test_log_page_write(&(struct test_log_page){
-            .run = run, .fail_log = options->output.fail_log});
-        test_log_index_write(run);
         run->parent.part = false; /* its reports are the whole run's */
-        test_log_reports_write(run, &options->output);
+        test_log_run_finish(run,
+                            &(struct test_log_finish){
+                                .options = options,
+                                .without = TEST_LOG_WITHOUT(LINES) |
+                                           TEST_LOG_WITHOUT(PRUNE) |
+                                           (all ? 0 : TEST_LOG_WITHOUT(PAST))});
     }
     trace_table_free(&whole.numbers);
     test_log_run_free(run);

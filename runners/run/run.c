@@ -16,12 +16,10 @@
 #include "harness/options/filters.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
-#include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/folder/scratch.h"
-#include "harness/run/index/index.h"
-#include "harness/run/model/gpu_summary.h"
-#include "harness/run/page/report_html.h"
+#include "harness/run/past/history.h"
+#include "harness/run/finish_run.h"
 #include "harness/run/terminal/terminal.h"
 #include "harness/session.h"
 #include "run.h"
@@ -81,12 +79,11 @@ static int run_apart(const struct programs *programs)
 
 /* ---- The whole run ---- */
 
-bool runners_end_scratch(struct test_log_run *run,
-                         const struct test_log_options *options)
+void runners_compress_run(const struct test_log_run *run,
+                          const struct test_log_options *options)
 {
-    if (run->scratch)
-        runners_compress(run, &options->profiler, runners_interrupted);
-    return test_log_scratch_end(run);
+    if (options->profiler.compress)
+        runners_compress(run, runners_interrupted);
 }
 
 static bool failed_in(const struct test_log_run *run, const char *folder)
@@ -189,30 +186,6 @@ static char *quoted(const struct programs *programs,
     return text.data;
 }
 
-static void write_page(const struct test_log_run *run,
-                       const struct programs *programs,
-                       const struct test_log_options *options,
-                       const char *rerun)
-{
-    struct test_log_page_program *all =
-        calloc(programs->count + 1, sizeof(*all));
-    struct test_log_page page = {.run = run,
-                                 .rerun = rerun,
-                                 .programs = all,
-                                 .program_count = all ? programs->count : 0,
-                                 .fail_log = options->output.fail_log};
-
-    for (size_t i = 0; i < page.program_count; i++)
-        all[i] = (struct test_log_page_program){
-            .folder = programs->all[i].folder,
-            .command = quoted(programs, &programs->all[i]),
-            .foreign = programs->all[i].framework};
-    test_log_page_write(&page);
-    for (size_t i = 0; i < page.program_count; i++)
-        free(all[i].command);
-    free(all);
-}
-
 /* The command that debugs the program of a test; NULL: unknown. */
 static char *debugged(const struct programs *programs,
                       const struct test_log_result *result)
@@ -251,50 +224,55 @@ static bool has_unnamed_failure(const struct test_log_run *run,
     return false;
 }
 
-static void print_summary(const struct test_log_run *run,
-                          const struct programs *programs, const char *rerun)
+/* Finds the commands, to be freed, that run failed tests again and debug the
+ * first one; none if a test failed that no command can run alone. */
+static void find_commands(const struct test_log_run *run,
+                          const struct programs *programs, char **rerun,
+                          char **debug)
 {
-    char *program = debugged(programs, test_log_first_failed(run));
-
+    *rerun = *debug = NULL;
     if (has_unnamed_failure(run, programs))
-        test_log_print_summary(run, NULL, NULL);
-    else
-        test_log_print_summary(run, rerun ? rerun : "testlog run", program);
-    free(program);
+        return;
+    *rerun = command_of(programs, run);
+    if (!*rerun)
+        *rerun = strdup("testlog run");
+    *debug = debugged(programs, test_log_first_failed(run));
 }
 
 static void finish(struct test_log_run *run, const struct programs *programs,
                    const struct test_log_options *options,
                    const struct test_log_history *last, int code)
 {
-    char *rerun = command_of(programs, run);
+    struct test_log_page_program *all =
+        calloc(programs->count + 1, sizeof(*all));
+    size_t count = all ? programs->count : 0;
+    char *command = command_of(programs, run), *rerun, *debug;
 
-    if (!run->commit)
-        run->commit = test_log_commit();
-    runners_write(run);
-    write_page(run, programs, options, rerun);
-    test_log_reports_write(run, &options->output);
-    if (runners_end_scratch(run, options))
-        test_log_remember(run, options);
-    test_log_old_runs_prune(run, options->dir, options->keep);
-    test_log_index_write(run);
-    test_log_print_unmatched(run);
-    if (!test_log_devices_without_cuda(run))
-        test_log_gpu_print(&run->gpu);
-    test_log_devices_print(run);
-    test_log_gpu_summary_print(run);
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct test_log_page_program){
+            .folder = programs->all[i].folder,
+            .command = quoted(programs, &programs->all[i]),
+            .foreign = programs->all[i].framework};
+    test_log_run_finish(
+        run,
+        &(struct test_log_finish){
+            .options = options,
+            .page = {.rerun = command, .programs = all, .program_count = count},
+            .without = TEST_LOG_WITHOUT(LINES),
+            .all = test_log_options_take_all(options),
+            .compress = runners_compress_run});
+    for (size_t i = 0; i < count; i++)
+        free(all[i].command);
+    free(all);
+    free(command);
     if (code == TEST_LOG_EXIT_NO_TEST)
         say_no_match(programs, options);
     if (code == TEST_LOG_EXIT_PASSED)
         test_log_print_empty_shard(run);
-    test_log_print_slow(run, &options->output);
-    test_log_print_times(run, &options->output, last);
-    print_summary(run, programs, rerun);
-    test_log_show_page(run, &options->output);
-    test_log_github_summary(run);
-    test_log_github_end(run);
-    test_log_print_closing(run, &options->output);
+    find_commands(run, programs, &rerun, &debug);
+    test_log_run_print(run, options, last, rerun, debug);
     free(rerun);
+    free(debug);
 }
 
 /* ctest calls a test skipped that exits with this code. */
@@ -305,12 +283,14 @@ static int finish_joined(struct joined *joined, const struct test_log_run *run,
                          const struct test_log_options *options, int code)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    char *rerun = command_of(programs, run);
+    char *rerun, *debug;
 
     test_log_reports_write(run, &options->output);
     runners_join_end(joined, options);
-    print_summary(run, programs, rerun);
+    find_commands(run, programs, &rerun, &debug);
+    test_log_print_summary(run, rerun, debug);
     free(rerun);
+    free(debug);
     return code == TEST_LOG_EXIT_PASSED && sums.skipped && !sums.passed
                ? SKIPPED_CODE
                : code;
@@ -392,7 +372,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
         finish(&run, programs, options, last, code);
     if (code == TEST_LOG_EXIT_NO_TEST && options->pass_with_no_tests)
         code = TEST_LOG_EXIT_PASSED;
-    runners_compress(&run, &options->profiler, runners_interrupted);
+    runners_compress_run(&run, options);
     test_log_filters_free(&filters);
     test_log_run_free(&run);
     return code;

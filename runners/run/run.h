@@ -18,17 +18,12 @@ struct test_log_history;
 struct test_log_options;
 struct test_log_run;
 
-/* ---- write_run.c ---- */
-
-/* runners_write writes the files of a whole run. */
-void runners_write(const struct test_log_run *);
-
 /* ---- run.c ---- */
 
-/* runners_end_scratch compresses a run and moves it from its scratch folder, if
- * it has one; false if it has printed why it cannot. */
-bool runners_end_scratch(struct test_log_run *,
-                         const struct test_log_options *);
+/* runners_compress_run compresses the recordings of a run, unless the options
+ * refuse. */
+void runners_compress_run(const struct test_log_run *,
+                          const struct test_log_options *);
 
 /* ---- receive_results.c: results on their way from a program ---- */
 

@@ -373,14 +373,12 @@ static bool copy(void *opaque, FILE *in, uint64_t size, FILE *out)
     return true;
 }
 
-void runners_compress(const struct test_log_run *run,
-                      const struct trace_profiler *profiler,
-                      int (*interrupted)(void))
+void runners_compress(const struct test_log_run *run, int (*interrupted)(void))
 {
     const struct test_log_compressor compressor = {
         .suffix = ".zst",
         .copy = copy,
-        .context = profiler->compress ? ZSTD_createCCtx() : NULL,
+        .context = ZSTD_createCCtx(),
         .stopped = interrupted,
     };
 

@@ -158,9 +158,8 @@ void runners_print_unmatched(const struct log_filter *, const char *origin,
 
 /* runners_compress replaces the large recordings of a run with recording.zst,
  * except those that a process still writes to. It stops when `interrupted`
- * returns true, and does nothing with compress=0 in the options. */
-void runners_compress(const struct test_log_run *,
-                      const struct trace_profiler *, int (*interrupted)(void));
+ * returns true. */
+void runners_compress(const struct test_log_run *, int (*interrupted)(void));
 
 /* runners_is_link tells whether a path is a link, which a run that came from
  * elsewhere may have to what is not its own.

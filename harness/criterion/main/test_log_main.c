@@ -24,6 +24,7 @@
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/scratch.h"
 #include "harness/run/past/history.h"
+#include "harness/run/program_run.h"
 #include "harness/session.h"
 #include "harness/symbols/symbols.h"
 #include "runner.h"
@@ -160,7 +161,7 @@ static int run_watched(struct criterion_test_set *set,
     test_log_functions_find_unmatched(run, options);
     if (!matched && !run->foreign)
         print_no_match(options);
-    test_log_run_end(run, options, &filters, history, matched);
+    test_log_program_end(run, options, &filters, history, matched);
     test_log_supervisor_end();
     test_log_jobs_free(runner);
     test_log_filters_free(&filters);
@@ -183,27 +184,19 @@ static int print_nothing_failed(const struct test_log_run *run,
 static int run_tests(struct criterion_test_set *set,
                      struct test_log_options *options, char **argv)
 {
-    const struct test_log_session *session = test_log_session();
     const char *program = argv[0];
-    struct test_log_run run = {.start = trace_anchor_now(),
-                               .parent = test_log_parent_of(session)};
+    struct test_log_run run;
     struct test_log_history history;
-    int code;
-
-    run.foreign = run.parent.folder;
-    if (!run.foreign && !test_log_scratch_check(options->scratch))
-        return TEST_LOG_EXIT_USAGE;
-    if (run.foreign && session->start) /* all programs count from there */
-        run.start = test_log_anchor_of(session->start);
-    test_log_handover_begin(run.parent.results);
+    int code = TEST_LOG_EXIT_USAGE;
 
     setlocale(LC_NUMERIC, "C"); /* numbers in files have a decimal point */
-    run.command = test_log_command_of(argv);
-    run.executable = program;
+    test_log_program_begin(&run, argv);
+    if (!run.foreign && !test_log_scratch_check(options->scratch))
+        goto out;
     run.annotated = test_log_annotated() || options->all_tests;
-    run.static_max = trace_static_max();
     test_log_history_open(&history, run.foreign ? NULL : options->dir,
-                          session->history, test_log_flavour_given(options));
+                          test_log_session()->history,
+                          test_log_flavour_given(options));
     test_log_history_read(&history, test_log_rerun_name(program));
     test_log_shard_recall_program(options, &history,
                                   test_log_rerun_name(program));
@@ -212,6 +205,7 @@ static int run_tests(struct criterion_test_set *set,
     else
         code = run_watched(set, options, &history, &run);
     test_log_history_free(&history);
+out:
     test_log_run_free(&run);
     return code;
 }

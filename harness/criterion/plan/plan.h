@@ -123,18 +123,6 @@ void test_log_list_past(struct trace_text *, const struct test_log_history *,
 void test_log_list_tags(struct trace_text *, const struct test_log_options *,
                         const char *suite, const char *test);
 
-/* ---- rerun.c ---- */
-
-/* test_log_rerun_name returns the name of a program (a path) in the history. */
-const char *test_log_rerun_name(const char *program);
-
-/* test_log_rerun_choose, for --failed and --failed-first, stores the failed
- * tests of a program (a path) in options->only; NULL if all run. Without a
- * history it prints so. False if --failed leaves no test. */
-bool test_log_rerun_choose(struct test_log_options *,
-                           const struct test_log_history *,
-                           const char *program);
-
 /* ---- prepare.c ---- */
 
 /* ---- filter_functions.c: --functions and --lines ---- */

@@ -335,6 +335,22 @@ int test_log_run_open_at(struct test_log_run *run, const char *path,
     return program ? make_program(run, program) : 0;
 }
 
+bool test_log_run_is_in(const struct test_log_run *run, const char *dir)
+{
+    char path[PATH_MAX], parent[PATH_MAX], real[PATH_MAX];
+    size_t size = run->path ? strlen(run->path) : 0;
+
+    while (size > 1 && run->path[size - 1] == '/')
+        size--;
+    while (size && run->path[size - 1] != '/')
+        size--;
+    return run->path &&
+           snprintf(path, sizeof(path), "%.*s.", (int)size, run->path) <
+               PATH_MAX &&
+           realpath(path, parent) && realpath(dir, real) &&
+           !strcmp(parent, real);
+}
+
 uint64_t test_log_file_limit(void)
 {
     struct rlimit limit;

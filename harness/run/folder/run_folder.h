@@ -22,6 +22,10 @@ int test_log_run_open(struct test_log_run *, const char *dir,
 int test_log_run_open_at(struct test_log_run *, const char *path,
                          const char *program);
 
+/* test_log_run_is_in tells whether a run is in the folder `dir`: it may be in a
+ * temporary one. */
+bool test_log_run_is_in(const struct test_log_run *, const char *dir);
+
 /* test_log_program_name returns the name of the number-th program with a base
  * name, "name" or "name~2", to be freed; NULL without memory. */
 char *test_log_program_name(const char *program, unsigned number);

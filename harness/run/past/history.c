@@ -319,21 +319,12 @@ static int update_all(const struct test_log_run *run, const char *path,
     return status;
 }
 
-/* Whether the run is in `dir`: it may be in a temporary folder. */
-static bool is_in(const struct test_log_run *run, const char *dir)
-{
-    size_t size = strlen(dir);
-
-    return run->path && !strncmp(run->path, dir, size) &&
-           run->path[size] == '/';
-}
-
 void test_log_history_update(const struct test_log_run *run, const char *dir,
                              bool whole, bool failed)
 {
     char *path;
 
-    if (run->parent.nested || run->refused || !is_in(run, dir))
+    if (run->parent.nested || run->refused)
         return;
     path = path_in(dir);
     if (!path || update_all(run, path, whole, failed))
@@ -341,16 +332,4 @@ void test_log_history_update(const struct test_log_run *run, const char *dir,
                         "run",
                         path ? path : dir, strerror(errno));
     free(path);
-}
-
-void test_log_history_update_beside(const struct test_log_run *run)
-{
-    char *dir = strdup(run->path);
-    char *slash = dir ? strrchr(dir, '/') : NULL;
-
-    if (slash && slash != dir) {
-        *slash = '\0';
-        test_log_history_update(run, dir, false, false);
-    }
-    free(dir);
 }

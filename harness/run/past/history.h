@@ -51,10 +51,6 @@ const struct test_log_past *test_log_history_of(const struct test_log_history *,
 void test_log_history_update(const struct test_log_run *, const char *dir,
                              bool whole, bool failed);
 
-/* test_log_history_update_beside adds a run to the history in the folder of the
- * run's folder. Tests that did not run keep what is known of them. */
-void test_log_history_update_beside(const struct test_log_run *);
-
 /* ---- history_file.c: the file of one program ---- */
 
 /* test_log_history_parse adds a line, which it changes; a malformed one adds

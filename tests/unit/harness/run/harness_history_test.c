@@ -212,15 +212,6 @@ Test(harness_history, follows_no_link)
     cr_expect_eq(history.count, 0);
 }
 
-Test(harness_history, a_run_elsewhere_is_not_added)
-{
-    add("p", "s/test", TEST_LOG_OUTCOME_FAILED, 1);
-    run.path = strdup("/tmp/testlog-1");
-    test_log_history_update(&run, dir, true, false);
-    test_log_history_open(&history, dir, NULL, NULL);
-    cr_expect_null(history.path);
-}
-
 Test(harness_history, keeps_the_tests_of_runs_that_end_together)
 {
     for (int i = 0; i < 8; i++)

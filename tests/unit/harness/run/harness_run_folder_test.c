@@ -214,3 +214,35 @@ Test(harness_run_folder, fails_and_reports_if_no_folder_is_writable)
     cr_expect_not_null(strstr(printed, "this run keeps no logs and traces\n"),
                        "%s", printed);
 }
+
+static bool is_in(const char *path, const char *folder)
+{
+    char at[PATH_MAX], in[PATH_MAX];
+    struct test_log_run one = {.path = at};
+
+    snprintf(at, sizeof(at), "%s/%s", test_path("."), path);
+    snprintf(in, sizeof(in), "%s/%s", test_path("."), folder);
+    return test_log_run_is_in(&one, in);
+}
+
+/* Only such runs are remembered, removed and listed in index.html. */
+Test(harness_run_folder, tells_whether_a_run_is_in_a_folder)
+{
+    const struct test_log_run nowhere = {.path = NULL};
+
+    cr_assert_eq(mkdir(test_path("runs"), 0777), 0);
+    cr_assert_eq(mkdir(test_path("other"), 0777), 0);
+    cr_assert_eq(symlink("runs", test_path("link")), 0);
+    cr_expect(is_in("runs/a", "runs"));
+    cr_expect(is_in("runs/a/", "runs/"));
+    cr_expect(is_in("other/../runs//a", "link"));
+    cr_expect_not(is_in("other/a", "runs"));
+    cr_expect_not(is_in("runs/a/b", "runs"));
+    cr_expect_not(is_in("runs", "runs"));
+    cr_expect_not(is_in("gone/a", "gone"));
+    cr_expect_not(test_log_run_is_in(&nowhere, "."));
+    cr_expect(
+        test_log_run_is_in(&(struct test_log_run){.path = (char *)"a"}, "."));
+    cr_expect(
+        test_log_run_is_in(&(struct test_log_run){.path = (char *)"/a"}, "/"));
+}

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/criterion/plan/plan.h"
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
 #include "harness/run/past/history.h"
@@ -16,15 +15,6 @@ const char *test_log_rerun_name(const char *program)
     const char *given = test_log_session()->program;
 
     return given ? given : trace_base_name(program);
-}
-
-void test_log_remember(const struct test_log_run *run,
-                       const struct test_log_options *options)
-{
-    bool whole = !test_log_options_select(options) && !options->shard.total &&
-                 !run->interrupted;
-
-    test_log_history_update(run, options->dir, whole, options->failed);
 }
 
 static bool add_name(struct test_log_options *options, const char *name)

@@ -1,0 +1,106 @@
+/* program_run.c: begins and ends the run of a program, or its part of a run. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness/machine/notice.h"
+#include "harness/options/filters.h"
+#include "harness/options/other_programs.h"
+#include "harness/run/files/writers.h"
+#include "harness/run/folder/compress.h"
+#include "harness/session.h"
+#include "finish_run.h"
+#include "program_run.h"
+
+/* ---- The beginning ---- */
+
+static int number_of(const char *text)
+{
+    return text ? atoi(text) : 0;
+}
+
+static struct test_log_parent parent_of(const struct test_log_session *session)
+{
+    struct test_log_parent parent = {
+        .folder = test_log_variable("TESTLOG_RUN"),
+        .token = session->token,
+        .output = number_of(session->output),
+        .nested = session->nested,
+        .beside = test_log_others_given().count > 1,
+    };
+
+    parent.part = parent.folder || session->part;
+    parent.shown = parent.folder ? session->run : NULL;
+    if (test_log_session_from_parent(session)) {
+        parent.program = session->program;
+        parent.results = number_of(session->results);
+        parent.joined =
+            parent.folder ? (unsigned)number_of(session->joined) : 0;
+    }
+    if (parent.folder && session->test) { /* a launcher is between us */
+        parent.program = session->program;
+        parent.launched = true;
+    }
+    return parent;
+}
+
+void test_log_program_begin(struct test_log_run *run, char **argv)
+{
+    const struct test_log_session *session = test_log_session();
+    struct trace_text command = {0};
+
+    test_log_add_words(&command, argv);
+    *run = (struct test_log_run){.start = trace_anchor_now(),
+                                 .parent = parent_of(session),
+                                 .command = command.data,
+                                 .executable = argv[0],
+                                 .static_max = trace_static_max()};
+    run->foreign = run->parent.folder;
+    if (run->foreign && session->start) /* all programs count from there */
+        run->start = test_log_anchor_of(session->start);
+    test_log_handover_begin(run->parent.results);
+}
+
+void test_log_open_out(void)
+{
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+    test_log_out = fd < 0 ? stderr : fdopen(fd, "w");
+    if (!test_log_out)
+        test_log_out = stderr;
+}
+
+/* ---- The end ---- */
+
+static void compress(const struct test_log_run *run,
+                     const struct test_log_options *options)
+{
+    if (!run->interrupted && options->profiler.compress)
+        test_log_compress_with_gzip(run);
+}
+
+void test_log_program_end(struct test_log_run *run,
+                          const struct test_log_options *options,
+                          const struct test_log_filters *filters,
+                          const struct test_log_history *history, bool any)
+{
+    struct trace_text rerun = {0};
+
+    if (!run->flagless)
+        test_log_add_word(&rerun, run->executable);
+    test_log_run_finish(run, &(struct test_log_finish){
+                                 .options = options,
+                                 .page = {.rerun = rerun.data},
+                                 .without = TEST_LOG_WITHOUT(LINES),
+                                 .all = test_log_options_take_all(options),
+                                 .compress = compress});
+    if (!run->foreign) { /* `testlog run` prints all of this */
+        if (any) {
+            test_log_filters_print_compiled_out(filters, run);
+            test_log_print_empty_shard(run);
+        }
+        test_log_run_print(run, options, history, rerun.data, rerun.data);
+        compress(run, options);
+    }
+    trace_text_free(&rerun);
+}
