@@ -19,6 +19,7 @@ enum { WORKERS = 4, ROUNDS = 2000, CAPTURES = 30 };
 
 static char path[64];
 static bool done;
+static unsigned rounds; /* that threads have recorded */
 static struct trace_span_ref shared, stray;
 
 static void print_number(struct trace_text *out, const void *number)
@@ -167,9 +168,19 @@ static void *work_on(void *unused)
         trace_span(INFO, "round", ("late", trace_empty()));
         log_info("in a %s", "round");
         trace_record(trace_span_current(), ("late", 1));
+        __atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED);
         usleep(20);
     }
     return NULL;
+}
+
+/* Waits until some thread has begun and ended a round. */
+static void await_rounds(void)
+{
+    unsigned least = __atomic_load_n(&rounds, __ATOMIC_RELAXED) + 2 * WORKERS;
+
+    while ((int)(__atomic_load_n(&rounds, __ATOMIC_RELAXED) - least) < 0)
+        usleep(100);
 }
 
 static bool expect(int client, uint32_t kind, struct trace_message *message)
@@ -206,7 +217,7 @@ static size_t capture(const char *socket)
     trace_text_free(&text);
     close(file);
     if (expect(client, TRACE_MESSAGE_STARTED, &message))
-        usleep(5000);
+        await_rounds();
     trace_message_free(&message);
     trace_message_send(client, TRACE_MESSAGE_STOP, NULL, 0, -1);
     expect(client, TRACE_MESSAGE_STOPPED, &message);
@@ -237,14 +248,22 @@ static bool capture_often(void)
     return good && !trace_server_stop();
 }
 
+/* Prints what is missing. */
+static bool fail(const char *missing)
+{
+    printf("nothing was %s\n", missing);
+    return false;
+}
+
 int main(void)
 {
+    bool good;
+
     snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
-    if (!record("trace") ||
-        !record("info,[shared{n=7}]=trace,[round{late>=9}]=debug,{n~=7$},"
-                "^[stray]=debug,![handle],!/^1. of/") ||
-        !capture_often())
-        return 1;
-    puts("ok");
-    return 0;
+    good = (record("trace") &&
+            record("info,[shared{n=7}]=trace,[round{late>=9}]=debug,{n~=7$},"
+                   "^[stray]=debug,![handle],!/^1. of/")) ||
+           fail("recorded");
+    good = good && (capture_often() || fail("captured"));
+    return good ? 0 : 1;
 }
