@@ -12,8 +12,8 @@
 #include "harness/machine/notice.h"
 #include "harness/pending_output.h"
 #include "harness/run/files/writers.h"
-#include "harness/run/folder/run_folder.h"
 #include "harness/run/finish_run.h"
+#include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
 
 /* Returns the name of the only program, to be freed; NULL if there are none or
@@ -102,20 +102,6 @@ static void take_facts(struct test_log_run *run,
     run->process = test_log_journal_owner(journal);
 }
 
-/* The run may have ended days ago. */
-static uint64_t last_end(const struct test_log_run *run)
-{
-    uint64_t last = 1;
-
-    for (size_t i = 0; i < run->count; i++) {
-        const struct test_log_result *result = &run->results[i];
-
-        if (result->began + result->duration > last)
-            last = result->began + result->duration;
-    }
-    return last;
-}
-
 /* Says which test the program died in, if it did in one. */
 static void say(const struct test_log_run *run)
 {
@@ -145,7 +131,7 @@ static void judge(struct test_log_run *run, struct test_log_journal *journal)
 
     take_facts(run, journal);
     test_log_core_results(run, 0, journal, &options.output.style, false);
-    run->took = last_end(run);
+    run->took = test_log_run_last_end(run);
     test_log_run_finish(
         run, &(struct test_log_finish){.options = &options,
                                        .without = TEST_LOG_WITHOUT(PRUNE)});

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "bisect.h"
 #include "harness/machine/notice.h"
 #include "harness/run/model/model.h"
@@ -65,14 +67,16 @@ bool runners_bisect_run_of(const struct bisect *bisect, const char *commit,
 
 /* ---- fails ---- */
 
-/* Reads the tests of a run; false if it has none. */
+/* Reads the tests of a run; false if it has none, or has not ended. */
 static bool read_run(struct test_log_run *run, const char *path)
 {
-    struct run_file *file;
+    cJSON *head;
+    int status;
 
-    *run = (struct test_log_run){.path = strdup(path)};
-    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
-    return file && !runners_run_file_add(file, run) && run->count;
+    *run = (struct test_log_run){.path = NULL};
+    status = runners_read_run(run, path, &head);
+    cJSON_Delete(head);
+    return !status && !run->unfinished && run->count;
 }
 
 /* 2 is a bad flag, or a test that this commit does not have. */

@@ -33,33 +33,22 @@ static void keep_members(struct trace_text *members, const cJSON *json)
     }
 }
 
-static void read_head(struct report_page *page, const cJSON *json)
-{
-    struct test_log_run *run = &page->run;
-
-    run->command = runners_json_string(json, "command");
-    run->start.wall = runners_json_moment(runners_json_text(json, "start"));
-    run->whole = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "whole"));
-    runners_json_add_parts(run, json);
-    keep_members(&page->members, json);
-}
-
 static int load(struct report_page *page, const char *where)
 {
     struct test_log_run *run = &page->run;
-    struct run_file *file;
+    cJSON *head;
+    int status;
 
-    run->path = strdup(where);
     if (!run->open)
         run->open = runners_open_in;
-    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
-    if (!file)
-        return runners_page_read_unfinished(run);
-    read_head(page, runners_run_file_head(file));
-    if (runners_run_file_add(file, run))
-        test_log_notice("report: %s/run.json is cut off; the page lacks tests",
+    status = runners_read_run(run, where, &head);
+    keep_members(&page->members, head);
+    if (head && run->unfinished)
+        test_log_notice("report: %s/run.json is cut off; the page has what "
+                        "its programs reported",
                         where);
-    return 0;
+    cJSON_Delete(head);
+    return status;
 }
 
 /* ---- Commands ---- */

@@ -22,10 +22,4 @@ void runners_page_free(struct report_page *);
 /* runners_page_of returns the contents of the page, which `page` owns. */
 struct test_log_page runners_page_of(const struct report_page *page);
 
-/* ---- unfinished_run.c ---- */
-
-/* runners_page_read_unfinished reads a run that goes on or was killed: it has
- * no run.json. -1 if it has neither results nor recordings. */
-int runners_page_read_unfinished(struct test_log_run *);
-
 #endif

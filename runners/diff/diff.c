@@ -153,50 +153,54 @@ static int compare(const struct recorded_runs *runs,
 
 /* ---- Arguments ---- */
 
-/* Adds a run's programs to a table, or tells whether the table has one. */
-static bool meet_programs(struct trace_table *programs, const char *path,
-                          bool add)
+/* The programs of the latest run, and whether a run before has one. */
+struct programs {
+    struct trace_table hashes;
+    bool met;
+};
+
+static uint64_t program_of(const cJSON *test)
 {
-    struct test_log_run run = {.path = strdup(path)};
-    struct run_file *file =
-        run.path ? runners_run_file_open(&run, "run.json") : NULL;
-    bool met = false;
-    cJSON *test;
+    const char *program = runners_json_text(test, "program");
 
-    while (file && (test = runners_run_file_next(file))) {
-        const char *program = runners_json_text(test, "program");
-        uint64_t hash = trace_hash_string(TRACE_HASH, program ? program : "");
-        uintptr_t unused;
+    return trace_hash_string(TRACE_HASH, program ? program : "");
+}
 
-        if (add)
-            trace_table_set(programs, hash, 0);
-        else
-            met |= trace_table_find(programs, hash, &unused);
-        cJSON_Delete(test);
-    }
-    runners_run_file_close(file);
-    free(run.path);
-    return met;
+static bool add_program(void *context, const cJSON *test)
+{
+    struct programs *programs = context;
+
+    return trace_table_set(&programs->hashes, program_of(test), 0);
+}
+
+static bool meet_program(void *context, const cJSON *test)
+{
+    struct programs *programs = context;
+    uintptr_t unused;
+
+    programs->met =
+        trace_table_find(&programs->hashes, program_of(test), &unused);
+    return !programs->met;
 }
 
 /* Finds the last run before the latest that has one of its programs; if there
  * is none, the run before. */
 static bool find_previous(const char *dir, char *path)
 {
-    struct trace_table programs = {0};
+    const struct test_log_run run = {.path = path};
+    struct programs programs = {.met = false};
     char word[32] = "latest";
-    bool met = false;
 
     if (runners_find_run(dir, word, path))
-        meet_programs(&programs, path, true);
-    for (unsigned before = 1; !met; before++) {
+        runners_read_each(&run, add_program, &programs);
+    for (unsigned before = 1; !programs.met; before++) {
         snprintf(word, sizeof(word), "latest~%u", before);
         if (!runners_find_run(dir, word, path))
             break;
-        met = meet_programs(&programs, path, false);
+        runners_read_each(&run, meet_program, &programs);
     }
-    trace_table_free(&programs);
-    return met || runners_find_run(dir, "latest~1", path);
+    trace_table_free(&programs.hashes);
+    return programs.met || runners_find_run(dir, "latest~1", path);
 }
 
 static bool find(const char *dir, const char *word, char *path)

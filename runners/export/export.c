@@ -74,18 +74,13 @@ static void add_folder(struct results *results, const char *folder,
                         trace_hash_string(TRACE_HASH, folder), number);
 }
 
-/* A run that was killed has no results. */
 static void read_results(struct results *results, const char *where)
 {
     struct test_log_run *run = &results->run;
-    struct run_file *file;
+    cJSON *head;
 
-    run->path = strdup(where);
-    file = run->path ? runners_run_file_open(run, "run.json") : NULL;
-    if (file) {
-        runners_json_add_parts(run, runners_run_file_head(file));
-        runners_run_file_add(file, run);
-    }
+    runners_read_run(run, where, &head);
+    cJSON_Delete(head);
     for (size_t i = 0; i < run->count; i++) {
         add_folder(results, run->results[i].folder, i);
         for (size_t j = 0; j < run->results[i].earlier_count; j++)

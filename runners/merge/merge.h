@@ -73,12 +73,6 @@ void merge_sources_free(struct merge *);
 /* merge_source_files returns a run to open the files of a source with. */
 struct test_log_run merge_source_files(const struct merge_source *);
 
-/* merge_source_each_program calls `visit` for each run.json of a program, which
- * a run that was killed may have. */
-void merge_source_each_program(const struct merge_source *,
-                               void (*visit)(void *context, struct run_file *),
-                               void *context);
-
 /* ---- plans.c: which tests each shard has ---- */
 
 /* merge_plan_add adds the plan of a source, as text; -1 if it has printed that

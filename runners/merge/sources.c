@@ -201,32 +201,6 @@ static int take_commit(struct merge *merge)
 
 /* ---- Killed runs ---- */
 
-void merge_source_each_program(const struct merge_source *source,
-                               void (*visit)(void *context, struct run_file *),
-                               void *context)
-{
-    const struct test_log_run run = merge_source_files(source);
-    char path[PATH_MAX];
-    const struct dirent *entry;
-    DIR *tests;
-
-    if (snprintf(path, sizeof(path), "%s/tests", source->path) >= PATH_MAX)
-        return;
-    tests = opendir(path);
-    while (tests && (entry = readdir(tests))) {
-        struct run_file *file = NULL;
-
-        if (snprintf(path, sizeof(path), "tests/%s/run.json", entry->d_name) <
-            PATH_MAX)
-            file = runners_run_file_open(&run, path);
-        if (file)
-            visit(context, file);
-        runners_run_file_close(file);
-    }
-    if (tests)
-        closedir(tests);
-}
-
 struct reading {
     struct merge *merge;
     struct merge_source *source;
@@ -234,19 +208,18 @@ struct reading {
 };
 
 /* A program that had ended tells the host and the shard. */
-static void read_program(void *context, struct run_file *file)
+static bool read_program(void *context, struct run_file *file)
 {
     struct reading *reading = context;
     const cJSON *head = runners_run_file_head(file);
 
-    if (reading->status || check_head(reading->source, head)) {
-        reading->status = -1;
-        return;
-    }
-    if (!reading->source->part.host)
+    reading->status = check_head(reading->source, head);
+    if (!reading->status && !reading->source->part.host)
         read_head(reading->source, head);
-    reading->status = merge_plan_add(reading->merge, reading->source,
-                                     runners_run_file_plan(file));
+    if (!reading->status)
+        reading->status = merge_plan_add(reading->merge, reading->source,
+                                         runners_run_file_plan(file));
+    return !reading->status;
 }
 
 /* Finds the start in the recordings. */
@@ -268,9 +241,10 @@ static void read_recordings(struct merge_source *source)
 
 static int read_killed(struct merge *merge, struct merge_source *source)
 {
+    const struct test_log_run run = merge_source_files(source);
     struct reading reading = {merge, source, 0};
 
-    merge_source_each_program(source, read_program, &reading);
+    runners_read_program_files(&run, read_program, &reading);
     source->part.end = TEST_LOG_END_KILLED;
     if (!source->part.start)
         read_recordings(source);

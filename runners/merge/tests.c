@@ -13,33 +13,6 @@
 
 /* ---- Tries of one test ---- */
 
-/* Turns an earlier result, with its tries, into tries of a later one. */
-static bool take_tries(struct test_log_result *later,
-                       struct test_log_result *earlier)
-{
-    size_t before = earlier->earlier_count, own = later->earlier_count;
-    struct test_log_try *tries = calloc(before + 1 + own, sizeof(*tries));
-
-    if (!tries)
-        return false;
-    if (before)
-        memcpy(tries, earlier->earlier, before * sizeof(*tries));
-    tries[before] = (struct test_log_try){.outcome = earlier->outcome,
-                                          .reason = earlier->reason,
-                                          .folder = earlier->folder,
-                                          .began = earlier->began,
-                                          .duration = earlier->duration,
-                                          .part = earlier->part};
-    if (own)
-        memcpy(tries + before + 1, later->earlier, own * sizeof(*tries));
-    free(later->earlier);
-    later->earlier = tries;
-    later->earlier_count = later->earlier_capacity = before + 1 + own;
-    earlier->earlier_count = 0;
-    earlier->reason = earlier->folder = NULL;
-    return true;
-}
-
 /* Joins the last result with an earlier one of its lane. A program of the same
  * run has a line for each try, the last of which has them all. */
 static bool join(struct test_log_run *run, size_t number)
@@ -51,7 +24,7 @@ static bool join(struct test_log_run *run, size_t number)
 
     if (merge_did_run(later) && merge_did_run(earlier) &&
         earlier->part != later->part)
-        joined = take_tries(later, earlier);
+        joined = test_log_add_try(later, earlier);
     if (merge_did_run(earlier) && !merge_did_run(later)) {
         kept = *earlier;
         *earlier = *later;
@@ -122,92 +95,40 @@ static void add_result(struct reading *reading)
             !add_base_name(reading, run->count - 1);
 }
 
-static void add(struct reading *reading, const cJSON *test)
+static bool add(void *context, const cJSON *test)
 {
+    struct reading *reading = context;
+
     if (runners_json_add_test(&reading->merge->run, test))
         add_result(reading);
     else
         reading->failed = true;
-}
-
-static void read_file(void *context, struct run_file *file)
-{
-    struct reading *reading = context;
-    cJSON *test;
-
-    while (!reading->failed && (test = runners_run_file_next(file))) {
-        add(reading, test);
-        cJSON_Delete(test);
-    }
-}
-
-/* ---- Runs that were killed ---- */
-
-static bool add_line(void *context, const cJSON *test)
-{
-    struct reading *reading = context;
-
-    add(reading, test);
     return !reading->failed;
 }
 
-/* Reads the results that programs sent before the end. */
-static void read_lines(struct reading *reading,
-                       const struct merge_source *source)
-{
-    const struct test_log_run run = merge_source_files(source);
-
-    runners_result_lines(&run, NULL, add_line, reading);
-}
-
-/* Adds a test that was running. */
-static void add_recording(struct reading *reading,
-                          const struct recording *recording)
-{
-    struct test_log_result *result = test_log_run_add(&reading->merge->run);
-    const char *slash = strchr(recording->test, '/');
-    const char *end = strrchr(recording->path, '/');
-    const char *folder = end;
-
-    if (!result) {
-        reading->failed = true;
-        return;
-    }
-    for (int i = 0; i < 3 && folder > recording->path; i++)
-        while (--folder > recording->path && *folder != '/')
-            ;
-    result->program = strdup(recording->program);
-    result->suite =
-        slash ? strndup(recording->test, (size_t)(slash - recording->test))
-              : NULL;
-    result->test = strdup(slash ? slash + 1 : recording->test);
-    result->reason = strdup("its run was cut off");
-    result->folder = strndup(folder + 1, (size_t)(end - folder - 1));
-    add_result(reading);
-}
-
-static void read_recordings(struct reading *reading,
-                            const struct merge_source *source)
+/* Adds the tests that were running when their run was killed. */
+static void add_recordings(struct reading *reading,
+                           const struct merge_source *source)
 {
     struct recordings found = {0};
+    struct test_log_result *result;
     uintptr_t number;
 
     runners_recordings_find(&found, source->path, NULL);
-    for (size_t i = 0; i < found.count && !reading->failed; i++)
-        if (!trace_table_find(&reading->merge->by_test,
-                              merge_test_key(source->lane, found.all[i].program,
-                                             found.all[i].test),
-                              &number))
-            add_recording(reading, &found.all[i]);
+    for (size_t i = 0; i < found.count && !reading->failed; i++) {
+        if (trace_table_find(&reading->merge->by_test,
+                             merge_test_key(source->lane, found.all[i].program,
+                                            found.all[i].test),
+                             &number))
+            continue;
+        result = runners_run_add_recording(&reading->merge->run, &found.all[i]);
+        reading->failed = !result;
+        if (!result)
+            break;
+        result->reason = strdup("its run was cut off");
+        add_result(reading);
+    }
     runners_recordings_free(&found);
-}
-
-static void read_killed(struct reading *reading,
-                        const struct merge_source *source)
-{
-    read_lines(reading, source);
-    merge_source_each_program(source, read_file, reading); /* with more facts */
-    read_recordings(reading, source);
 }
 
 /* ---- Names that tell tests apart ---- */
@@ -323,24 +244,21 @@ static void merge_filters(struct test_log_run *run, const cJSON *head,
 static void read_source(struct reading *reading, struct merge_source *source)
 {
     const struct test_log_run run = merge_source_files(source);
+    struct test_log_run *merged = &reading->merge->run;
     struct run_file *file = runners_run_file_open(&run, "run.json");
-    struct test_log_merged_run *part =
-        &reading->merge->run.parts[reading->part - 1];
 
-    if (!file) {
-        read_killed(reading, source);
-        return;
-    }
-    merge_filters(&reading->merge->run, runners_run_file_head(file),
-                  reading->merge->first);
-    runners_merge_head(&reading->merge->run, runners_run_file_head(file),
-                       &reading->merge->first);
-    read_file(reading, file);
-    if (!runners_run_file_whole(file)) {
-        part->end = source->part.end = TEST_LOG_END_KILLED;
-        read_killed(reading, source);
+    if (file) {
+        const cJSON *head = runners_run_file_head(file);
+
+        merge_filters(merged, head, reading->merge->first);
+        runners_merge_head(merged, head, &reading->merge->first);
     }
     runners_run_file_close(file);
+    if (runners_read_each(&run, add, reading))
+        return;
+    merged->parts[reading->part - 1].end = source->part.end =
+        TEST_LOG_END_KILLED;
+    add_recordings(reading, source);
 }
 
 int merge_tests_read(struct merge *merge)

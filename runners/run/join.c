@@ -27,9 +27,9 @@
 #include "harness/machine/tsv.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
+#include "harness/run/finish_run.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
-#include "harness/run/finish_run.h"
 #include "harness/session.h"
 #include "run.h"
 #include "runners/runs/run_json.h"
@@ -268,42 +268,16 @@ static void cut_number(const struct test_log_run *run, char *program)
         close(file);
 }
 
-/* A test may have run several times: the last one counts. The same try has
- * another line if its outcome got worse. */
+/* A test may have run several times: the last one counts. */
 static bool add_result(void *context, const cJSON *test)
 {
     struct whole *whole = context;
     struct test_log_result *result = runners_json_add_test(&whole->run, test);
-    uintptr_t number;
-    uint64_t key;
 
     if (!result)
         return false;
     cut_number(&whole->run, result->program);
-    key = test_log_result_key(result);
-    if (trace_table_find(&whole->numbers, key, &number)) {
-        struct test_log_result *before = &whole->run.results[number];
-
-        if (before->began != result->began)
-            test_log_add_try(result, before);
-        test_log_run_replace(&whole->run, number);
-        return true;
-    }
-    return trace_table_set(&whole->numbers, key, whole->run.count - 1);
-}
-
-/* The time until the last test has ended. */
-static uint64_t last_end(const struct test_log_run *run)
-{
-    uint64_t end = 1;
-
-    for (size_t i = 0; i < run->count; i++) {
-        const struct test_log_result *result = &run->results[i];
-
-        if (result->began + result->duration > end)
-            end = result->began + result->duration;
-    }
-    return end;
+    return test_log_run_settle(&whole->run, &whole->numbers) != SIZE_MAX;
 }
 
 /* Writes the files of a run from the results of its processes. Unless these are
@@ -321,10 +295,10 @@ static void write_files(const char *path, const char *start,
         run->foreign = false;
         run->command = strdup("ctest");
         test_log_copy_settings(run, options);
-        runners_result_lines(run, NULL, add_result, &whole);
+        runners_read_lines(run, NULL, add_result, &whole);
         for (size_t i = 0; i < run->count; i++)
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
-        run->took = last_end(run);
+        run->took = test_log_run_last_end(run);
         run->interrupted = all ? 0 : SIGTERM;
         run->parent.part = false; /* its reports are the whole run's */
         test_log_run_finish(run,

@@ -50,6 +50,12 @@ struct test_log_shard runners_json_shard(const struct cJSON *head);
  * 0 if it is not of that form. */
 uint64_t runners_json_moment(const char *);
 
+/* runners_json_add_text adds a text of any bytes, or null, to an object.
+ * runners_json_print prints JSON as one line on stdout. */
+void runners_json_add_text(struct cJSON *, const char *member,
+                           const char *text);
+void runners_json_print(const struct cJSON *);
+
 /* ---- run_file.c: run.json, test by test ---- */
 
 struct run_file;
@@ -78,21 +84,43 @@ bool runners_run_file_whole(const struct run_file *);
  * errno, EBADMSG if it is damaged. */
 int runners_run_file_add(struct run_file *, struct test_log_run *);
 
-/* ---- result_lines.c: results.jsonl ---- */
+/* ---- read_run.c: a run however it ended ---- */
 
-/* runners_result_lines calls `take` with each result that the programs of a run
- * have reported, also while it goes on, until `take` returns false. A test that
- * was tried again has several. With `part`, lines of JSON without that text are
- * left out. */
-void runners_result_lines(const struct test_log_run *, const char *part,
-                          bool (*take)(void *context, const struct cJSON *),
-                          void *context);
+/* Takes the JSON of a test; false: that was the last one. */
+typedef bool runners_take(void *context, const struct cJSON *test);
 
-/* runners_json_add_text adds a text of any bytes, or null, to an object.
- * runners_json_print prints JSON as one line on stdout. */
-void runners_json_add_text(struct cJSON *, const char *member,
-                           const char *text);
-void runners_json_print(const struct cJSON *);
+/* runners_read_run reads the run in the folder `path`: what run.json says of it
+ * and its tests; if that is missing or cut off, the run is `unfinished`, and
+ * its tests are those that its programs have reported and those that only have
+ * a recording, in the order in which they began. *head becomes run.json without
+ * its tests, to be deleted; NULL if there is none. -1 if the run has neither
+ * that nor tests. */
+int runners_read_run(struct test_log_run *, const char *path,
+                     struct cJSON **head);
+
+/* runners_read_each calls `take` with each test of such a run; of an unfinished
+ * one, tests come again when more is known of them. Returns whether run.json
+ * was whole. runners_read_lines does so with the lines of results.jsonl, those
+ * that have the text `part` if it is not NULL. runners_read_program_files
+ * visits the files of programs, which know of no others. Both return false if
+ * the last call did. */
+bool runners_read_each(const struct test_log_run *, runners_take *,
+                       void *context);
+bool runners_read_lines(const struct test_log_run *, const char *part,
+                        runners_take *, void *context);
+bool runners_read_program_files(const struct test_log_run *,
+                                bool (*visit)(void *context, struct run_file *),
+                                void *context);
+
+/* runners_recording_folder returns the folder of a recording in its run,
+ * "tests/PROGRAM/TEST", to be freed; NULL if it is in none, or all tests have
+ * one recording.
+ * runners_run_add_recording adds the test of a recording, without an outcome,
+ * to a run; NULL without memory. */
+struct recording;
+char *runners_recording_folder(const struct recording *);
+struct test_log_result *runners_run_add_recording(struct test_log_run *,
+                                                  const struct recording *);
 
 /* ---- merged_clocks.c: the clocks of a merged run ---- */
 

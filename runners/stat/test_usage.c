@@ -35,17 +35,7 @@ static bool take(void *context, const cJSON *test)
 
 void runners_usage_read(struct sums *sums, const char *where)
 {
-    struct test_log_run run = {.path = strdup(where)};
-    struct run_file *file =
-        run.path ? runners_run_file_open(&run, "run.json") : NULL;
-    cJSON *test;
+    const struct test_log_run run = {.path = (char *)where};
 
-    while (file && (test = runners_run_file_next(file))) {
-        take(sums, test);
-        cJSON_Delete(test);
-    }
-    if (!file && run.path)
-        runners_result_lines(&run, NULL, take, sums);
-    runners_run_file_close(file);
-    test_log_run_free(&run);
+    runners_read_each(&run, take, sums);
 }

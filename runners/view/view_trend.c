@@ -86,8 +86,7 @@ static void read_run(struct trend *trend, const struct view *view,
         return;
     *past = (struct past_run){.known = known, .run = {.path = strdup(path)}};
     if (past->run.path)
-        runners_result_lines(&past->run, trend->part.data, take_result,
-                             &reading);
+        runners_read_lines(&past->run, trend->part.data, take_result, &reading);
     if (past->run.count) {
         read_hosts(&past->run);
         trend->count++;

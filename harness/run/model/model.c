@@ -92,27 +92,70 @@ void test_log_run_replace(struct test_log_run *run, size_t number)
     run->results[number] = run->results[--run->count];
 }
 
-void test_log_add_try(struct test_log_result *result,
+uint64_t test_log_run_last_end(const struct test_log_run *run)
+{
+    uint64_t last = 1;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+
+        if (result->began + result->duration > last)
+            last = result->began + result->duration;
+    }
+    return last;
+}
+
+bool test_log_add_try(struct test_log_result *later,
                       struct test_log_result *before)
 {
-    size_t count = before->earlier_count;
+    size_t count = before->earlier_count, own = later->earlier_count;
+    struct test_log_try *tries = calloc(count + 1 + own, sizeof(*tries));
 
-    result->earlier = before->earlier;
-    result->earlier_capacity = before->earlier_capacity;
-    before->earlier = NULL;
+    if (!tries)
+        return false;
+    if (count)
+        memcpy(tries, before->earlier, count * sizeof(*tries));
+    tries[count] = (struct test_log_try){.outcome = before->outcome,
+                                         .reason = before->reason,
+                                         .folder = before->folder,
+                                         .began = before->began,
+                                         .duration = before->duration,
+                                         .part = before->part};
+    if (own)
+        memcpy(tries + count + 1, later->earlier, own * sizeof(*tries));
+    free(later->earlier);
+    later->earlier = tries;
+    later->earlier_count = later->earlier_capacity = count + 1 + own;
     before->earlier_count = 0;
-    if (TRACE_ARRAY_RESERVE(result->earlier, result->earlier_capacity,
-                            count + 1)) {
-        result->earlier[count++] = (struct test_log_try){
-            .outcome = before->outcome,
-            .reason = before->reason,
-            .folder = before->folder,
-            .began = before->began,
-            .duration = before->duration,
-        };
-        before->reason = before->folder = NULL;
-    }
-    result->earlier_count = count;
+    before->reason = before->folder = NULL;
+    return true;
+}
+
+/* Whether a result is a later line of a try, or has that try already. */
+static bool has_try(const struct test_log_result *result,
+                    const struct test_log_result *before)
+{
+    bool found = !before->began || before->began == result->began;
+
+    for (size_t i = 0; i < result->earlier_count && !found; i++)
+        found = result->earlier[i].began == before->began;
+    return found;
+}
+
+size_t test_log_run_settle(struct test_log_run *run,
+                           struct trace_table *numbers)
+{
+    struct test_log_result *last = &run->results[run->count - 1];
+    uint64_t key = test_log_result_key(last);
+    uintptr_t number = run->count - 1;
+
+    if (!trace_table_find(numbers, key, &number))
+        return trace_table_set(numbers, key, number) ? number : SIZE_MAX;
+    if (!has_try(last, &run->results[number]) &&
+        !test_log_add_try(last, &run->results[number]))
+        return SIZE_MAX;
+    test_log_run_replace(run, number);
+    return number;
 }
 
 void test_log_run_drop(struct test_log_run *run)

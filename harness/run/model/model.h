@@ -11,6 +11,7 @@
 #include "harness/run/model/run_members.h"
 #include "harness/run/model/usage.h"
 #include "log/devices/device_summary.h"
+#include "trace/base/containers.h"
 
 /* ---- A test ---- */
 
@@ -296,9 +297,20 @@ const char *test_log_run_flavour(const struct test_log_run *);
  */
 uint64_t test_log_run_time(const struct test_log_run *);
 
-/* test_log_add_try moves the tries of a test before this one into its result.
- */
-void test_log_add_try(struct test_log_result *, struct test_log_result *before);
+/* test_log_run_last_end returns when the last test ended, in ns since the
+ * start, at least 1. */
+uint64_t test_log_run_last_end(const struct test_log_run *);
+
+/* test_log_add_try makes a result, with its tries, tries of a later one of the
+ * test, before its own. False without memory. */
+bool test_log_add_try(struct test_log_result *later,
+                      struct test_log_result *before);
+
+/* test_log_run_settle makes the last result that of its test. An earlier one of
+ * the test in `numbers`, which has the results by key, is replaced, and becomes
+ * a try unless the last result has it or is a later line of it. Returns the
+ * number of the result, SIZE_MAX without memory. */
+size_t test_log_run_settle(struct test_log_run *, struct trace_table *numbers);
 
 /* test_log_run_add returns a new zeroed result, NULL without memory; it moves
  * earlier results. test_log_run_replace moves the last result into the place of

@@ -332,18 +332,27 @@ Test(e2e_trace, draws_a_row_for_each_worker_of_a_run)
     cr_expect_null(event(trace_of(".", "traced.fails_in_a_span"), "X", "idle"));
 }
 
-Test(e2e_trace, draws_tests_of_a_killed_run_without_outcome)
+/* The first test was reported before the run was killed. */
+Test(e2e_trace, draws_tests_of_a_killed_run)
 {
-    const cJSON *slice;
+    const cJSON *trace;
 
-    e2e_expect_code(e2e_run("%s -q --filter traced/nests && "
-                            "rm testlog-runs/latest/run.json && "
-                            "'%s/testlog' export -o trace.json",
-                            program(), BUILD_DIR),
-                    0);
-    slice = needed(e2e_json("trace.json"), "X", "traced/nests");
-    e2e_expect_is(argument(slice, "outcome")->valuestring, "unknown");
-    cr_expect_null(event(e2e_json("trace.json"), "X", "idle"));
+    e2e_expect_code(
+        e2e_run("%s -q --filter 'traced/@(nests|logs_all_levels)' && "
+                "cd testlog-runs/latest && rm run.json && "
+                "sed -i /nests/d results.jsonl && "
+                "'%s/testlog' export . -o ../../trace.json",
+                program(), BUILD_DIR),
+        0);
+    trace = e2e_json("trace.json");
+    e2e_expect_is(
+        argument(needed(trace, "X", "traced/logs_all_levels"), "outcome")
+            ->valuestring,
+        "passed");
+    e2e_expect_is(
+        argument(needed(trace, "X", "traced/nests"), "outcome")->valuestring,
+        "unknown");
+    cr_expect_null(event(trace, "X", "idle"));
 }
 
 /* ---- Filters ---- */

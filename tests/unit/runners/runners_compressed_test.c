@@ -64,7 +64,7 @@ static const char *printed_so_far(void)
     return printed;
 }
 
-static void compress_as(const struct trace_profiler *profiler)
+static void compress(void)
 {
     char nowhere[] = "nowhere", here[] = ".";
     struct test_log_try before = {.folder = nowhere};
@@ -73,13 +73,8 @@ static void compress_as(const struct trace_profiler *profiler)
     struct test_log_run run = {.results = &result, .count = 1};
 
     run.path = strdup(test_path("."));
-    runners_compress(&run, profiler, NULL);
+    runners_compress(&run, NULL);
     free(run.path);
-}
-
-static void compress(void)
-{
-    compress_as(&trace_profiler_default);
 }
 
 static bool is_there(const char *name)
@@ -130,17 +125,6 @@ Test(runners_compressed, keeps_small_recordings)
 {
     free(record(FEW));
     compress();
-    cr_expect(is_there("recording"));
-    cr_expect_not(is_there("recording.zst"));
-}
-
-Test(runners_compressed, keeps_all_recordings_if_the_option_is_off)
-{
-    struct trace_profiler profiler = trace_profiler_default;
-
-    profiler.compress = 0;
-    free(record(MANY));
-    compress_as(&profiler);
     cr_expect(is_there("recording"));
     cr_expect_not(is_there("recording.zst"));
 }

@@ -118,3 +118,80 @@ Test(harness_model, names_a_signal_or_prints_its_number)
     cr_expect_str_eq(test_log_signal(11), "SIGSEGV");
     cr_expect_str_eq(test_log_signal(36), "signal 36");
 }
+
+/* ---- Results of one test ---- */
+
+static struct trace_table numbers;
+
+/* Adds a try that began then, after others. */
+static void settle(struct test_log_run *run, const char *test, uint64_t began,
+                   uint64_t before)
+{
+    struct test_log_result *result = test_log_run_add(run);
+
+    cr_assert_not_null(result);
+    result->program = strdup("p");
+    result->suite = strdup("s");
+    result->test = strdup(test);
+    result->began = began;
+    if (before) {
+        result->earlier = calloc(1, sizeof(*result->earlier));
+        cr_assert_not_null(result->earlier);
+        result->earlier[0].began = before;
+        result->earlier_count = 1;
+    }
+    cr_expect_neq(test_log_run_settle(run, &numbers), SIZE_MAX);
+}
+
+/* Returns when the tries of the only test began. */
+static const char *tries_of(struct test_log_run *run)
+{
+    static char text[64];
+    const struct test_log_result *result = run->results;
+    int size = 0;
+
+    cr_assert_eq(run->count, 1);
+    for (size_t i = 0; i < result->earlier_count; i++)
+        size += snprintf(text + size, sizeof(text) - (size_t)size, "%d ",
+                         (int)result->earlier[i].began);
+    snprintf(text + size, sizeof(text) - (size_t)size, "%d",
+             (int)result->began);
+    test_log_run_free(run);
+    trace_table_free(&numbers);
+    return text;
+}
+
+Test(harness_model, a_later_result_of_a_test_counts)
+{
+    struct test_log_run run = {.count = 0};
+
+    settle(&run, "a", 10, 0);
+    settle(&run, "b", 15, 0);
+    settle(&run, "a", 20, 0);
+    cr_expect_eq(run.count, 2);
+    cr_expect_eq(run.results[0].began, 20);
+    cr_expect_eq(run.results[0].earlier_count, 1);
+    cr_expect_eq(test_log_run_last_end(&run), 20);
+    test_log_run_free(&run);
+    trace_table_free(&numbers);
+}
+
+Test(harness_model, a_try_counts_once)
+{
+    struct test_log_run run = {.count = 0};
+
+    settle(&run, "a", 10, 0);
+    settle(&run, "a", 10, 0); /* the same, with a worse outcome */
+    settle(&run, "a", 20, 10);
+    settle(&run, "a", 30, 25); /* its process tried it twice, too */
+    cr_expect_str_eq(tries_of(&run), "10 20 25 30");
+}
+
+Test(harness_model, a_test_that_did_not_run_is_no_try)
+{
+    struct test_log_run run = {.count = 0};
+
+    settle(&run, "a", 0, 0);
+    settle(&run, "a", 20, 0);
+    cr_expect_str_eq(tries_of(&run), "20");
+}
