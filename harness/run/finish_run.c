@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "finish_run.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/preflight.h"
 #include "harness/run/files/writers.h"
@@ -13,7 +14,6 @@
 #include "harness/run/index/index.h"
 #include "harness/run/model/gpu_summary.h"
 #include "harness/run/past/history.h"
-#include "finish_run.h"
 
 /* `testlog run` reads this file only if no results came through the pipe. */
 static void write_part(const struct test_log_run *run)

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "finish_run.h"
 #include "harness/machine/notice.h"
 #include "harness/options/filters.h"
 #include "harness/options/other_programs.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/compress.h"
 #include "harness/session.h"
-#include "finish_run.h"
 #include "program_run.h"
 
 /* ---- The beginning ---- */

@@ -118,7 +118,7 @@ static bool find_try(struct test_log_result *result,
     for (size_t i = 0; i < result->earlier_count; i++)
         if (is_folder(result->earlier[i].folder, path, size))
             test_log_take_try(result, i);
-    return true;
+    return result->outcome != TEST_LOG_OUTCOME_NONE;
 }
 
 /* Adds the test's stacks to a text. */
@@ -539,7 +539,7 @@ int runners_export(int argc, char **argv)
     if (runners_recordings_find(&found, where, argv) || !found.count)
         return runners_recordings_refuse("export", where, argv);
     read_results(&results, where);
-    wanted.workers = !*argv;
+    wanted.workers = !*argv && !results.run.unfinished;
     wanted.samples = asked.source == SAMPLES ||
                      (asked.source == EITHER && shows_samples(asked.format) &&
                       has_samples(&found));
