@@ -11,6 +11,7 @@
 #include <cjson/cJSON.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/tsv.h"
 #include "harness/options/options.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
@@ -166,24 +167,21 @@ static int check_head(const struct merge_source *source, const cJSON *head)
     return -1;
 }
 
-/* Reads the commit from what the run has left for index.html: it is one of the
- * first lines. */
+static void take_member(void *context, char **columns, size_t count)
+{
+    struct merge_source *source = context;
+
+    if (count > 1 && !source->commit && !strcmp(columns[0], "commit"))
+        source->commit = strdup(columns[1]);
+}
+
+/* Reads the commit from what the run has left for index.html. */
 static void read_commit(struct merge_source *source)
 {
     const struct test_log_run files = merge_source_files(source);
-    static const char key[] = "\ncommit\t";
-    int fd = test_log_open(&files, "summary.tsv", O_RDONLY);
-    char text[4096], *commit;
-    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-    if (fd >= 0)
-        close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    commit = strstr(text, key);
-    if (commit) {
-        commit += strlen(key);
-        source->commit = strndup(commit, strcspn(commit, "\n"));
-    }
+    test_log_tsv_each(test_log_open(&files, "summary.tsv", O_RDONLY), 2,
+                      take_member, source);
 }
 
 /* The merged run tested a commit if all sources did. */

@@ -17,46 +17,23 @@
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
 
-enum { FILE_MOST = 32 << 20 }; /* bytes that are read of a file */
+/* A run that is read. */
+struct reading {
+    struct test_log_index *index;
+    size_t number; /* of the run */
+    int dir;       /* that the runs are in */
+};
 
-/* Returns the beginning of a file of a run, to be freed; NULL if there is none.
- * Its lines may be of any length. */
-static char *read_file(int dir, const char *run, const char *file)
+/* Calls `take` with each line of a file of the run; false if there is none. */
+static bool read_lines(struct reading *reading, const char *file, size_t most,
+                       test_log_tsv_take *take)
 {
-    char path[PATH_MAX], *text = NULL;
-    size_t size = 0, most = 0;
-    ssize_t part;
-    struct stat status;
-    int fd;
+    char path[PATH_MAX];
 
-    snprintf(path, sizeof(path), "%s/%s", run, file);
-    fd = trace_beneath(dir, path, O_RDONLY);
-    if (fd < 0)
-        return NULL;
-    if (!fstat(fd, &status)) {
-        most = status.st_size < FILE_MOST ? (size_t)status.st_size : FILE_MOST;
-        text = malloc(most + 1);
-    }
-    while (text && (part = read(fd, text + size, most - size)) > 0)
-        size += (size_t)part;
-    if (text)
-        text[size] = '\0';
-    close(fd);
-    return text;
-}
-
-/* Calls `take` with each line of a file of a run, without its newline; false if
- * there is no such file. */
-static bool read_lines(int dir, const char *run, const char *file, void *index,
-                       void (*take)(void *index, size_t number, char *line),
-                       size_t number)
-{
-    char *text = read_file(dir, run, file), *rest = text, *line;
-
-    while (rest && *rest && (line = strsep(&rest, "\n")))
-        take(index, number, line);
-    free(text);
-    return text != NULL;
+    snprintf(path, sizeof(path), "%s/%s",
+             reading->index->runs[reading->number].name, file);
+    return test_log_tsv_each(trace_beneath(reading->dir, path, O_RDONLY), most,
+                             take, reading);
 }
 
 /* ---- Tests ---- */
@@ -97,43 +74,41 @@ static uint64_t parse_time(const char *ns)
 }
 
 /* Takes a line of results.tsv: outcome, ns, program, name. */
-static void take_result(void *context, size_t number, char *line)
+static void take_result(void *context, char **columns, size_t count)
 {
-    struct test_log_index *index = context;
-    struct test_log_index_run *run = &index->runs[number];
-    char *columns[5];
-    bool whole = test_log_tsv_cut(line, columns, 5) > 3;
+    const struct reading *reading = context;
+    struct test_log_index *index = reading->index;
+    struct test_log_index_run *run = &index->runs[reading->number];
+    enum test_log_outcome outcome = test_log_outcome_of(columns[0]);
     struct test_log_index_test *test;
-    enum test_log_outcome outcome;
 
-    outcome = whole ? test_log_outcome_of(columns[0]) : TEST_LOG_OUTCOME_NONE;
-    if (outcome == TEST_LOG_OUTCOME_NONE)
+    if (count < 4 || outcome == TEST_LOG_OUTCOME_NONE)
         return;
     if (!run->has_summary) {
         run->passed += outcome == TEST_LOG_OUTCOME_PASSED;
         run->failed += test_log_outcome_bad(outcome);
         run->skipped += outcome == TEST_LOG_OUTCOME_SKIPPED;
     }
-    if (number >= index->shown)
+    if (reading->number >= index->shown)
         return;
     test = test_of(index, columns[2], columns[3]);
     if (test) {
-        test->cells[number].outcome = outcome;
-        test->cells[number].duration = parse_time(columns[1]);
+        test->cells[reading->number].outcome = outcome;
+        test->cells[reading->number].duration = parse_time(columns[1]);
     }
 }
 
 /* Takes a line of results.jsonl. Text in it has no quotes without a backslash.
  * A test is tried again if it has failed. */
-static void take_try(void *context, size_t number, char *line)
+static void take_try(void *context, char **line, size_t columns)
 {
-    struct test_log_index *index = context;
-    struct test_log_index_run *run = &index->runs[number];
+    const struct reading *reading = context;
+    struct test_log_index_run *run = &reading->index->runs[reading->number];
     static const char key[] = ",\"outcome\":\"", tries[] = ",\"tries\":";
-    char *word = strstr(line, key), *count = strstr(line, tries);
+    char *word = strstr(line[0], key), *count = strstr(line[0], tries);
     enum test_log_outcome outcome;
 
-    if (!word || !count)
+    if (!columns || !word || !count)
         return;
     if (strtoul(count + strlen(tries), NULL, 10) > 1 && run->failed)
         run->failed--;
@@ -147,30 +122,20 @@ static void take_try(void *context, size_t number, char *line)
 
 /* ---- A run's summary ---- */
 
-static void take_flaky(struct test_log_index *index, size_t number, char *line)
+static void take_member(void *context, char **columns, size_t count)
 {
-    char *columns[2];
-    bool whole = test_log_tsv_cut(line, columns, 2) > 1;
-    struct test_log_index_test *test =
-        whole && number < index->shown ? test_of(index, columns[0], columns[1])
-                                       : NULL;
+    const struct reading *reading = context;
+    struct test_log_index *index = reading->index;
+    struct test_log_index_run *run = &index->runs[reading->number];
+    const char *key = columns[0], *value = columns[1];
+    struct test_log_index_test *test = NULL;
 
-    if (!test)
-        return;
-    test->flaky = true;
-    test->cells[number].flaky = true;
-}
-
-static void take_member(void *context, size_t number, char *line)
-{
-    struct test_log_index *index = context;
-    struct test_log_index_run *run = &index->runs[number];
-    char *columns[2], *key, *value;
-
-    test_log_tsv_cut(line, columns, 2);
-    key = columns[0];
-    value = columns[1];
-
+    if (count > 2 && !strcmp(key, "flaky") && reading->number < index->shown)
+        test = test_of(index, value, columns[2]);
+    if (test) {
+        test->flaky = true;
+        test->cells[reading->number].flaky = true;
+    }
     if (!strcmp(key, "end") && !strcmp(value, "interrupted"))
         run->state = TEST_LOG_INDEX_INTERRUPTED;
     else if (!strcmp(key, "duration_ns"))
@@ -187,8 +152,6 @@ static void take_member(void *context, size_t number, char *line)
         snprintf(run->host, sizeof(run->host), "%s", value);
     else if (!strcmp(key, "commit"))
         snprintf(run->commit, sizeof(run->commit), "%s", value);
-    else if (!strcmp(key, "flaky"))
-        take_flaky(index, number, value);
 }
 
 /* ---- Runs ---- */
@@ -206,16 +169,16 @@ static bool has(int dir, const char *run, const char *file)
 static void read_run(struct test_log_index *index, int dir, size_t number)
 {
     struct test_log_index_run *run = &index->runs[number];
+    struct reading reading = {index, number, dir};
     bool ended;
 
-    run->has_summary =
-        read_lines(dir, run->name, "summary.tsv", index, take_member, number);
+    run->has_summary = read_lines(&reading, "summary.tsv", 3, take_member);
     ended = run->has_summary || has(dir, run->name, "run.json");
     if (number < index->shown || !run->has_summary)
-        read_lines(dir, run->name, "results.tsv", index, take_result, number);
+        read_lines(&reading, "results.tsv", 5, take_result);
     run->has_report = has(dir, run->name, "report.html");
     if (!ended) {
-        read_lines(dir, run->name, "results.jsonl", index, take_try, number);
+        read_lines(&reading, "results.jsonl", 1, take_try);
         run->state = test_log_old_runs_in_progress(dir, run->name)
                          ? TEST_LOG_INDEX_RUNNING
                          : TEST_LOG_INDEX_UNFINISHED;

@@ -34,6 +34,7 @@ struct comparison {
     struct trace_table numbers; /* of tests, by program and name */
     struct trace_table whole;   /* whether a program left results, by name */
     size_t unknown;
+    const char *reading;         /* the run that is being read */
     char previous[NAME_MAX + 1]; /* the last run that has one of them */
     struct trace_text gone;      /* names of its tests that this run lacks */
 };
@@ -91,24 +92,22 @@ static void note_gone(struct comparison *comparison, const char *program,
     trace_json_string(&comparison->gone, name, strlen(name));
 }
 
-/* Takes a line of results.tsv, which it changes: outcome, ns, program, name;
- * the rest is of no use here. */
-static void take_line(struct comparison *comparison, const char *run,
-                      char *line)
+/* Takes a line of results.tsv: outcome, ns, program, name; the rest is of no
+ * use here. */
+static void take_line(void *context, char **columns, size_t count)
 {
-    char *columns[5], *program, *name;
-    bool whole = test_log_tsv_cut(line, columns, 5) > 3;
+    struct comparison *comparison = context;
+    const char *program = columns[2], *name = columns[3];
     enum test_log_outcome outcome = test_log_outcome_of(columns[0]);
     struct past *past;
     uintptr_t number;
 
-    program = columns[2];
-    name = columns[3];
-    if (!whole || outcome == TEST_LOG_OUTCOME_NONE)
+    if (count < 4 || outcome == TEST_LOG_OUTCOME_NONE)
         return;
     if (!trace_table_find(&comparison->numbers, test_log_key(program, name),
                           &number)) {
-        if (!comparison->previous[0] || !strcmp(comparison->previous, run))
+        if (!comparison->previous[0] ||
+            !strcmp(comparison->previous, comparison->reading))
             note_gone(comparison, program, name);
         return;
     }
@@ -120,26 +119,18 @@ static void take_line(struct comparison *comparison, const char *run,
     *past = (struct past){outcome, strtoull(columns[1], NULL, 10)};
     comparison->unknown--;
     if (!comparison->previous[0])
-        snprintf(comparison->previous, sizeof(comparison->previous), "%s", run);
+        snprintf(comparison->previous, sizeof(comparison->previous), "%s",
+                 comparison->reading);
 }
 
 static void read_run(struct comparison *comparison, int dir, const char *run)
 {
-    char path[PATH_MAX], *line = NULL;
-    size_t room = 0;
-    FILE *file;
-    int fd;
+    char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/results.tsv", run);
-    fd = trace_beneath(dir, path, O_RDONLY);
-    file = fd < 0 ? NULL : fdopen(fd, "r");
-    if (fd >= 0 && !file)
-        close(fd);
-    while (file && getline(&line, &room, file) > 0)
-        take_line(comparison, run, line);
-    free(line);
-    if (file)
-        fclose(file);
+    comparison->reading = run;
+    test_log_tsv_each(trace_beneath(dir, path, O_RDONLY), 5, take_line,
+                      comparison);
     if (!comparison->previous[0])
         trace_text_clear(&comparison->gone);
 }

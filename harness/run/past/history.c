@@ -49,29 +49,6 @@ static void add_time(uint64_t times[TEST_LOG_PAST_TIMES], uint64_t time)
     times[0] = time ? time : 1;
 }
 
-/* Returns the test of the history that each test of the outcomes is; NULL where
- * there is none, or without memory. */
-static struct test_log_past **match(struct test_log_history *history,
-                                    size_t first,
-                                    const struct test_log_outcomes *outcomes)
-{
-    struct test_log_past **found =
-        calloc(outcomes->test_count + 1, sizeof(struct test_log_past *));
-    struct trace_table places = {0};
-    uintptr_t place;
-
-    for (size_t i = first; i < history->count; i++)
-        trace_table_set(
-            &places, trace_hash_string(TRACE_HASH, history->tests[i].name), i);
-    for (size_t i = 0; found && i < outcomes->test_count; i++)
-        if (trace_table_find(&places,
-                             trace_hash_string(TRACE_HASH, outcomes->tests[i]),
-                             &place))
-            found[i] = &history->tests[place];
-    trace_table_free(&places);
-    return found;
-}
-
 static void take_time(struct test_log_past *past, uint64_t time)
 {
     if (!past->seen) {
@@ -82,21 +59,22 @@ static void take_time(struct test_log_past *past, uint64_t time)
     add_time(past->times, time);
 }
 
-/* Replaces the times of the tests from `first` on by those of a flavour. */
-static void take_times(struct test_log_history *history, size_t first,
+/* Replaces the times of a program's tests by those of a flavour. */
+static void take_times(struct test_log_history *history, const char *program,
                        const struct test_log_outcomes *outcomes)
 {
-    struct test_log_past **found = match(history, first, outcomes);
-
-    for (size_t i = 0; found && i < outcomes->try_count; i++) {
+    for (size_t i = 0; i < outcomes->try_count; i++) {
         const struct test_log_past_try *one = &outcomes->tries[i];
         const char *flavour = outcomes->runs[one->run].flavour;
+        uintptr_t number;
 
-        if (found[one->test] && one->outcome == TEST_LOG_OUTCOME_PASSED &&
-            one->duration && !strcmp(flavour, history->flavour))
-            take_time(found[one->test], one->duration);
+        if (one->outcome == TEST_LOG_OUTCOME_PASSED && one->duration &&
+            !strcmp(flavour, history->flavour) &&
+            trace_table_find(&history->numbers,
+                             test_log_key(program, outcomes->tests[one->test]),
+                             &number))
+            take_time(&history->tests[number], one->duration);
     }
-    free(found);
 }
 
 /* With only one flavour, the times are those of the history. */
@@ -113,7 +91,6 @@ void test_log_history_read(struct test_log_history *history,
                            const char *program)
 {
     struct test_log_outcomes outcomes;
-    size_t first = history->count;
 
     if (!history->path)
         return;
@@ -122,7 +99,7 @@ void test_log_history_read(struct test_log_history *history,
         test_log_outcomes_read(&outcomes, program, history->path, 0))
         return;
     if (has_others(&outcomes, history->flavour))
-        take_times(history, first, &outcomes);
+        take_times(history, program, &outcomes);
     test_log_outcomes_free(&outcomes);
 }
 
@@ -138,6 +115,7 @@ void test_log_history_free(struct test_log_history *history)
         free_past(&history->tests[i]);
     free(history->tests);
     free(history->path);
+    trace_table_free(&history->numbers);
     *history = (struct test_log_history){.path = NULL};
 }
 
@@ -166,25 +144,18 @@ const struct test_log_past *test_log_history_of(
     const struct test_log_history *history, const char *program,
     const char *name)
 {
-    static size_t expected; /* callers ask in the file's order */
+    uintptr_t number;
 
-    for (size_t i = 0; i < history->count; i++) {
-        size_t number = (expected + i) % history->count;
-        const struct test_log_past *past = &history->tests[number];
-
-        if (strcmp(past->name, name) || strcmp(past->program, program))
-            continue;
-        expected = number + 1;
-        return past;
-    }
-    return NULL;
+    return trace_table_find(&history->numbers, test_log_key(program, name),
+                            &number)
+               ? &history->tests[number]
+               : NULL;
 }
 
 /* ---- Adding a run ---- */
 
 struct update {
     struct test_log_history history; /* of a program */
-    struct trace_table places;       /* by the hash of the name */
     bool left_tests; /* the program left tests without results */
     bool ran_others; /* than the tests that had failed */
     bool no_times;   /* times of the run are not kept */
@@ -199,16 +170,11 @@ static bool has_slash(const char *name)
 static struct test_log_past *past_of(struct update *update, const char *program,
                                      const char *name)
 {
-    uint64_t key = trace_hash_string(TRACE_HASH, name);
-    struct test_log_past *past;
-    uintptr_t place;
+    const struct test_log_past *past =
+        test_log_history_of(&update->history, program, name);
 
-    if (trace_table_find(&update->places, key, &place))
-        return &update->history.tests[place];
-    past = test_log_history_add(&update->history, program, name);
-    if (past)
-        trace_table_set(&update->places, key, update->history.count - 1);
-    return past;
+    return past ? (struct test_log_past *)past
+                : test_log_history_add(&update->history, program, name);
 }
 
 static void add_times(struct test_log_past *past,
@@ -274,10 +240,6 @@ static int update_program(const struct test_log_run *run, const char *program,
     if (test_log_history_load(&update.history, program, folder) &&
         errno != ENOENT)
         goto out;
-    for (size_t i = 0; i < update.history.count; i++)
-        trace_table_set(
-            &update.places,
-            trace_hash_string(TRACE_HASH, update.history.tests[i].name), i);
     for (size_t i = 0; i < run->count; i++)
         if (!strcmp(run->results[i].program, program))
             add_result(&update, &run->results[i]);
@@ -285,7 +247,6 @@ static int update_program(const struct test_log_run *run, const char *program,
         forget_unseen(&update.history);
     status = test_log_history_save(&update.history, program, folder);
 out:
-    trace_table_free(&update.places);
     test_log_history_free(&update.history);
     return status;
 }

@@ -22,6 +22,7 @@ struct test_log_history {
     const char *flavour; /* whose times count; NULL: those of all */
     struct test_log_past *tests;
     size_t count, capacity;
+    struct trace_table numbers; /* of tests, by test_log_key */
 };
 
 /* test_log_history_open finds the history that is kept in `dir`, where runs go,
@@ -53,11 +54,8 @@ void test_log_history_update(const struct test_log_run *, const char *dir,
 
 /* ---- history_file.c: the file of one program ---- */
 
-/* test_log_history_parse adds a line, which it changes; a malformed one adds
- * nothing. test_log_history_add adds a test and copies its names; NULL without
- * memory. */
-void test_log_history_parse(struct test_log_history *, const char *program,
-                            char *line);
+/* test_log_history_add adds a test and copies its names; NULL without memory.
+ */
 struct test_log_past *test_log_history_add(struct test_log_history *,
                                            const char *program,
                                            const char *name);

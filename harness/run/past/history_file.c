@@ -26,7 +26,9 @@ struct test_log_past *test_log_history_add(struct test_log_history *history,
 
     if (past.program && past.name &&
         TRACE_ARRAY_RESERVE(history->tests, history->capacity,
-                            history->count + 1)) {
+                            history->count + 1) &&
+        trace_table_set(&history->numbers, test_log_key(program, name),
+                        history->count)) {
         history->tests[history->count] = past;
         return &history->tests[history->count++];
     }
@@ -44,16 +46,19 @@ static void parse_times(uint64_t times[TEST_LOG_PAST_TIMES], char *text)
             times[i] = strtoull(number, NULL, 10);
 }
 
-void test_log_history_parse(struct test_log_history *history,
-                            const char *program, char *line)
-{
-    struct test_log_past *past;
-    char *columns[5];
+struct loading {
+    struct test_log_history *history;
+    const char *program;
+};
 
-    test_log_tsv_cut(line, columns, 5);
-    if (!*columns[3])
+static void take_line(void *context, char **columns, size_t count)
+{
+    const struct loading *loading = context;
+    struct test_log_past *past;
+
+    if (count < 4 || !*columns[3])
         return;
-    past = test_log_history_add(history, program, columns[3]);
+    past = test_log_history_add(loading->history, loading->program, columns[3]);
     if (!past)
         return;
     past->outcome = test_log_outcome_of(columns[0]);
@@ -72,23 +77,14 @@ int test_log_history_load(struct test_log_history *history, const char *program,
                           int folder)
 {
     struct test_log_run place = {.path = history->path, .folder = folder};
-    char name[NAME_MAX], *line = NULL;
-    size_t room = 0;
-    FILE *in;
-    int fd;
+    struct loading loading = {history, program};
+    char name[NAME_MAX];
 
-    fd = name_of(program, name) ? -1 : test_log_open(&place, name, O_RDONLY);
-    in = fd < 0 ? NULL : fdopen(fd, "r");
-    if (!in) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    while (getline(&line, &room, in) > 0)
-        test_log_history_parse(history, program, line);
-    free(line);
-    fclose(in);
-    return 0;
+    return !name_of(program, name) &&
+                   test_log_tsv_each(test_log_open(&place, name, O_RDONLY), 5,
+                                     take_line, &loading)
+               ? 0
+               : -1;
 }
 
 static void put_times(FILE *out, const uint64_t times[TEST_LOG_PAST_TIMES])

@@ -14,20 +14,6 @@
 enum { SECOND = 1000000000 };
 
 static struct test_log_result results[3];
-static struct test_log_past past[] = {
-    {.outcome = TEST_LOG_OUTCOME_PASSED,
-     .duration = 2 * (uint64_t)SECOND,
-     .program = (char *)"p",
-     .name = (char *)"s/a"},
-    {.outcome = TEST_LOG_OUTCOME_PASSED,
-     .duration = 4 * (uint64_t)SECOND,
-     .program = (char *)"p",
-     .name = (char *)"s/b"},
-    {.outcome = TEST_LOG_OUTCOME_PASSED,
-     .duration = 6 * (uint64_t)SECOND,
-     .program = (char *)"p",
-     .name = (char *)"s/c"},
-};
 static struct test_log_job jobs[3];
 static struct test_log_run run = {.results = results, .count = 3};
 static struct test_log_others others;
@@ -77,25 +63,37 @@ Test(harness_progress, counts_tests_and_names_running_ones)
     expect_line(1, "[1/3]: s/b 1.0 s, s/c 1.0 s");
 }
 
+/* The first `count` tests took 2, 4 and 6 s. */
+static void remember(unsigned count)
+{
+    static const char *const names[] = {"s/a", "s/b", "s/c"};
+
+    last.path = (char *)"";
+    for (unsigned i = 0; i < count; i++) {
+        struct test_log_past *past = test_log_history_add(&last, "p", names[i]);
+
+        cr_assert_not_null(past);
+        past->outcome = TEST_LOG_OUTCOME_PASSED;
+        past->duration = 2 * (i + 1) * (uint64_t)SECOND;
+    }
+}
+
 Test(harness_progress, estimates_the_time_left_by_the_last_run)
 {
-    last = (struct test_log_history){
-        .path = (char *)"", .tests = past, .count = 3};
+    remember(3);
     expect_line(1, "[1/3, 1 failed] about 9 s left: s/b 1.0 s");
     expect_line(3, "[1/3, 1 failed] about 3 s left: s/b 1.0 s");
 }
 
 Test(harness_progress, estimates_no_time_for_unknown_tests)
 {
-    last = (struct test_log_history){
-        .path = (char *)"", .tests = past, .count = 1};
+    remember(1);
     expect_line(1, "[1/3, 1 failed]: s/b 1.0 s");
 }
 
 Test(harness_progress, counts_other_programs)
 {
-    last = (struct test_log_history){
-        .path = (char *)"", .tests = past, .count = 3};
+    remember(3);
     others = (struct test_log_others){10, 2, 5, 11 * (uint64_t)SECOND, 2, 4};
     expect_line(2, "[11/18, 3 failed, program 2/4] about 10 s left: s/b 1.0 s");
 }

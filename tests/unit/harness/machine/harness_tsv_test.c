@@ -1,8 +1,14 @@
 /* harness_tsv_test.c: lines of columns. */
-#include <criterion/criterion.h>
+#include "harness/machine/tsv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "harness/machine/tsv.h"
+#include <criterion/criterion.h>
+
+#include "tests/support/support.h"
 
 static char line[64], *columns[3];
 
@@ -41,4 +47,24 @@ Test(harness_tsv, has_empty_texts_for_what_is_missing)
     expect("", "", "");
     cr_expect_eq(cut(""), 1);
     expect("", "", "");
+}
+
+static void join(void *text, char **all, size_t count)
+{
+    snprintf((char *)text + strlen(text), 64 - strlen(text), "%zu:%s|%s;",
+             count, all[0], all[1]);
+}
+
+Test(harness_tsv, reads_each_line_of_a_file, .init = test_folder)
+{
+    static const char lines[] = "a\tb\tc\n\nd\te";
+    char text[64] = "";
+
+    test_save(test_path("file"), lines, strlen(lines));
+    cr_expect(
+        test_log_tsv_each(open(test_path("file"), O_RDONLY), 2, join, text));
+    cr_expect_str_eq(text, "2:a|b\tc;1:|;2:d|e;");
+    cr_expect_not(
+        test_log_tsv_each(open(test_path("none"), O_RDONLY), 2, join, text));
+    cr_expect_eq(errno, ENOENT);
 }

@@ -186,13 +186,14 @@ Test(harness_durations, writes_what_it_reads_again)
 
 Test(harness_durations, recalls_the_median_of_the_last_passes)
 {
-    struct test_log_history history = {.path = NULL};
-    char never[] = "failed\t9\t\ts/never", once[] = "passed\t9\t4\ts/once",
-         often[] = "failed\t9\t1,900,30,2,50\ts/often";
+    static const char lines[] = "failed\t9\t\ts/never\n"
+                                "failed\t9\t1,900,30,2,50\ts/often\n"
+                                "passed\t9\t4\ts/once\n";
+    struct test_log_history history = {.path = (char *)test_path(".")};
 
-    test_log_history_parse(&history, "a_test", never);
-    test_log_history_parse(&history, "a_test", often);
-    test_log_history_parse(&history, "a_test", once);
+    test_save(test_path("a_test.tsv"), lines, strlen(lines));
+    history.path = strdup(history.path);
+    cr_assert_eq(test_log_history_load(&history, "a_test", 0), 0);
     cr_assert_eq(test_log_durations_recall(&durations, &history), 0);
     cr_expect_eq(durations.count, 2);
     expect_time("a_test", "s/never", 0);

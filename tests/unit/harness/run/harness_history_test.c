@@ -252,9 +252,16 @@ Test(harness_history, remembers_the_times_of_workers)
 /* As earlier versions wrote it. */
 Test(harness_history, reads_lines_without_workers)
 {
-    char line[] = "passed\t7\t7,5\ts/a";
+    static const char line[] = "passed\t7\t7,5\ts/a\n";
+    char path[PATH_MAX + 32];
 
-    test_log_history_parse(&history, "p", line);
+    snprintf(path, sizeof(path), "%s/.history", dir);
+    cr_assert_eq(test_log_make_folders(path), 0);
+    snprintf(path, sizeof(path), "%s/.history/p.tsv", dir);
+    test_save(path, line, strlen(line));
+    test_log_history_open(&history, dir, NULL, NULL);
+    test_log_history_read(&history, "p");
+    cr_assert_eq(history.count, 1);
     cr_expect_eq(history.tests[0].times[1], 5);
     cr_expect_eq(history.tests[0].occupied[0], 0);
     cr_expect_str_eq(history.tests[0].name, "s/a");
