@@ -159,7 +159,7 @@ static void note_facts(void)
         {"log_origin", core.options.show.origin},
         {"trace", core.options.record.value},
         {"trace_origin", core.options.record.origin},
-        {"alone", core.run.foreign ? NULL : "1"},
+        {"alone", test_log_is_part(&core.run) ? NULL : "1"},
         {"owner", owner},
         {"stdout", pending},
     };
@@ -235,9 +235,9 @@ static void write_run(void)
     test_log_core_repair();
     if (!read_results())
         return;
-    test_log_history_open(&history, core.run.foreign ? NULL : core.options.dir,
-                          test_log_session()->history,
-                          test_log_flavour_given(&core.options));
+    test_log_history_open(
+        &history, test_log_is_part(&core.run) ? NULL : core.options.dir,
+        test_log_session()->history, test_log_flavour_given(&core.options));
     test_log_history_read(&history, name);
     test_log_jsonl_open(&core.run, &core.options.output);
     test_log_jsonl_close(&core.run);
@@ -245,7 +245,7 @@ static void write_run(void)
     test_log_program_end(&core.run, &core.options, &core.filters, &history,
                          true);
     test_log_history_free(&history);
-    if (core.run.foreign || test_log_core_is_written(&core.run))
+    if (test_log_is_part(&core.run) || test_log_core_is_written(&core.run))
         test_log_core_remove_journal(&core.run);
     else
         store_journal();
@@ -310,7 +310,7 @@ static void judge_last(void)
 {
     char path[PATH_MAX];
 
-    if (!core.run.foreign &&
+    if (!test_log_is_part(&core.run) &&
         snprintf(path, sizeof(path), "%s/latest", core.options.dir) < PATH_MAX)
         test_log_judge(path);
 }
@@ -329,7 +329,8 @@ static int open_run(char *program)
     core.run.flagless = true;
     core.run.dir_given = core.options.dir_given;
     core.run.scratch_word = "off"; /* it would move while children record */
-    test_log_filters_check(&core.filters, &core.options, !core.run.foreign);
+    test_log_filters_check(&core.filters, &core.options,
+                           !test_log_is_part(&core.run));
     if (begin_recording())
         return -1;
     test_log_copy_settings(&core.run, &core.options);
@@ -434,7 +435,7 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
         setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in order with stderr */
     unsetenv("TESTLOG_RUN"); /* it is not for programs that a test starts */
     watch_death();
-    if (!core.run.foreign)
+    if (!test_log_is_part(&core.run))
         test_log_filters_print(&core.options);
     return 0;
 }

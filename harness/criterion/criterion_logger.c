@@ -689,7 +689,7 @@ static void after_all(struct criterion_global_stats *all)
 static void on_post_all(struct criterion_global_stats *stats)
 {
     if (original.log_post_all &&
-        (!runner->run->foreign || runner->options->verbose))
+        (!test_log_is_part(runner->run) || runner->options->verbose))
         original.log_post_all(stats);
 }
 

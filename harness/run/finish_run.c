@@ -21,9 +21,9 @@ static void write_part(const struct test_log_run *run)
     bool handed_over = !test_log_handover_run(run);
     char name[PATH_MAX], rank[32] = "run";
 
-    if (!run->path || (handed_over && run->parent.joined))
+    if (!run->path || (handed_over && run->parent.share))
         return;
-    if (run->parent.launched)
+    if (run->role == TEST_LOG_ROLE_RANK)
         snprintf(rank, sizeof(rank), "rank%zu", run->rank.index);
     snprintf(name, sizeof(name), "tests/%s/%s.json", run->program, rank);
     if (test_log_write_run_json(run, name))
@@ -89,7 +89,7 @@ int test_log_run_finish(struct test_log_run *run,
     int status = 0, error = 0;
     bool in_place, among_runs;
 
-    if (run->foreign) {
+    if (test_log_is_part(run)) {
         write_part(run);
         test_log_reports_write(run, &options->output);
         return 0;

@@ -29,19 +29,23 @@ static struct test_log_parent parent_of(const struct test_log_session *session)
         .beside = test_log_others_given().count > 1,
     };
 
-    parent.part = parent.folder || session->part;
     parent.shown = parent.folder ? session->run : NULL;
     if (test_log_session_from_parent(session)) {
-        parent.program = session->program;
         parent.results = number_of(session->results);
-        parent.joined =
-            parent.folder ? (unsigned)number_of(session->joined) : 0;
+        parent.share = parent.folder ? (unsigned)number_of(session->joined) : 0;
     }
-    if (parent.folder && session->test) { /* a launcher is between us */
+    if (test_log_session_from_parent(session) || session->test)
         parent.program = session->program;
-        parent.launched = true;
-    }
     return parent;
+}
+
+/* With `test`, a launcher is between us and testlog. */
+static enum test_log_role role_of(const struct test_log_session *session,
+                                  const struct test_log_parent *parent)
+{
+    if (!parent->folder)
+        return session->part ? TEST_LOG_ROLE_APART : TEST_LOG_ROLE_WHOLE;
+    return session->test ? TEST_LOG_ROLE_RANK : TEST_LOG_ROLE_PART;
 }
 
 void test_log_program_begin(struct test_log_run *run, char **argv)
@@ -55,8 +59,9 @@ void test_log_program_begin(struct test_log_run *run, char **argv)
                                  .command = command.data,
                                  .executable = argv[0],
                                  .static_max = trace_static_max()};
-    run->foreign = run->parent.folder;
-    if (run->foreign && session->start) /* all programs count from there */
+    run->role = role_of(session, &run->parent);
+    if (test_log_is_part(run) &&
+        session->start) /* all programs count from there */
         run->start = test_log_anchor_of(session->start);
     test_log_handover_begin(run->parent.results);
 }
@@ -94,7 +99,7 @@ void test_log_program_end(struct test_log_run *run,
                                  .without = TEST_LOG_WITHOUT(LINES),
                                  .all = test_log_options_take_all(options),
                                  .compress = compress});
-    if (!run->foreign) { /* `testlog run` prints all of this */
+    if (!test_log_is_part(run)) { /* `testlog run` prints all of this */
         if (any) {
             test_log_filters_print_compiled_out(filters, run);
             test_log_print_empty_shard(run);

@@ -285,14 +285,14 @@ static bool add_result(void *context, const cJSON *test)
 static void write_files(const char *path, const char *start,
                         const struct test_log_options *options, bool all)
 {
-    struct whole whole = {.run = {.parent = {.folder = path, .part = true},
+    struct whole whole = {.run = {.parent = {.folder = path},
                                   .start = test_log_anchor_of(start),
                                   .output = &options->output,
                                   .annotated = true}};
     struct test_log_run *run = &whole.run;
 
     if (!test_log_run_open(run, "", NULL)) {
-        run->foreign = false;
+        run->role = TEST_LOG_ROLE_WHOLE; /* nobody else writes it */
         run->command = strdup("ctest");
         test_log_copy_settings(run, options);
         runners_read_lines(run, NULL, add_result, &whole);
@@ -300,7 +300,6 @@ static void write_files(const char *path, const char *start,
             run->results[i].unrendered &= run->count > TEST_LOG_PARTS_RENDERED;
         run->took = test_log_run_last_end(run);
         run->interrupted = all ? 0 : SIGTERM;
-        run->parent.part = false; /* its reports are the whole run's */
         test_log_run_finish(run,
                             &(struct test_log_finish){
                                 .options = options,
@@ -477,8 +476,7 @@ static void name_program(const struct test_log_run *run,
 static void name_programs(const struct joined *joined,
                           struct programs *programs)
 {
-    struct test_log_run run = {
-        .parent = {.folder = joined->path, .part = true}};
+    struct test_log_run run = {.parent = {.folder = joined->path}};
 
     if (!test_log_run_open(&run, "", NULL))
         for (size_t i = 0; i < programs->count; i++)
@@ -516,8 +514,10 @@ int runners_join(struct joined *joined, struct test_log_run *run,
         take_ended(&state, joined->dir, 0);
         add_running(&state, programs, options);
         status = write_state(joined->file, &state);
-        run->parent =
-            (struct test_log_parent){.folder = joined->path, .part = true};
+    }
+    if (!status) {
+        run->parent.folder = joined->path;
+        run->role = TEST_LOG_ROLE_PART;
         run->start = test_log_anchor_of(state.start);
     }
     error = errno;
@@ -528,7 +528,6 @@ int runners_join(struct joined *joined, struct test_log_run *run,
     close(joined->file);
     free(joined->path);
     *joined = (struct joined){.number = 0};
-    run->parent = (struct test_log_parent){.folder = NULL};
     errno = error;
     return -1;
 }

@@ -339,8 +339,10 @@ static int run_all(struct programs *programs, struct test_log_options *options,
                    const struct test_log_history *last)
 {
     struct test_log_run run = {.start = trace_anchor_now(),
-                               .parent = {.nested = test_log_session()->nested,
-                                          .part = test_log_session()->part},
+                               .role = test_log_session()->part
+                                           ? TEST_LOG_ROLE_APART
+                                           : TEST_LOG_ROLE_WHOLE,
+                               .parent = {.nested = test_log_session()->nested},
                                .dir_given = options->dir_given,
                                .output = &options->output,
                                .scratch_word = options->scratch};

@@ -55,7 +55,7 @@ static int no_test_code(const struct test_log_run *run,
 {
     if (is_empty(options))
         return TEST_LOG_EXIT_PASSED;
-    return !run->foreign && finds_tests() &&
+    return !test_log_is_part(run) && finds_tests() &&
                    (options->pass_with_no_tests || is_for_others(options))
                ? TEST_LOG_EXIT_PASSED
                : TEST_LOG_EXIT_NO_TEST;
@@ -142,12 +142,12 @@ static int run_watched(struct criterion_test_set *set,
     struct test_log_filters filters;
     size_t matched;
 
-    test_log_filters_check(&filters, options, !run->foreign);
+    test_log_filters_check(&filters, options, !test_log_is_part(run));
     record_all(options);
     run->gpu.no_leaks = options->profiler.gpu_leaks == TRACE_GPU_LEAKS_OFF;
     run->gpu.asked =
         options->profiler.asks_gpu || test_log_filters_ask(&filters);
-    if (!run->foreign)
+    if (!test_log_is_part(run))
         print_filters(options);
     test_log_stdio_outlive();
     test_log_reports_begin(run, &options->output, false);
@@ -159,7 +159,7 @@ static int run_watched(struct criterion_test_set *set,
     if (run->count && run->annotated)
         test_log_filters_find_unmatched(&filters, run);
     test_log_functions_find_unmatched(run, options);
-    if (!matched && !run->foreign)
+    if (!matched && !test_log_is_part(run))
         print_no_match(options);
     test_log_program_end(run, options, &filters, history, matched);
     test_log_supervisor_end();
@@ -172,7 +172,7 @@ static int run_watched(struct criterion_test_set *set,
 static int print_nothing_failed(const struct test_log_run *run,
                                 const struct test_log_options *options)
 {
-    if (run->foreign) { /* testlog run prints it, for all programs */
+    if (test_log_is_part(run)) { /* testlog run prints it, for all programs */
         test_log_handover_run(run);
         return TEST_LOG_EXIT_NO_TEST;
     }
@@ -191,12 +191,12 @@ static int run_tests(struct criterion_test_set *set,
 
     setlocale(LC_NUMERIC, "C"); /* numbers in files have a decimal point */
     test_log_program_begin(&run, argv);
-    if (!run.foreign && !test_log_scratch_check(options->scratch))
+    if (!test_log_is_part(&run) && !test_log_scratch_check(options->scratch))
         goto out;
     run.annotated = test_log_annotated() || options->all_tests;
-    test_log_history_open(&history, run.foreign ? NULL : options->dir,
-                          test_log_session()->history,
-                          test_log_flavour_given(options));
+    test_log_history_open(
+        &history, test_log_is_part(&run) ? NULL : options->dir,
+        test_log_session()->history, test_log_flavour_given(options));
     test_log_history_read(&history, test_log_rerun_name(program));
     test_log_shard_recall_program(options, &history,
                                   test_log_rerun_name(program));

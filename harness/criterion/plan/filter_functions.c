@@ -94,13 +94,13 @@ void test_log_functions_find_unmatched(struct test_log_run *run,
     struct test_log_recorded_code *code = &recorded.code;
     bool globs = code->functions.count && !code->functions.none;
 
-    if (globs && !code->hooked && !run->foreign)
+    if (globs && !code->hooked && !test_log_is_part(run))
         test_log_notice("%s has no effect: the program calls no function that "
                         "was built with -finstrument-functions",
                         options->functions.origin);
     else
         note_globs(run, options->functions.origin);
-    if (code->lines.count && !code->lined && !run->foreign)
+    if (code->lines.count && !code->lined && !test_log_is_part(run))
         test_log_notice("%s has no effect: no file of the program was built "
                         "with -fsanitize-coverage=trace-pc",
                         options->lines.origin);

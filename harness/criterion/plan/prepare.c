@@ -267,7 +267,7 @@ static void find_taken(struct test_log_runner *runner,
         test_log_local_path(run, name, path) || access(path, F_OK))
         return;
     snprintf(runner->attempt, sizeof(runner->attempt), "~%u",
-             run->parent.joined);
+             run->parent.share);
 }
 
 /* Another process that has joined the run may have run the same tests: then the
@@ -280,7 +280,7 @@ static int hold_others(struct test_log_runner *runner,
     char name[PATH_MAX], path[PATH_MAX];
     int folder = -1;
 
-    if (run->path && run->parent.joined &&
+    if (run->path && run->parent.share &&
         snprintf(name, sizeof(name), "tests/%s", run->program) < PATH_MAX &&
         !test_log_local_path(run, name, path))
         folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -405,7 +405,7 @@ static bool export_session(const struct test_log_runner *runner)
 static void find_outermost(struct test_log_runner *runner)
 {
     const char *given =
-        runner->run->foreign ? test_log_session()->runner : NULL;
+        test_log_is_part(runner->run) ? test_log_session()->runner : NULL;
 
     snprintf(runner->outermost, sizeof(runner->outermost), "%ld",
              given ? strtol(given, NULL, 10) : (long)getpid());
@@ -427,7 +427,7 @@ static void select_tests(struct test_log_runner *runner,
         only = false;
     }
     runner->matched = test_log_plan_select(set, options);
-    if (runner->matched && !runner->run->foreign)
+    if (runner->matched && !test_log_is_part(runner->run))
         test_log_plan_print_unmatched(set, options);
     test_log_shard_take(set, options,
                         test_log_rerun_name(runner->run->executable),

@@ -50,7 +50,8 @@ void test_log_turn_take(const struct test_log_runner *runner)
 {
     const struct test_log_run *run = runner->run;
 
-    if (!run->foreign || !run->path || !test_log_any_serial(runner->options))
+    if (!test_log_is_part(run) || !run->path ||
+        !test_log_any_serial(runner->options))
         return;
     if (folder <= 0)
         folder = openat(run->folder, "tests",

@@ -321,8 +321,8 @@ static void die(const struct test_log_runner *runner, int number)
  * them to the whole group already. */
 static bool is_repeated(const struct test_log_run *run, const siginfo_t *info)
 {
-    return run->interrupted && run->foreign && info->si_code == SI_USER &&
-           info->si_pid == getppid();
+    return run->interrupted && test_log_is_part(run) &&
+           info->si_code == SI_USER && info->si_pid == getppid();
 }
 
 static void interrupt(struct test_log_runner *runner, const siginfo_t *info)

@@ -67,7 +67,7 @@ void test_log_github_begin(const struct test_log_run *run)
     struct trace_text text = {0};
 
     token[0] = '\0';
-    is_part = run->parent.part;
+    is_part = run->role != TEST_LOG_ROLE_WHOLE;
     if (is_part && given)
         snprintf(token, sizeof(token), "%s", given);
     if (is_part || !test_log_github_wanted(run) || !make_token())

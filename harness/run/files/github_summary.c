@@ -193,7 +193,7 @@ void test_log_github_summary(const struct test_log_run *run)
     struct trace_text text = {0};
     FILE *out;
 
-    if (!path || !run->count || run->parent.part ||
+    if (!path || !run->count || run->role != TEST_LOG_ROLE_WHOLE ||
         !test_log_github_wanted(run))
         return;
     trace_text_printf(&text, "### %zu passed, %zu failed, %zu skipped\n",

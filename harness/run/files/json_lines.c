@@ -58,17 +58,18 @@ static void add_results(const struct test_log_run *run, int flags)
     if (!run->path || test_log_path(run, "results.jsonl", path))
         return;
     fd = test_log_open(run, "results.jsonl",
-                       (run->foreign ? flags & ~O_CREAT : flags) | O_NONBLOCK);
-    if (fd >= 0 && run->foreign)
+                       (test_log_is_part(run) ? flags & ~O_CREAT : flags) |
+                           O_NONBLOCK);
+    if (fd >= 0 && test_log_is_part(run))
         end_last_line(run, fd);
-    if (fd >= 0 || !run->foreign || errno != ENOENT)
+    if (fd >= 0 || !test_log_is_part(run) || errno != ENOENT)
         add_stream(fd, path);
 }
 
 void test_log_jsonl_open(const struct test_log_run *run,
                          const struct test_log_output *output)
 {
-    int anew = run->parent.part ? 0 : O_TRUNC;
+    int anew = run->role != TEST_LOG_ROLE_WHOLE ? 0 : O_TRUNC;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
 
     if (test_log_handover_open())

@@ -71,12 +71,14 @@ int test_log_reports_kept(void)
 }
 
 /* Takes the stdout that `testlog run` passed to us. */
-static bool take_inherited(const struct test_log_parent *parent)
+static bool take_inherited(const struct test_log_run *run)
 {
-    if (!parent->part || parent->output <= STDERR_FILENO ||
-        fcntl(parent->output, F_SETFD, FD_CLOEXEC))
+    int output = run->parent.output;
+
+    if (run->role == TEST_LOG_ROLE_WHOLE || output <= STDERR_FILENO ||
+        fcntl(output, F_SETFD, FD_CLOEXEC))
         return false;
-    kept = parent->output;
+    kept = output;
     return inherited = true;
 }
 
@@ -114,7 +116,7 @@ void test_log_reports_begin(const struct test_log_run *run,
             wanted = true;
         else
             make_folder_of(output->reports[i].file);
-    if (!take_inherited(&run->parent) && wanted)
+    if (!take_inherited(run) && wanted)
         divert(several);
     test_log_github_begin(run);
 }
@@ -181,7 +183,7 @@ void test_log_reports_write(const struct test_log_run *run,
                             const struct test_log_output *output)
 {
     give_back();
-    if (run->parent.part)
+    if (run->role != TEST_LOG_ROLE_WHOLE)
         return;
     if (run->path && write_own(run, "results.tap"))
         test_log_notice("cannot write results.tap: %s; results are not "

@@ -261,7 +261,7 @@ static bool is_rendered(const struct test_log_run *run,
                         const struct trace_reader *reader)
 {
     return run->render_all || outcome != TEST_LOG_OUTCOME_PASSED ||
-           (!run->parent.joined &&
+           (!run->parent.share &&
             trace_reader_summary(reader).size <= RENDERED_MAX);
 }
 

@@ -202,7 +202,7 @@ static bool prune(void *context, const char *name)
  * temporary folder. */
 static bool may_prune(const struct test_log_run *run)
 {
-    return run->path && !run->foreign && !run->interrupted &&
+    return run->path && !test_log_is_part(run) && !run->interrupted &&
            test_log_is_run_name(trace_base_name(run->path));
 }
 

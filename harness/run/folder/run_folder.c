@@ -251,7 +251,7 @@ static int make_program(struct test_log_run *run, const char *program)
 {
     char part[PATH_MAX];
 
-    if (run->parent.launched || run->parent.joined)
+    if (run->role == TEST_LOG_ROLE_RANK || run->parent.share)
         return join_program(run);
     for (int tries = 0; tries < 100; tries++) {
         free(run->program);
@@ -271,7 +271,8 @@ static int make_program(struct test_log_run *run, const char *program)
 
 static int join_run(struct test_log_run *run, const char *path)
 {
-    run->foreign = true;
+    if (!test_log_is_part(run))
+        run->role = TEST_LOG_ROLE_PART;
     run->path = strdup(run->parent.shown ? run->parent.shown : path);
     if (run->parent.shown)
         run->scratch = strdup(path);

@@ -315,7 +315,7 @@ bool test_log_scratch_end(struct test_log_run *run)
 {
     char *path = run->scratch;
 
-    if (!path || run->foreign)
+    if (!path || test_log_is_part(run))
         return true;
     if (!move(run->folder, path, run->shared)) {
         close(run->folder);

@@ -52,7 +52,7 @@ void test_log_index_write(const struct test_log_run *run)
 {
     char path[PATH_MAX], *name;
 
-    if (!run->path || run->foreign ||
+    if (!run->path || test_log_is_part(run) ||
         !test_log_is_run_name(trace_base_name(run->path)) ||
         !realpath(run->path, path))
         return;

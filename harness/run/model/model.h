@@ -208,6 +208,19 @@ struct test_log_rank {
  * recorded that passed if there are at most so many. */
 enum { TEST_LOG_PARTS_RENDERED = 1000 };
 
+/* X(NAME): what this process is in its run. */
+#define TEST_LOG_ROLES(X)                                                      \
+    X(WHOLE) /* the run is its own */                                          \
+    X(APART) /* so it is, but another process writes the reports */            \
+    X(PART)  /* of a run that another process makes, and writes the rest of */ \
+    X(RANK)  /* a PART that shares its folder with other ranks of MPI */
+
+enum test_log_role {
+#define TEST_LOG_X(name) TEST_LOG_ROLE_##name,
+    TEST_LOG_ROLES(TEST_LOG_X)
+#undef TEST_LOG_X
+};
+
 /* What this program's parent process passed to it. */
 struct test_log_parent {
     const char *folder;  /* of the run that it created; NULL: none */
@@ -216,11 +229,9 @@ struct test_log_parent {
     int results;         /* a pipe for results; 0: none */
     int output;          /* its stdout, for a report; 0: ours is used */
     const char *shown;   /* path of its run as printed; NULL: `folder` */
-    bool part;           /* it writes the reports */
-    bool launched;       /* other ranks have the same folder */
     bool nested;         /* we run inside a test */
     bool beside;         /* its run has other programs, too */
-    unsigned joined;     /* number among the program's processes in a run that
+    unsigned share;      /* number among the program's processes in a run that
                             a ctest made; 0: there are no others */
 };
 
@@ -228,6 +239,7 @@ struct test_log_parent {
 struct test_log_output;
 
 struct test_log_run {
+    enum test_log_role role;
     char *path;               /* of the folder, as printed */
     int folder;               /* a descriptor of it; 0: `path` is opened */
     int lock;                 /* one that holds its lock; 0: none */
@@ -267,7 +279,6 @@ struct test_log_run {
                                  const char *folder);
     const struct test_log_output *output; /* of blocks; NULL: unknown */
     bool whole;      /* no option leaves tests out, or repeats them */
-    bool foreign;    /* the folder is the parent's */
     bool flagless;   /* its program takes none of our flags */
     bool unfinished; /* it goes on, or was killed */
     bool render_all; /* write trace.json and log.txt of every test */
@@ -276,6 +287,9 @@ struct test_log_run {
     int interrupted; /* by this signal, or 0 */
     uint64_t took;   /* ns, once a merged run is complete; 0: it is running */
 };
+
+/* test_log_is_part tells whether another process makes the run. */
+bool test_log_is_part(const struct test_log_run *);
 
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"

@@ -90,7 +90,7 @@ void test_log_show_page(const struct test_log_run *run,
 
     if (!test_log_find_page(run, path))
         return;
-    if (output->open && !run->parent.part)
+    if (output->open && run->role == TEST_LOG_ROLE_WHOLE)
         test_log_open_page(path);
     test_log_print_page(path, "", output);
 }

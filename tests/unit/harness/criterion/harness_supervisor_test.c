@@ -423,7 +423,7 @@ static bool has_counted(void)
 /* As a program of `testlog run`, which its parent interrupts again. */
 static void be_interrupted_by_the_parent(void)
 {
-    run.foreign = true;
+    run.role = TEST_LOG_ROLE_PART;
     job_of(0, start(wait_forever), 0);
     supervise();
     kill(getpid(), SIGINT);

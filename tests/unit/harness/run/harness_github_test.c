@@ -294,7 +294,7 @@ Test(harness_github, prints_nothing_in_nested_runs)
 Test(harness_github, uses_the_token_of_testlog_run)
 {
     add("a", TEST_LOG_OUTCOME_FAILED, "why");
-    run.parent.part = true;
+    run.role = TEST_LOG_ROLE_APART;
     run.parent.token = "0123456789abcdef0123456789abcdef";
     test_log_github_begin(&run);
     cr_expect_str_eq(printed(), "");

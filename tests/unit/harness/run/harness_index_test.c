@@ -433,7 +433,7 @@ Test(harness_index, writes_nothing_for_a_part_of_a_run)
     add_run(1, "failed\t0\n", NULL);
     run = run_at(path_in(1, ""));
     run.path[strlen(run.path) - 1] = '\0';
-    run.foreign = true;
+    run.role = TEST_LOG_ROLE_PART;
     test_log_index_write(&run);
     cr_expect(access(test_path("runs/index.html"), F_OK));
 }

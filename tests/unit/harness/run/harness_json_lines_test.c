@@ -155,7 +155,7 @@ Test(harness_json_lines, truncates_own_files_and_appends_to_a_runs)
     test_log_jsonl_result(add("a", TEST_LOG_OUTCOME_PASSED));
     test_log_jsonl_close(NULL);
     expect_file("file", LINE("a", "passed"));
-    run.parent.part = true;
+    run.role = TEST_LOG_ROLE_APART;
     test_log_jsonl_open(&run, &options);
     test_log_jsonl_result(add("b", TEST_LOG_OUTCOME_PASSED));
     expect_file("file", LINE("a", "passed") LINE("b", "passed"));

@@ -274,7 +274,7 @@ Test(harness_old_runs, prints_the_first_failure)
 Test(harness_old_runs, does_not_prune_for_parts_and_temporary_runs)
 {
     struct test_log_run run = {.path = (char *)in_runs(name_of(99)),
-                               .foreign = true};
+                               .role = TEST_LOG_ROLE_PART};
 
     make(1, 0);
     make(2, 0);

@@ -87,7 +87,7 @@ Test(harness_report_files, writes_requested_files_without_a_folder)
 Test(harness_report_files, writes_nothing_as_a_part_of_a_run)
 {
     add(TEST_LOG_REPORT_TAP, test_path("a"));
-    run.parent.part = true;
+    run.role = TEST_LOG_ROLE_APART;
     test_log_reports_begin(&run, &options, false);
     test_log_reports_write(&run, &options);
     cr_expect_not(is_there("a") || is_there("results.tap"));
@@ -200,7 +200,7 @@ static void borrow(void)
 {
     to_file("stderr", STDOUT_FILENO);
     run.parent.output = to_file("stdout", 9);
-    run.parent.part = true;
+    run.role = TEST_LOG_ROLE_APART;
     add(TEST_LOG_REPORT_JSONL, "-");
     test_log_reports_begin(&run, &options, false);
     if (test_log_reports_stdout() != 9 || !(fcntl(9, F_GETFD) & FD_CLOEXEC))

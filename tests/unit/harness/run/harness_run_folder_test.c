@@ -118,7 +118,7 @@ Test(harness_run_folder, names_a_run_by_its_start_in_utc)
     cr_expect_str_eq(name, "2009-02-13T23-31-30.123456");
     cr_expect_gt(readlink(test_path("runs/latest"), latest, PATH_MAX - 1), 0);
     cr_expect_str_eq(latest, name);
-    cr_expect_not(run.foreign);
+    cr_expect_not(test_log_is_part(&run));
     cr_expect_null(run.program);
 }
 
@@ -161,7 +161,7 @@ Test(harness_run_folder, joins_a_given_run)
         run.parent.folder = folder;
         cr_assert_eq(test_log_run_open(&run, test_path("runs"), "./some_test"),
                      0);
-        cr_expect(run.foreign);
+        cr_expect(test_log_is_part(&run));
         cr_expect_str_eq(run.program, names[i]);
         close_run();
     }
