@@ -92,11 +92,6 @@ void test_log_run_replace(struct test_log_run *run, size_t number)
     run->results[number] = run->results[--run->count];
 }
 
-bool test_log_is_part(const struct test_log_run *run)
-{
-    return run->role >= TEST_LOG_ROLE_PART;
-}
-
 uint64_t test_log_run_last_end(const struct test_log_run *run)
 {
     uint64_t last = 1;

@@ -289,7 +289,10 @@ struct test_log_run {
 };
 
 /* test_log_is_part tells whether another process makes the run. */
-bool test_log_is_part(const struct test_log_run *);
+static inline bool test_log_is_part(const struct test_log_run *run)
+{
+    return run->role >= TEST_LOG_ROLE_PART;
+}
 
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
