@@ -174,7 +174,7 @@ static struct trace_text title_of(const struct recording *recording,
     const char *host = NULL;
 
     if (find_try(&result, recording, results))
-        host = test_log_host(&results->run, result.part);
+        host = test_log_host(&results->run, result.source);
     if (host)
         trace_text_printf(&title, "%s: ", host);
     trace_text_printf(&title, "%s%s%s", recording->program,

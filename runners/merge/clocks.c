@@ -79,15 +79,15 @@ void merge_clock_note(struct merge_source *source,
 
 /* If the clocks moved against each other, the wall clock was set, or the host
  * slept. */
-static void apply_anchors(struct test_log_merged_run *part,
+static void apply_anchors(struct test_log_merged_run *merged,
                           const struct merge_clock *clock)
 {
     uint64_t spread = (uint64_t)(clock->most - clock->least);
 
-    part->offset = spread < STEP_LEAST ? 0 : clock->last - clock->first;
-    part->uncertainty = clock->error == UINT64_MAX || clock->error > INT64_MAX
-                            ? UINT64_MAX
-                            : clock->error + spread;
+    merged->offset = spread < STEP_LEAST ? 0 : clock->last - clock->first;
+    merged->uncertainty = clock->error == UINT64_MAX || clock->error > INT64_MAX
+                              ? UINT64_MAX
+                              : clock->error + spread;
 }
 
 /* ---- Aligning by a span ---- */
@@ -133,7 +133,7 @@ static void read_host(struct meetings *meetings, const struct merge *merge,
     for (size_t i = 0; i < merge->count; i++) {
         struct recordings found = {0};
 
-        if (merge->run.parts[i].host_number != host)
+        if (merge->run.sources[i].host_number != host)
             continue;
         runners_recordings_find(&found, merge->sources[i].path, NULL);
         for (size_t j = 0; j < found.count; j++)
@@ -155,17 +155,17 @@ static uint64_t shorter(const struct meeting *a, const struct meeting *b)
 /* Compares the ends of the hosts' first spans, of their second ones, and so on.
  * At a barrier, all hosts leave together, and the last to arrive waits least.
  * So the pair with the shortest span has the smallest error. */
-static void align(struct test_log_merged_run *part,
+static void align(struct test_log_merged_run *merged,
                   const struct meetings *first, const struct meetings *own)
 {
-    part->uncertainty = UINT64_MAX;
+    merged->uncertainty = UINT64_MAX;
     for (size_t i = 0; i < first->count && i < own->count; i++) {
         uint64_t error = shorter(&first->all[i], &own->all[i]);
 
-        if (error >= part->uncertainty)
+        if (error >= merged->uncertainty)
             continue;
-        part->uncertainty = error;
-        part->offset = difference(first->all[i].end, own->all[i].end);
+        merged->uncertainty = error;
+        merged->offset = difference(first->all[i].end, own->all[i].end);
     }
 }
 
@@ -174,8 +174,8 @@ static int refuse(const struct merge *merge, size_t host)
     const char *name = "";
 
     for (size_t i = 0; i < merge->count; i++)
-        if (merge->run.parts[i].host_number == host)
-            name = merge->run.parts[i].host;
+        if (merge->run.sources[i].host_number == host)
+            name = merge->run.sources[i].host;
     test_log_notice("merge: --align: no test of %s recorded a span %s",
                     name ? name : "a run without a host", merge->align);
     return -1;
@@ -190,12 +190,12 @@ static int align_host(struct merge *merge, const struct meetings *first,
     read_host(&own, merge, host);
     align(&aligned, first, host ? &own : first);
     for (size_t i = 0; i < merge->count; i++) {
-        struct test_log_merged_run *part = &merge->run.parts[i];
+        struct test_log_merged_run *merged = &merge->run.sources[i];
 
-        if (part->host_number != host)
+        if (merged->host_number != host)
             continue;
-        part->offset = aligned.offset;
-        part->uncertainty = host ? aligned.uncertainty : 0;
+        merged->offset = aligned.offset;
+        merged->uncertainty = host ? aligned.uncertainty : 0;
         merge->sources[i].clock.aligned = true;
     }
     free(own.all);
@@ -232,19 +232,19 @@ static void find_start(struct merge *merge)
     uint64_t start = UINT64_MAX;
 
     for (size_t i = 0; i < merge->count; i++) {
-        const struct test_log_merged_run *part = &merge->run.parts[i];
-        uint64_t own = moment_of(part->start, part->offset);
+        const struct test_log_merged_run *merged = &merge->run.sources[i];
+        uint64_t own = moment_of(merged->start, merged->offset);
 
-        if (part->start && own < start)
+        if (merged->start && own < start)
             start = own;
     }
     merge->run.start.wall = start == UINT64_MAX ? 0 : start;
 }
 
-/* ns from the merged run's start to that of a part. */
-static uint64_t shift_of(const struct merge *merge, size_t part)
+/* ns from the merged run's start to that of a source. */
+static uint64_t shift_of(const struct merge *merge, size_t source)
 {
-    const struct test_log_merged_run *own = &merge->run.parts[part - 1];
+    const struct test_log_merged_run *own = &merge->run.sources[source - 1];
 
     return own->start ? trace_between(merge->run.start.wall,
                                       moment_of(own->start, own->offset))
@@ -264,12 +264,12 @@ static void shift_tests(struct merge *merge)
     for (size_t i = 0; i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
-        if (!result->part)
+        if (!result->source)
             continue;
         for (size_t j = 0; j < result->earlier_count; j++)
             shift(&result->earlier[j].began,
-                  shift_of(merge, result->earlier[j].part));
-        shift(&result->began, shift_of(merge, result->part));
+                  shift_of(merge, result->earlier[j].source));
+        shift(&result->began, shift_of(merge, result->source));
         if (result->began + result->duration > run->took)
             run->took = result->began + result->duration;
     }
@@ -293,7 +293,7 @@ static int write_origins(const struct merge *merge)
 
         for (size_t j = 0; j < clock->count; j++) {
             uint64_t moment =
-                moment_of(clock->origins[j].wall, run->parts[i].offset);
+                moment_of(clock->origins[j].wall, run->sources[i].offset);
 
             runners_merged_clock_put(file.stream, &clock->origins[j],
                                      run->start.wall,
@@ -307,7 +307,7 @@ int merge_clocks_apply(struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++)
         if (!merge->sources[i].clock.aligned)
-            apply_anchors(&merge->run.parts[i], &merge->sources[i].clock);
+            apply_anchors(&merge->run.sources[i], &merge->sources[i].clock);
     find_start(merge);
     shift_tests(merge);
     return write_origins(merge);
@@ -315,16 +315,16 @@ int merge_clocks_apply(struct merge *merge)
 
 /* ---- Printing ---- */
 
-static void put_part(const struct test_log_merged_run *part)
+static void put_merged(const struct test_log_merged_run *merged)
 {
     char error[64] = "unknown";
 
-    if (part->uncertainty != UINT64_MAX)
+    if (merged->uncertainty != UINT64_MAX)
         snprintf(error, sizeof(error), "%.6f s",
-                 (double)part->uncertainty / 1e9);
+                 (double)merged->uncertainty / 1e9);
     test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s",
-                    part->host ? part->host : "a run without a host",
-                    (double)part->offset / 1e9, error);
+                    merged->host ? merged->host : "a run without a host",
+                    (double)merged->offset / 1e9, error);
 }
 
 void merge_clocks_print(const struct merge *merge)
@@ -335,10 +335,10 @@ void merge_clocks_print(const struct merge *merge)
 
     if (run->host_count < 2)
         return;
-    for (size_t i = 0; i < run->part_count && next < HOSTS_MOST; i++)
-        if (run->parts[i].host_number == next) {
-            put_part(&run->parts[i]);
-            unknown |= run->parts[i].uncertainty == UINT64_MAX;
+    for (size_t i = 0; i < run->source_count && next < HOSTS_MOST; i++)
+        if (run->sources[i].host_number == next) {
+            put_merged(&run->sources[i]);
+            unknown |= run->sources[i].uncertainty == UINT64_MAX;
             next++;
         }
     if (run->host_count > HOSTS_MOST)

@@ -165,10 +165,9 @@ static void note_clock(struct merge *merge, struct merge_source *source,
 
 /* Links a folder of a source's test; *folder becomes its new path, NULL if the
  * source lacks it. */
-static int add_folder(struct merge *merge, size_t part, const char *program,
-                      size_t number, char **folder)
+static int add_folder(struct merge *merge, struct merge_source *source,
+                      const char *program, size_t number, char **folder)
 {
-    struct merge_source *source = &merge->sources[part - 1];
     int from = *folder ? open_folder(source, *folder) : -1, to, status;
     char *base = NULL, *made = NULL;
 
@@ -202,17 +201,19 @@ static int add_test(struct merge *merge, struct test_log_result *result)
     char path[PATH_MAX];
     int status = 0;
 
-    if (!result->part)
+    if (!result->source)
         return 0;
     if (snprintf(path, sizeof(path), "tests/%s", result->program) >= PATH_MAX)
         return -1;
     status = make_folder(merge, path);
     for (size_t i = 0; i < result->earlier_count && !status; i++)
-        status = add_folder(merge, result->earlier[i].part, result->program,
-                            i + 1, &result->earlier[i].folder);
+        status =
+            add_folder(merge, &merge->sources[result->earlier[i].source - 1],
+                       result->program, i + 1, &result->earlier[i].folder);
     if (!status)
-        status = add_folder(merge, result->part, result->program,
-                            result->earlier_count + 1, &result->folder);
+        status = add_folder(merge, &merge->sources[result->source - 1],
+                            result->program, result->earlier_count + 1,
+                            &result->folder);
     return status;
 }
 

@@ -81,7 +81,7 @@ static int check_output(const struct merge *merge, const char *output)
     for (size_t i = 0; i < merge->count; i++)
         if (is_inside(parent, merge->sources[i].path)) {
             test_log_notice("merge: %s is inside %s; name a folder elsewhere",
-                            output, merge->sources[i].part.run);
+                            output, merge->sources[i].merged.run);
             return -1;
         }
     return 0;

@@ -1,6 +1,6 @@
 /* merge.h: what the files of `testlog merge` share. Private.
  *
- * Sources are the runs that are merged; the i-th is part i + 1 of the merged
+ * Sources are the runs that are merged; the i-th is number i + 1 in the merged
  * run. Nothing is written until all sources have been read and are valid.
  */
 #ifndef TESTLOG_MERGE_H
@@ -32,7 +32,7 @@ struct merge_source {
     dev_t device;
     ino_t inode;
     struct test_log_merged_run
-        part;             /* until the parts are made of all sources */
+        merged;           /* until the run has those of all sources */
     uint64_t duration;    /* ns; 0: unknown */
     uint64_t identity;    /* of a run; its copies have the same */
     uint64_t lane;        /* sources of one lane are tries of the same tests */
@@ -65,7 +65,7 @@ struct merge {
 /* ---- sources.c ---- */
 
 /* merge_sources_read reads the runs named by `words` without their tests, in
- * order of their start, and adds them to the run as its parts. -1 if it has
+ * order of their start, and adds them to the run. -1 if it has
  * printed why they cannot be merged. */
 int merge_sources_read(struct merge *, char **words, size_t count);
 void merge_sources_free(struct merge *);

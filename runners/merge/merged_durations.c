@@ -21,7 +21,7 @@ int merge_durations_read(struct merge *merge)
 static char *program_of(const struct merge *merge,
                         const struct test_log_result *result)
 {
-    const char *label = merge->sources[result->part - 1].label;
+    const char *label = merge->sources[result->source - 1].label;
     size_t size = strlen(result->program), end = label ? strlen(label) + 1 : 0;
 
     if (end && end < size && result->program[size - end] == '@' &&
@@ -36,7 +36,7 @@ static int add(struct test_log_durations *durations, const struct merge *merge,
     struct test_log_duration test;
     int status;
 
-    if (!result->part || !result->suite ||
+    if (!result->source || !result->suite ||
         result->outcome == TEST_LOG_OUTCOME_NONE ||
         result->outcome == TEST_LOG_OUTCOME_SKIPPED)
         return 0;

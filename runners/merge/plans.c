@@ -29,23 +29,23 @@ static int refuse(const struct merge_plan *plan,
     const cJSON *counts =
         cJSON_GetObjectItemCaseSensitive(plan->json, "counts");
     size_t total = (size_t)cJSON_GetArraySize(counts);
-    const struct test_log_merged_run *part = &source->part;
+    const struct test_log_merged_run *merged = &source->merged;
 
-    if (total != source->part.shard.total)
+    if (total != source->merged.shard.total)
         test_log_notice("merge: %s is a shard of %zu and %s is one of %zu of "
                         "%s; merge the shards of one division",
-                        plan->first->run, total, source->part.run,
-                        source->part.shard.total, program);
-    else if (test_log_shard_by_time(&part->shard) &&
-             part->shard.history != plan->first->shard.history)
+                        plan->first->run, total, source->merged.run,
+                        source->merged.shard.total, program);
+    else if (test_log_shard_by_time(&merged->shard) &&
+             merged->shard.history != plan->first->shard.history)
         test_log_notice("merge: %s and %s divide the tests of %s by different "
                         "durations; give all shards the same file by "
                         "--history",
-                        plan->first->run, part->run, program);
+                        plan->first->run, merged->run, program);
     else
         test_log_notice("merge: %s and %s divide the tests of %s in different "
                         "ways; merge shards of the same programs and filters",
-                        plan->first->run, part->run, program);
+                        plan->first->run, merged->run, program);
     return -1;
 }
 
@@ -74,7 +74,7 @@ static int add_program(struct merge *merge, const struct merge_source *source,
     plan = &merge->plans[merge->plan_count];
     plan->json = cJSON_ParseWithLength(text, size);
     plan->hash = hash;
-    plan->first = &source->part;
+    plan->first = &source->merged;
     if (runners_json_text(plan->json, "program"))
         trace_table_set(&merge->by_program, key, merge->plan_count++);
     else
@@ -247,7 +247,7 @@ static size_t *count_results(const struct merge *merge,
     for (size_t i = 0; ran && i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
         const struct test_log_shard *shard =
-            result->part ? &run->parts[result->part - 1].shard : NULL;
+            result->source ? &run->sources[result->source - 1].shard : NULL;
 
         if (shard && shard->total == total_of(plan) && merge_did_run(result) &&
             !strcmp(result->program, program))
@@ -264,11 +264,11 @@ static void find_runs(struct missing *missing)
     for (size_t i = 0; i < merge->count; i++) {
         const struct merge_source *source = &merge->sources[i];
 
-        if (source->part.shard.total != missing->total ||
-            source->part.shard.index != missing->index)
+        if (source->merged.shard.total != missing->total ||
+            source->merged.shard.index != missing->index)
             continue;
         missing->there = true;
-        missing->end = source->part.end;
+        missing->end = source->merged.end;
         missing->lane = source->lane;
     }
 }
@@ -334,14 +334,14 @@ static void check_shard(struct merge *merge, size_t index, size_t total,
 static void check_others(struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
-        const struct test_log_merged_run *part = &merge->sources[i].part;
+        const struct test_log_merged_run *merged = &merge->sources[i].merged;
         struct trace_text name = {0}, reason = {0};
 
-        if (part->shard.total || part->end == TEST_LOG_END_FINISHED)
+        if (merged->shard.total || merged->end == TEST_LOG_END_FINISHED)
             continue;
         trace_text_string(&name, "run ");
         test_log_sanitize_line(&name, trace_base_name(merge->sources[i].path));
-        trace_text_string(&reason, part->end == TEST_LOG_END_KILLED
+        trace_text_string(&reason, merged->end == TEST_LOG_END_KILLED
                                        ? "cut off: it has no whole run.json"
                                        : "interrupted");
         add_result(merge, name.data ? name.data : "a run", &reason);
@@ -354,10 +354,10 @@ static void check_others(struct merge *merge)
  * number. */
 static bool is_first_of_total(const struct merge *merge, size_t number)
 {
-    size_t total = merge->sources[number].part.shard.total;
+    size_t total = merge->sources[number].merged.shard.total;
 
     for (size_t i = 0; i < number; i++)
-        if (merge->sources[i].part.shard.total == total)
+        if (merge->sources[i].merged.shard.total == total)
             return false;
     return total;
 }
@@ -370,7 +370,7 @@ void merge_plan_find_missing(struct merge *merge)
         if (!cJSON_HasObjectItem(merge->plans[i].json, "tests"))
             ran[i] = count_results(merge, &merge->plans[i]);
     for (size_t i = 0; ran && i < merge->count; i++) {
-        size_t total = merge->sources[i].part.shard.total;
+        size_t total = merge->sources[i].merged.shard.total;
 
         if (is_first_of_total(merge, i))
             for (size_t shard = 0; shard < total; shard++)

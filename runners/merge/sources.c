@@ -82,15 +82,15 @@ static int find(struct merge *merge, struct merge_source *source,
         return -1;
     }
     source->path = strdup(real);
-    source->part.run = strdup(word);
-    if (!source->path || !source->part.run || !is_good(source, word))
+    source->merged.run = strdup(word);
+    if (!source->path || !source->merged.run || !is_good(source, word))
         return -1;
     for (size_t i = 0; i < merge->count; i++)
         if (merge->sources[i].inode == source->inode &&
             merge->sources[i].device == source->device) {
             test_log_notice("merge: %s and %s are the same folder; name it "
                             "once",
-                            merge->sources[i].part.run, word);
+                            merge->sources[i].merged.run, word);
             return -1;
         }
     return 0;
@@ -99,15 +99,15 @@ static int find(struct merge *merge, struct merge_source *source,
 /* ---- The head of run.json ---- */
 
 static uint64_t identity_of(const cJSON *head,
-                            const struct test_log_merged_run *part)
+                            const struct test_log_merged_run *merged)
 {
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
     const char *boot = runners_json_text(host, "boot");
-    const uint64_t numbers[] = {part->start, runners_json_number(head, "pid"),
-                                part->shard.index, part->shard.total};
+    const uint64_t numbers[] = {merged->start, runners_json_number(head, "pid"),
+                                merged->shard.index, merged->shard.total};
     uint64_t hash = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 
-    hash = trace_hash_string(hash, part->host ? part->host : "");
+    hash = trace_hash_string(hash, merged->host ? merged->host : "");
     return trace_hash_string(hash, boot ? boot : "");
 }
 
@@ -132,18 +132,18 @@ static char *plain_string(const cJSON *object, const char *name)
 
 static void read_head(struct merge_source *source, const cJSON *head)
 {
-    struct test_log_merged_run *part = &source->part;
+    struct test_log_merged_run *merged = &source->merged;
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
 
-    part->host = plain_string(host, "name");
-    part->testlog = plain_string(
+    merged->host = plain_string(host, "name");
+    merged->testlog = plain_string(
         cJSON_GetObjectItemCaseSensitive(head, "versions"), "testlog");
-    part->shard = runners_json_shard(head);
-    part->start = runners_json_moment(runners_json_text(head, "start"));
+    merged->shard = runners_json_shard(head);
+    merged->start = runners_json_moment(runners_json_text(head, "start"));
     if (runners_json_text(head, "interrupted"))
-        part->end = TEST_LOG_END_INTERRUPTED;
+        merged->end = TEST_LOG_END_INTERRUPTED;
     source->duration = runners_json_number(head, "duration_ns");
-    source->identity = identity_of(head, part);
+    source->identity = identity_of(head, merged);
     source->clock.error = clock_error(head);
 }
 
@@ -156,12 +156,12 @@ static int check_head(const struct merge_source *source, const cJSON *head)
     if (schema != SCHEMA)
         test_log_notice("merge: %s was written by testlog %s, whose run.json "
                         "has schema %llu; this testlog reads schema %d",
-                        source->part.run, version ? version : "?",
+                        source->merged.run, version ? version : "?",
                         (unsigned long long)schema, SCHEMA);
     else if (cJSON_HasObjectItem(head, "merged"))
         test_log_notice("merge: %s is a merged run; name the runs that it was "
                         "made of",
-                        source->part.run);
+                        source->merged.run);
     else
         return 0;
     return -1;
@@ -212,7 +212,7 @@ static bool read_program(void *context, struct run_file *file)
     const cJSON *head = runners_run_file_head(file);
 
     reading->status = check_head(reading->source, head);
-    if (!reading->status && !reading->source->part.host)
+    if (!reading->status && !reading->source->merged.host)
         read_head(reading->source, head);
     if (!reading->status)
         reading->status = merge_plan_add(reading->merge, reading->source,
@@ -230,8 +230,8 @@ static void read_recordings(struct merge_source *source)
         struct trace_reader *reader = runners_open_beginning(found.all[i].path);
         uint64_t start = reader ? trace_reader_summary(reader).origin.wall : 0;
 
-        if (start && (!source->part.start || start < source->part.start))
-            source->part.start = start;
+        if (start && (!source->merged.start || start < source->merged.start))
+            source->merged.start = start;
         trace_reader_close(reader);
     }
     runners_recordings_free(&found);
@@ -243,8 +243,8 @@ static int read_killed(struct merge *merge, struct merge_source *source)
     struct reading reading = {merge, source, 0};
 
     runners_read_program_files(&run, read_program, &reading);
-    source->part.end = TEST_LOG_END_KILLED;
-    if (!source->part.start)
+    source->merged.end = TEST_LOG_END_KILLED;
+    if (!source->merged.start)
         read_recordings(source);
     return reading.status;
 }
@@ -273,7 +273,7 @@ static int check_format(const struct merge_source *source, const cJSON *test)
         return 0;
     test_log_notice("merge: %s has recordings of format %u; this testlog reads "
                     "formats 1 to %d",
-                    source->part.run, header.version, TRACE_FORMAT_VERSION);
+                    source->merged.run, header.version, TRACE_FORMAT_VERSION);
     return -1;
 }
 
@@ -304,8 +304,8 @@ static int by_start(const void *a, const void *b)
 {
     const struct merge_source *x = a, *y = b;
 
-    if (x->part.start != y->part.start)
-        return x->part.start < y->part.start ? -1 : 1;
+    if (x->merged.start != y->merged.start)
+        return x->merged.start < y->merged.start ? -1 : 1;
     return strcmp(x->path, y->path);
 }
 
@@ -314,9 +314,9 @@ static void free_source(struct merge_source *source)
     free(source->path);
     free(source->commit);
     free(source->label);
-    free(source->part.run);
-    free(source->part.host);
-    free(source->part.testlog);
+    free(source->merged.run);
+    free(source->merged.host);
+    free(source->merged.testlog);
     free(source->clock.origins);
 }
 
@@ -333,7 +333,8 @@ static void remove_copies(struct merge *merge)
         if (source->identity &&
             trace_table_find(&known, source->identity, &same)) {
             test_log_notice("merge: %s is a copy of %s and is counted once",
-                            source->part.run, merge->sources[same].part.run);
+                            source->merged.run,
+                            merge->sources[same].merged.run);
             free_source(source);
             continue;
         }
@@ -353,8 +354,8 @@ static void find_shard(const struct merge *merge, struct merge_source *source)
     struct recordings found = {0};
 
     runners_recordings_find(&found, source->path, NULL);
-    for (size_t i = 0; i < found.count && !source->part.shard.total; i++)
-        source->part.shard =
+    for (size_t i = 0; i < found.count && !source->merged.shard.total; i++)
+        source->merged.shard =
             merge_plan_shard_of(merge, found.all[i].program, found.all[i].test);
     runners_recordings_free(&found);
 }
@@ -364,12 +365,13 @@ static void find_lane(const struct merge *merge, struct merge_source *source)
 {
     uint64_t numbers[] = {1, (uint64_t)(source - merge->sources), 0};
 
-    if (source->part.end == TEST_LOG_END_KILLED && !source->part.shard.total)
+    if (source->merged.end == TEST_LOG_END_KILLED &&
+        !source->merged.shard.total)
         find_shard(merge, source);
-    if (source->part.shard.total) {
+    if (source->merged.shard.total) {
         numbers[0] = 2;
-        numbers[1] = source->part.shard.index;
-        numbers[2] = source->part.shard.total;
+        numbers[1] = source->merged.shard.index;
+        numbers[2] = source->merged.shard.total;
     }
     source->lane = trace_hash(TRACE_HASH, numbers, sizeof(numbers));
 }
@@ -390,7 +392,8 @@ static void say_tries(const struct merge *merge)
             trace_table_set(&lanes, source->lane, i);
         else if (tries++ < TRIES_MOST)
             test_log_notice("merge: %s is a later try of the shard of %s",
-                            source->part.run, merge->sources[first].part.run);
+                            source->merged.run,
+                            merge->sources[first].merged.run);
     }
     trace_table_free(&lanes);
     if (tries > TRIES_MOST)
@@ -404,16 +407,16 @@ static void find_label(struct merge *merge, size_t number)
 {
     struct merge_source *source = &merge->sources[number];
     struct trace_text label = {0};
-    bool alone = source->part.host;
+    bool alone = source->merged.host;
 
     for (size_t i = 0; alone && i < merge->count; i++)
         alone = merge->sources[i].lane == source->lane ||
-                !merge->sources[i].part.host ||
-                strcmp(merge->sources[i].part.host, source->part.host) != 0;
+                !merge->sources[i].merged.host ||
+                strcmp(merge->sources[i].merged.host, source->merged.host) != 0;
     if (alone)
-        trace_text_string(&label, source->part.host);
-    else if (source->part.shard.total)
-        trace_text_printf(&label, "shard%zu", source->part.shard.index + 1);
+        trace_text_string(&label, source->merged.host);
+    else if (source->merged.shard.total)
+        trace_text_printf(&label, "shard%zu", source->merged.shard.index + 1);
     else
         test_log_sanitize_line(&label, trace_base_name(source->path));
     if (label.data)
@@ -434,22 +437,23 @@ static int find_all(struct merge *merge, char **words, size_t count)
     return status;
 }
 
-/* The run owns the texts of its parts; sources continue to use them. */
-static int make_parts(struct merge *merge)
+/* The run owns the texts of its sources, which continue to use them. */
+static int add_sources(struct merge *merge)
 {
     struct test_log_run *run = &merge->run;
 
-    if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity, merge->count)) {
+    if (!TRACE_ARRAY_RESERVE(run->sources, run->source_capacity,
+                             merge->count)) {
         test_log_notice("merge: out of memory");
         return -1;
     }
     for (size_t i = 0; i < merge->count; i++) {
-        struct test_log_merged_run part = merge->sources[i].part;
+        struct test_log_merged_run merged = merge->sources[i].merged;
 
-        part.run = strdup(part.run);
-        part.host = part.host ? strdup(part.host) : NULL;
-        part.testlog = part.testlog ? strdup(part.testlog) : NULL;
-        run->parts[run->part_count++] = part;
+        merged.run = strdup(merged.run);
+        merged.host = merged.host ? strdup(merged.host) : NULL;
+        merged.testlog = merged.testlog ? strdup(merged.testlog) : NULL;
+        run->sources[run->source_count++] = merged;
     }
     test_log_merged_runs_complete(run);
     return 0;
@@ -470,7 +474,7 @@ int merge_sources_read(struct merge *merge, char **words, size_t count)
     say_tries(merge);
     for (size_t i = 0; i < merge->count; i++)
         find_label(merge, i);
-    return take_commit(merge) ? -1 : make_parts(merge);
+    return take_commit(merge) ? -1 : add_sources(merge);
 }
 
 void merge_sources_free(struct merge *merge)

@@ -23,7 +23,7 @@ static bool join(struct test_log_run *run, size_t number)
     bool joined = true;
 
     if (merge_did_run(later) && merge_did_run(earlier) &&
-        earlier->part != later->part)
+        earlier->source != later->source)
         joined = test_log_add_try(later, earlier);
     if (merge_did_run(earlier) && !merge_did_run(later)) {
         kept = *earlier;
@@ -38,7 +38,7 @@ static bool join(struct test_log_run *run, size_t number)
 
 struct reading {
     struct merge *merge;
-    size_t part;
+    size_t source;
     bool failed;
 };
 
@@ -59,7 +59,7 @@ static bool add_base_name(struct reading *reading, size_t number)
 
     snprintf(name, sizeof(name), "%s", test_log_name(result));
     name[strcspn(name, "#")] = '\0';
-    key = merge_test_key(merge->sources[reading->part - 1].lane,
+    key = merge_test_key(merge->sources[reading->source - 1].lane,
                          result->program, name);
     return trace_table_find(&merge->by_test, key, &known) ||
            trace_table_set(&merge->by_test, key, number);
@@ -74,9 +74,9 @@ static void add_result(struct reading *reading)
     uint64_t key;
     uintptr_t number;
 
-    result->part = reading->part;
+    result->source = reading->source;
     for (size_t i = 0; i < result->earlier_count; i++)
-        result->earlier[i].part = reading->part;
+        result->earlier[i].source = reading->source;
     read_folder(&result->folder);
     free(result->recording); /* what tests share is not merged */
     result->recording = NULL;
@@ -85,7 +85,7 @@ static void add_result(struct reading *reading)
         return;
     }
     merge_name(result->program);
-    key = merge_test_key(merge->sources[reading->part - 1].lane,
+    key = merge_test_key(merge->sources[reading->source - 1].lane,
                          result->program, test_log_name(result));
     if (trace_table_find(&merge->by_test, key, &number))
         reading->failed |= !join(run, number);
@@ -146,12 +146,12 @@ static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
             merge_test_key(0, result->program, test_log_name(result));
         uintptr_t first;
 
-        if (!result->part)
+        if (!result->source)
             continue;
         if (!trace_table_find(&lanes, key, &first))
-            found = trace_table_set(&lanes, key, result->part);
+            found = trace_table_set(&lanes, key, result->source);
         else if (merge->sources[first - 1].lane !=
-                 merge->sources[result->part - 1].lane)
+                 merge->sources[result->source - 1].lane)
             found = trace_table_set(
                 clashes, trace_hash_string(TRACE_HASH, result->program), 0);
     }
@@ -161,7 +161,7 @@ static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
 
 static bool add_label(struct merge *merge, struct test_log_result *result)
 {
-    struct merge_source *source = &merge->sources[result->part - 1];
+    struct merge_source *source = &merge->sources[result->source - 1];
     char *name;
 
     if (asprintf(&name, "%s@%s", result->program,
@@ -182,8 +182,8 @@ static void print_repeated(const struct merge *merge)
     for (size_t i = 0; i < merge->count; i++) {
         const struct merge_source *source = &merge->sources[i];
 
-        if (!source->labelled || source->part.shard.total ||
-            source->part.end == TEST_LOG_END_KILLED)
+        if (!source->labelled || source->merged.shard.total ||
+            source->merged.end == TEST_LOG_END_KILLED)
             continue;
         program = source->labelled;
         count++;
@@ -205,7 +205,7 @@ static bool tell_apart(struct merge *merge)
     for (size_t i = 0; told && i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
 
-        if (result->part &&
+        if (result->source &&
             trace_table_find(&clashes,
                              trace_hash_string(TRACE_HASH, result->program),
                              &unused))
@@ -256,7 +256,7 @@ static void read_source(struct reading *reading, struct merge_source *source)
     runners_run_file_close(file);
     if (runners_read_each(&run, add, reading))
         return;
-    merged->parts[reading->part - 1].end = source->part.end =
+    merged->sources[reading->source - 1].end = source->merged.end =
         TEST_LOG_END_KILLED;
     add_recordings(reading, source);
 }
@@ -267,11 +267,11 @@ int merge_tests_read(struct merge *merge)
 
     merge->first = true;
     for (size_t i = 0; i < merge->count && !reading.failed; i++) {
-        reading.part = i + 1;
+        reading.source = i + 1;
         read_source(&reading, &merge->sources[i]);
     }
     for (size_t i = 0; i < merge->run.count; i++)
-        merge->run.parts[merge->run.results[i].part - 1].tests++;
+        merge->run.sources[merge->run.results[i].source - 1].tests++;
     errno = ENOMEM;
     merge_plan_find_missing(merge);
     return !reading.failed && tell_apart(merge) ? 0 : -1;

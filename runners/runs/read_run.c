@@ -320,7 +320,7 @@ static void read_head(struct test_log_run *run, const cJSON *head)
     run->command = runners_json_string(head, "command");
     run->start.wall = runners_json_moment(runners_json_text(head, "start"));
     run->whole = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(head, "whole"));
-    runners_json_add_parts(run, head);
+    runners_json_add_sources(run, head);
 }
 
 int runners_read_run(struct test_log_run *run, const char *path, cJSON **head)

@@ -333,25 +333,25 @@ static uint64_t read_known(const cJSON *object, const char *name)
                : UINT64_MAX;
 }
 
-static void add_part(struct test_log_run *run, const cJSON *json)
+static void add_source(struct test_log_run *run, const cJSON *json)
 {
-    if (!TRACE_ARRAY_RESERVE(run->parts, run->part_capacity,
-                             run->part_count + 1))
+    if (!TRACE_ARRAY_RESERVE(run->sources, run->source_capacity,
+                             run->source_count + 1))
         return;
-    run->parts[run->part_count++] = (struct test_log_merged_run){
+    run->sources[run->source_count++] = (struct test_log_merged_run){
 #define TEST_LOG_X(kind, name, field) .field = read_##kind(json, name),
-        TEST_LOG_PART_MEMBERS(TEST_LOG_X)
+        TEST_LOG_SOURCE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
     };
 }
 
-void runners_json_add_parts(struct test_log_run *run, const cJSON *head)
+void runners_json_add_sources(struct test_log_run *run, const cJSON *head)
 {
-    const cJSON *part;
+    const cJSON *source;
 
-    cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(head, "merged"))
+    cJSON_ArrayForEach(source, cJSON_GetObjectItemCaseSensitive(head, "merged"))
     {
-        add_part(run, part);
+        add_source(run, source);
     }
     test_log_merged_runs_complete(run);
 }

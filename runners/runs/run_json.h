@@ -39,11 +39,11 @@ char *runners_json_string(const struct cJSON *, const char *member);
 uint64_t runners_json_number(const struct cJSON *, const char *member);
 
 /* runners_json_add_test adds the result of a test in "tests" to a run, and
- * returns it; NULL without memory. runners_json_add_parts adds those of a
+ * returns it; NULL without memory. runners_json_add_sources adds those of a
  * merged run. runners_json_shard reads "shard", total 0 without one. */
 struct test_log_result *runners_json_add_test(struct test_log_run *,
                                               const struct cJSON *test);
-void runners_json_add_parts(struct test_log_run *, const struct cJSON *head);
+void runners_json_add_sources(struct test_log_run *, const struct cJSON *head);
 struct test_log_shard runners_json_shard(const struct cJSON *head);
 
 /* runners_json_moment parses "2026-11-21T02:08:30.123456Z" into ns since 1970;

@@ -68,10 +68,10 @@ static bool take_result(void *context, const cJSON *json)
 static void read_hosts(struct test_log_run *run)
 {
     struct run_file *file =
-        run->results[0].part ? runners_run_file_open(run, "run.json") : NULL;
+        run->results[0].source ? runners_run_file_open(run, "run.json") : NULL;
 
     if (file)
-        runners_json_add_parts(run, runners_run_file_head(file));
+        runners_json_add_sources(run, runners_run_file_head(file));
     runners_run_file_close(file);
 }
 
@@ -129,7 +129,7 @@ static void free_trend(struct trend *trend)
 static cJSON *describe(const struct past_run *past)
 {
     const struct test_log_result *result = past->run.results;
-    const char *host = test_log_host(&past->run, result->part);
+    const char *host = test_log_host(&past->run, result->source);
     cJSON *object = cJSON_CreateObject();
 
     view_add_run(object, past->known);

@@ -345,7 +345,7 @@ static void put_suite(FILE *out, const struct test_log_run *run, size_t from,
     fputs("  <testsuite", out);
     put_attribute(out, "name", program);
     put_counts(out, run, from, to);
-    put_origin(out, run, run->results[from].part);
+    put_origin(out, run, run->results[from].source);
     fputs(">\n", out);
     put_suite_properties(out, run, program);
     for (size_t i = from; i < to; i++)

@@ -369,15 +369,15 @@ static void put_known(struct trace_text *text, const char *name,
 
 static void put_parts(struct trace_text *text, const struct test_log_run *run)
 {
-    if (!run->part_count)
+    if (!run->source_count)
         return;
     trace_text_string(text, ",\n\"merged\":[");
-    for (size_t i = 0; i < run->part_count; i++) {
-        const struct test_log_merged_run *part = &run->parts[i];
+    for (size_t i = 0; i < run->source_count; i++) {
+        const struct test_log_merged_run *merged = &run->sources[i];
 
         trace_text_string(text, i ? ",\n{" : "\n{");
-#define TEST_LOG_X(kind, name, field) put_##kind(text, name, part->field);
-        TEST_LOG_PART_MEMBERS(TEST_LOG_X)
+#define TEST_LOG_X(kind, name, field) put_##kind(text, name, merged->field);
+        TEST_LOG_SOURCE_MEMBERS(TEST_LOG_X)
 #undef TEST_LOG_X
         trace_text_char(text, '}');
     }
@@ -445,7 +445,7 @@ static void put_plan(struct trace_text *text, const struct trace_text *plan)
 static bool is_told(const struct test_log_run *run,
                     const struct test_log_result *result)
 {
-    return result->outcome != TEST_LOG_OUTCOME_NONE || run->part_count;
+    return result->outcome != TEST_LOG_OUTCOME_NONE || run->source_count;
 }
 
 /* Adds run.json, and calls `flush` from time to time. */

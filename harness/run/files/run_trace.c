@@ -31,8 +31,8 @@ struct trace_chrome_test test_log_trace_test(const char *name,
         .duration = test->duration,
         .begin = test->began,
         .end = test->began + test->duration,
-        .host = test_log_host(run, test->part),
-        .host_number = test_log_host_number(run, test->part),
+        .host = test_log_host(run, test->source),
+        .host_number = test_log_host_number(run, test->source),
     };
 }
 
@@ -44,7 +44,7 @@ void test_log_take_try(struct test_log_result *result, size_t number)
     result->reason = before->reason;
     result->began = before->began;
     result->duration = before->duration;
-    result->part = before->part;
+    result->source = before->source;
 }
 
 /* ---- Workers ---- */

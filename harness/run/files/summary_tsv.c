@@ -28,8 +28,8 @@ static void put_host(FILE *out, const struct test_log_run *run)
     snprintf(several, sizeof(several), "%zu hosts", run->host_count);
     if (run->host_count > 1)
         put(out, "host", several);
-    else if (run->part_count)
-        put(out, "host", run->parts[0].host ? run->parts[0].host : "");
+    else if (run->source_count)
+        put(out, "host", run->sources[0].host ? run->sources[0].host : "");
     else if (!uname(&host))
         put(out, "host", host.nodename);
 }

@@ -32,17 +32,17 @@ static void number_hosts(struct test_log_run *run)
     struct trace_table numbers = {0};
 
     run->host_count = 0;
-    for (size_t i = 0; i < run->part_count; i++) {
-        struct test_log_merged_run *part = &run->parts[i];
+    for (size_t i = 0; i < run->source_count; i++) {
+        struct test_log_merged_run *merged = &run->sources[i];
         uintptr_t number;
         uint64_t key;
 
-        if (!part->host)
+        if (!merged->host)
             continue;
-        key = trace_hash_string(TRACE_HASH, part->host);
+        key = trace_hash_string(TRACE_HASH, merged->host);
         if (!trace_table_find(&numbers, key, &number))
             trace_table_set(&numbers, key, number = run->host_count++);
-        part->host_number = number;
+        merged->host_number = number;
     }
     trace_table_free(&numbers);
 }
@@ -55,26 +55,26 @@ void test_log_merged_runs_complete(struct test_log_run *run)
 
     number_hosts(run);
     known = run->host_count;
-    for (size_t i = 0; i < run->part_count; i++)
-        if (!run->parts[i].host) {
-            run->parts[i].host_number = known > 1 ? known : 0;
+    for (size_t i = 0; i < run->source_count; i++)
+        if (!run->sources[i].host) {
+            run->sources[i].host_number = known > 1 ? known : 0;
             unknown++;
         }
     if (!known || (known > 1 && unknown))
         run->host_count++;
 }
 
-static bool is_part(const struct test_log_run *run, size_t part)
+static bool has_source(const struct test_log_run *run, size_t source)
 {
-    return run->host_count > 1 && part && part <= run->part_count;
+    return run->host_count > 1 && source && source <= run->source_count;
 }
 
-const char *test_log_host(const struct test_log_run *run, size_t part)
+const char *test_log_host(const struct test_log_run *run, size_t source)
 {
-    return is_part(run, part) ? run->parts[part - 1].host : NULL;
+    return has_source(run, source) ? run->sources[source - 1].host : NULL;
 }
 
-size_t test_log_host_number(const struct test_log_run *run, size_t part)
+size_t test_log_host_number(const struct test_log_run *run, size_t source)
 {
-    return is_part(run, part) ? run->parts[part - 1].host_number : 0;
+    return has_source(run, source) ? run->sources[source - 1].host_number : 0;
 }

@@ -120,7 +120,7 @@ bool test_log_add_try(struct test_log_result *later,
                                          .folder = before->folder,
                                          .began = before->began,
                                          .duration = before->duration,
-                                         .part = before->part};
+                                         .source = before->source};
     if (own)
         memcpy(tries + count + 1, later->earlier, own * sizeof(*tries));
     free(later->earlier);
@@ -174,12 +174,12 @@ void test_log_run_free(struct test_log_run *run)
     }
     free(run->unmatched);
     free(run->meant);
-    for (size_t i = 0; i < run->part_count; i++) {
-        free(run->parts[i].run);
-        free(run->parts[i].host);
-        free(run->parts[i].testlog);
+    for (size_t i = 0; i < run->source_count; i++) {
+        free(run->sources[i].run);
+        free(run->sources[i].host);
+        free(run->sources[i].testlog);
     }
-    free(run->parts);
+    free(run->sources);
     test_log_devices_free(run);
     free(run->results);
     free(run->path);

@@ -43,7 +43,7 @@ struct test_log_try {
     char *reason; /* NULL: none */
     char *folder; /* as a result's */
     uint64_t began, duration;
-    size_t part; /* as a result's */
+    size_t source; /* as a result's */
 };
 
 struct test_log_result {
@@ -72,7 +72,7 @@ struct test_log_result {
     char *recording;              /* of a test without one; NULL: none */
     struct test_log_try *earlier; /* tries before this one */
     size_t earlier_count, earlier_capacity;
-    size_t part;                   /* of a merged run, from 1 on; 0: none */
+    size_t source;                 /* of a merged run, from 1 on; 0: none */
     size_t retries;                /* how many more tries it gets if it fails */
     enum test_log_outcome written; /* outcome in this try's line of JSON */
     bool unrendered; /* its recording is large: no trace.json, no log.txt */
@@ -152,7 +152,7 @@ extern const char *const test_log_shard_ways[];
 void test_log_shard_text(struct trace_text *, const struct test_log_shard *);
 void test_log_shard_json(struct trace_text *, const struct test_log_shard *);
 
-/* ---- A part of a merged run ---- */
+/* ---- A source of a merged run ---- */
 
 /* X(NAME, word in run.json): how a run ended. */
 #define TEST_LOG_ENDS(X)                                                       \
@@ -166,7 +166,7 @@ enum test_log_end {
 #undef TEST_LOG_X
 };
 
-/* A run that testlog merge made a part of another one. */
+/* A run that testlog merge made a source of another one. */
 struct test_log_merged_run {
     char *run;  /* its folder, as it was named */
     char *host; /* NULL: unknown */
@@ -186,13 +186,14 @@ enum test_log_end test_log_end_of(const char *word);
 
 struct test_log_run;
 
-/* test_log_merged_runs_complete numbers the hosts, once all parts are there.
- * Then test_log_host returns the host of a result or try with such a part, NULL
- * if it is unknown or the only one; test_log_host_number, its number from 0 on.
+/* test_log_merged_runs_complete numbers the hosts, once all sources are there.
+ * Then test_log_host returns the host of a result or try with such a source,
+ * NULL if it is unknown or the only one; test_log_host_number, its number from
+ * 0 on.
  */
 void test_log_merged_runs_complete(struct test_log_run *);
-const char *test_log_host(const struct test_log_run *, size_t part);
-size_t test_log_host_number(const struct test_log_run *, size_t part);
+const char *test_log_host(const struct test_log_run *, size_t source);
+size_t test_log_host_number(const struct test_log_run *, size_t source);
 
 /* ---- A rank of MPI ---- */
 
@@ -235,9 +236,9 @@ struct test_log_parent {
                             a ctest made; 0: there are no others */
 };
 
-/* A run, or one program's part of it. */
 struct test_log_output;
 
+/* A run, or the share that one program has in it. */
 struct test_log_run {
     enum test_log_role role;
     char *path;               /* of the folder, as printed */
@@ -269,8 +270,8 @@ struct test_log_run {
     struct test_log_rank rank;
     struct trace_text plan; /* the tests of all shards: the programs of "plan"
                                in run.json; empty without shards */
-    struct test_log_merged_run *parts; /* of a merged run */
-    size_t part_count, part_capacity;
+    struct test_log_merged_run *sources; /* of a merged run */
+    size_t source_count, source_capacity;
     size_t host_count; /* from test_log_merged_runs_complete */
     struct test_log_parent parent;
     /* open opens the recording in a test's folder; NULL: trace_reader_beneath

@@ -16,7 +16,7 @@
     X(number, "start_ns", began)                                               \
     X(number, "duration_ns", duration)                                         \
     X(folder, "folder", folder)                                                \
-    X(some_number, "part", part)
+    X(some_number, "part", source)
 
 /* struct test_log_result, in results.jsonl, too */
 #define TEST_LOG_RESULT_MEMBERS(X, W, D)                                       \
@@ -37,7 +37,7 @@
     X(some_text, "recording", recording)                                       \
     D(tries, "tries")                                                          \
     D(flaky, "flaky")                                                          \
-    X(some_number, "part", part)                                               \
+    X(some_number, "part", source)                                             \
     W(earlier, "earlier")
 
 /* struct test_log_result, once its recording was read */
@@ -49,7 +49,7 @@
     X(number, "unjudged", unjudged)
 
 /* struct test_log_merged_run */
-#define TEST_LOG_PART_MEMBERS(X)                                               \
+#define TEST_LOG_SOURCE_MEMBERS(X)                                             \
     X(text, "run", run)                                                        \
     X(text, "host", host)                                                      \
     X(text, "testlog", testlog)                                                \

@@ -206,7 +206,7 @@ static void add_test(struct run_block *block, size_t number,
 {
     struct test_log_strings *strings = &block->strings;
     const char *gpu = test_log_gpu_word(result->gpu);
-    const char *host = test_log_host(block->page->run, result->part);
+    const char *host = test_log_host(block->page->run, result->source);
     const struct test_log_usage *used = &result->usage;
 
     add_tries(block, number, result);

@@ -45,12 +45,12 @@ static size_t add_all(struct stay *stays, const struct test_log_run *run)
 
             add(stays, &count,
                 (struct stay){before->began, 0, number++,
-                              test_log_host_number(run, before->part)},
+                              test_log_host_number(run, before->source)},
                 before->duration);
         }
         add(stays, &count,
             (struct stay){result->began, 0, number++,
-                          test_log_host_number(run, result->part)},
+                          test_log_host_number(run, result->source)},
             result->duration);
     }
     return count;

@@ -243,10 +243,10 @@ static bool same(const char *a, const char *b)
 }
 
 /* Whether the run that was merged has been remembered by itself. */
-static bool is_known(const struct addition *addition, size_t part)
+static bool is_known(const struct addition *addition, size_t source)
 {
     const char *name =
-        part ? trace_base_name(addition->run->parts[part - 1].run) : NULL;
+        source ? trace_base_name(addition->run->sources[source - 1].run) : NULL;
 
     for (size_t i = addition->known->run_count; name && i-- > 0;)
         if (!strcmp(addition->known->runs[i].name, name))
@@ -258,7 +258,7 @@ static bool is_known(const struct addition *addition, size_t part)
 static void begin_lines(struct addition *addition,
                         const struct test_log_result *result)
 {
-    const char *host = test_log_host(addition->run, result->part);
+    const char *host = test_log_host(addition->run, result->source);
 
     if (!host)
         host = addition->own_host;
@@ -284,7 +284,7 @@ static void put_result(struct addition *addition,
         (!result->earlier_count &&
          (result->outcome == TEST_LOG_OUTCOME_NONE ||
           result->outcome == TEST_LOG_OUTCOME_SKIPPED)) ||
-        is_known(addition, result->part))
+        is_known(addition, result->source))
         return;
     name[strcspn(name, "#")] = '\0';
     begin_lines(addition, result);

@@ -149,7 +149,7 @@ Test(runners_run_file, survives_random_changes)
         cr_expect_leq(read_all(bytes, size, &whole), 4);
         file = open_text(bytes, size);
         if (file) {
-            runners_json_add_parts(&run, runners_run_file_head(file));
+            runners_json_add_sources(&run, runners_run_file_head(file));
             runners_run_file_add(file, &run);
         }
         test_log_run_free(&run);
@@ -174,7 +174,7 @@ static void fill(struct test_log_run *run)
         .began = 4,
         .duration = 5,
         .folder = strdup("tests/p/s.a"),
-        .part = 1,
+        .source = 1,
         .unrendered = true,
         .unjudged = 6,
         .lost = {[TRACE_LOSS_DISK] = 7},
@@ -187,10 +187,10 @@ static void fill(struct test_log_run *run)
                               .folder = strdup("tests/p/s.a.try1"),
                               .began = 8,
                               .duration = 9,
-                              .part = 1};
-    run->parts = calloc(1, sizeof(*run->parts));
-    run->part_count = 1;
-    run->parts[0] = (struct test_log_merged_run){
+                              .source = 1};
+    run->sources = calloc(1, sizeof(*run->sources));
+    run->source_count = 1;
+    run->sources[0] = (struct test_log_merged_run){
         .run = strdup("r"),
         .host = strdup("h"),
         .testlog = strdup("1.0"),
@@ -225,7 +225,7 @@ Test(runners_run_file, reads_every_member_that_is_written)
     test_log_run_json(&written, &before);
     file = open_text(written.data, written.size);
     cr_assert_not_null(file);
-    runners_json_add_parts(&after, runners_run_file_head(file));
+    runners_json_add_sources(&after, runners_run_file_head(file));
     cr_assert_eq(runners_run_file_add(file, &after), 0);
     test_log_run_json(&again, &after);
     expect_same(&written, &again, "\"tests\":[");
