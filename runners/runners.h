@@ -4,25 +4,25 @@
 
 #include <stdbool.h>
 
-/* Each takes its arguments, its name first, and returns the exit code. */
-int runners_run(int argc, char **argv);
-int runners_record(int argc, char **argv);
-int runners_capture(int argc, char **argv);
-int runners_import(int argc, char **argv);
-int runners_log(int argc, char **argv);
-int runners_export(int argc, char **argv);
-int runners_report(int argc, char **argv);
-int runners_filter(int argc, char **argv);
-int runners_version(int argc, char **argv);
-int runners_list(int argc, char **argv);
-int runners_flaky(int argc, char **argv);
-int runners_stat(int argc, char **argv);
-int runners_diff(int argc, char **argv);
-int runners_bisect(int argc, char **argv);
-int runners_merge_runs(int argc, char **argv);
-int runners_clean(int argc, char **argv);
-int runners_pack(int argc, char **argv);
-int runners_view(int argc, char **argv);
+#include "harness/options/flags.h"
+
+extern const struct test_log_command runners_run, runners_record,
+    runners_capture, runners_import, runners_log, runners_export,
+    runners_report, runners_stat, runners_list, runners_flaky, runners_diff,
+    runners_bisect, runners_merge_runs, runners_view, runners_clean,
+    runners_pack, runners_filter;
+
+/* runners_version prints the version for `testlog --version`; returns the exit
+ * code. */
+int runners_version(char **argv);
+
+/* ---- complete.c ---- */
+
+/* runners_complete prints what may follow the words of a command line, of which
+ * the last is still being written: a line each, with a tab before its help.
+ * Returns the exit code. */
+int runners_complete(const struct test_log_command *const *commands,
+                     char **words);
 
 /* ---- batch.c ---- */
 

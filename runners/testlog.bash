@@ -24,7 +24,7 @@ _testlog_offer() {
     for word; do
         [[ $word == "$plain"* ]] || continue
         word=${word#"$kept"}
-        [[ $word == *[][\#]* ]] && word=$(printf %q "$word")
+        [[ $word == *[^A-Za-z0-9_./:=,+@%^~-]* ]] && word=$(printf %q "$word")
         COMPREPLY+=("$word")
     done
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[:=] ]]; then
@@ -42,12 +42,11 @@ _testlog_ask() {
     "$program" "$2" </dev/null 2>/dev/null
 }
 
-# _testlog_flags COMMAND...: the flags that its --help lists.
+# _testlog_flags: the flags that the help of the program in `asked` lists.
 _testlog_flags() {
     {
-        "$@" --help </dev/null 2>/dev/null |
+        "${asked[@]}" --help=all |
             grep -oE '^ +(-.|--[a-z-]+)(, --[a-z-]+)?' | tr -d ' ' | tr , '\n'
-        echo --help
     } | awk '!seen[$0]++'
 }
 
@@ -61,9 +60,9 @@ _testlog_tests() {
 }
 
 # _testlog_words FLAG: the words that its value is one of, from the help of the
-# command in `asked`: "--log-time=utc|uptime|none". Placeholders are capitals.
+# program in `asked`: "--log-time=utc|uptime|none". Placeholders are capitals.
 _testlog_words() {
-    "${asked[@]}" --help </dev/null 2>/dev/null |
+    "${asked[@]}" --help=all |
         sed -nE "s/^ .*[ ,]$1(, --[a-z-]+)?\\[?=([^] ]*).*/\\2/p" | tr '|' '\n' |
         sed -E 's/[A-Z,./]+$//; /^$/d'
 }
@@ -74,7 +73,7 @@ _testlog_keys() {
     local key=${1%%=*}
 
     [[ $1 == *=* ]] || key='[a-z_]+'
-    "${asked[@]}" --help </dev/null 2>/dev/null |
+    "${asked[@]}" --help=all |
         if [[ $1 == *=* ]]; then
             sed -nE "s/^ +$key=([^ ]+) .*/\\1/p" | tr '|' '\n' | sed "s/^/$key=/"
         else
@@ -117,8 +116,7 @@ _testlog_value() {
             mapfile -t -O ${#offers[@]} offers < <(_testlog_tests "$program")
         done
         ;;
-    --log-span-events | --span-events | --log-fields | --fields | \
-        --trace-options)
+    --log-span-events | --log-fields | --trace-options)
         head+=${value%"${value##*,}"}
         ;;&
     --trace-options)
@@ -138,7 +136,7 @@ _testlog_of() {
     if [[ $token == --*=* ]]; then
         _testlog_value "${token%%=*}" "${token%%=*}=" "${token#*=}" "$@"
     elif [[ $token == -* ]]; then
-        mapfile -t offers < <(_testlog_flags _testlog_ask "$1")
+        mapfile -t offers < <(_testlog_flags)
         _testlog_offer "${offers[@]}"
     elif [[ ${words[-1]} == -* && ${words[-1]} != -- ]]; then
         _testlog_value "${words[-1]}" "" "$token" "$@"
@@ -147,81 +145,22 @@ _testlog_of() {
     fi
 }
 
-# _testlog_runs: the runs that there are, and the tests of the one named or of
-# the latest; as a test's folder is called suite.test.
-_testlog_runs() {
-    local dir=${TRACE_DIR:-testlog-runs} run word path
-
-    run=$dir/latest
-    for word in "${words[@]:2}"; do
-        [[ -d $word ]] && run=$word
-    done
-    [[ $run == "$dir/latest" ]] && _testlog_offer "$dir"/*
-    for path in "$run"/tests/*/*.*/; do
-        path=${path%/}
-        path=${path##*/}
-        [[ $path == *.try[0-9]* ]] || _testlog_offer "${path/.//}"
-    done
-}
-
-# _testlog_names: the runs that there are, by name.
-_testlog_names() {
-    local -a names
-
-    mapfile -t names < <("${words[0]}" list 2>/dev/null | cut -d ' ' -f 1)
-    _testlog_offer latest "${names[@]}"
-}
-
-# _testlog_own: a flag of a subcommand, its value, or what it is about.
-_testlog_own() {
-    local flag=${words[-1]} value=$token head=""
-    local -a offers asked=("${words[@]:0:2}")
-
-    if [[ $token == --*=* ]]; then
-        flag=${token%%=*} value=${token#*=} head=${token%%=*}=
-    elif [[ $token == -* ]]; then
-        mapfile -t offers < <(_testlog_flags "${words[0]}" "${words[1]}")
-        _testlog_offer "${offers[@]}"
-        return
-    fi
-    case ${words[1]}$flag in
-    log--filter | log--log) _testlog_filter "$head" "$value" ;;
-    record--log | capture--log | capture--trace-filter) _testlog_filter "$head" "$value" ;;
-    stat--by | log--format | log--span-events | log--fields | log--time | log--color | \
-        log--log-* | record--log-* | record--trace-options | capture--trace-options)
-        _testlog_value "$flag" "$head" "$value"
-        ;;
-    report--against) _testlog_names ;;
-    export-o | export--output | report-o | report--output | pack-o | pack--output | run* | record* | capture* | list* | flaky* | clean* | view--* | filter--*) ;;
-    filterfilter) _testlog_filter "" "$value" ;;
-    log* | export* | report* | stat*) _testlog_runs ;;
-    diff--fail-over | diff--by | bisect*) ;;
-    diff* | pack* | view*) _testlog_names ;;
-    merge-o | merge--output | merge--align | merge--history) ;;
-    merge*)
-        _testlog_names
-        _testlog_offer "${TRACE_DIR:-testlog-runs}"/*
-        ;;
-    esac
-}
-
+# What follows "run PROGRAM... --" is asked of the programs, the rest of testlog.
 _testlog() {
     local token i
-    local -a words
+    local -a words offers
 
     _testlog_line
-    if [[ ${#words[@]} -eq 1 ]]; then
-        _testlog_offer run record capture import log export report stat list flaky diff bisect merge view clean pack filter --help --version
-        return
-    fi
     for ((i = 2; i < ${#words[@]}; i++)); do
-        [[ ${words[1]} == record && ${words[i]} == -- ]] && return
         if [[ ${words[1]} == run && ${words[i]} == -- ]]; then
             _testlog_of "${words[@]:2:i-2}"
             return
         fi
     done
-    _testlog_own
+    mapfile -t offers < <(
+        "${words[0]}" __complete "${words[@]:1}" "$token" 2>/dev/null | cut -f 1
+    )
+    _testlog_offer "${offers[@]}"
 }
 
 _testlog_program() {

@@ -11,37 +11,22 @@
 #include "harness/symbols/symbols.h"
 #include "runners.h"
 
-static const struct {
-    const char *name, *help;
-    int (*run)(int argc, char **argv);
-} commands[] = {
-    {"run", "run test programs as one run", runners_run},
-    {"record", "record what any program does", runners_record},
-    {"capture", "record a running program for a while", runners_capture},
-    {"import", "make a run of what perf or uftrace has recorded",
-     runners_import},
-    {"log", "print a run's lines with another filter", runners_log},
-    {"export", "write a run for viewers", runners_export},
-    {"report", "write a run's page again, or compare two", runners_report},
-    {"stat", "sum up spans, kernels, lines and tests", runners_stat},
-    {"list", "list the runs that are kept", runners_list},
-    {"flaky", "rank the flaky tests of the last runs", runners_flaky},
-    {"diff", "print what changed from one run to another", runners_diff},
-    {"bisect", "find the commit since which tests fail", runners_bisect},
-    {"merge", "make one run of those of several machines", runners_merge_runs},
-    {"view", "show runs in the browser", runners_view},
-    {"clean", "remove old runs", runners_clean},
-    {"pack", "pack a run into one small file", runners_pack},
-    {"filter", "explain a filter and show its effect", runners_filter},
+static const struct test_log_command *const commands[] = {
+    &runners_run,        &runners_record, &runners_capture,
+    &runners_import,     &runners_log,    &runners_export,
+    &runners_report,     &runners_stat,   &runners_list,
+    &runners_flaky,      &runners_diff,   &runners_bisect,
+    &runners_merge_runs, &runners_view,   &runners_clean,
+    &runners_pack,       &runners_filter, NULL,
 };
 
-enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) - 1 };
 
 static void usage(FILE *out)
 {
     fputs("Usage: testlog COMMAND [ARGUMENT...]\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->help);
     fputs("\nSee testlog COMMAND --help. testlog --version prints the version, "
           "with\n"
           "--verbose what a report of a bug needs.\n",
@@ -53,7 +38,7 @@ static int refuse(const char *word)
     const char *names[COMMANDS + 1] = {NULL}, *near;
 
     for (size_t i = 0; i < COMMANDS; i++)
-        names[i] = commands[i].name;
+        names[i] = commands[i]->name;
     near = log_nearest(word, names);
     if (near)
         test_log_notice("unknown command \"%s\"; did you mean %s?", word, near);
@@ -102,10 +87,12 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-v"))
-        return runners_version(argc - 1, argv + 1);
+        return runners_version(argv + 1);
+    if (!strcmp(argv[1], "__complete"))
+        return runners_complete(commands, argv + 2);
     for (size_t i = 0; i < COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name)) {
-            int code = commands[i].run(argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i]->name)) {
+            int code = commands[i]->run(argv + 1);
 
             say_changed_files();
             return code;

@@ -1,13 +1,7 @@
-# testlog.fish: completion of testlog in fish(1). The commands' own --help lists the
-# flags.
-function __testlog_commands
-    testlog --help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
+# testlog.fish: completion of testlog in fish(1), which testlog itself answers.
+function __testlog_offers
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] __complete $words[2..-1] 2>/dev/null
 end
 
-function __testlog_flags
-    set -l words (commandline -opc)
-    testlog $words[2] --help 2>/dev/null | string match -rg '^ +(?:-., )?(--[a-z-]+)'
-end
-
-complete -c testlog -n 'test (count (commandline -opc)) -eq 1' -f -a '(__testlog_commands)'
-complete -c testlog -n 'test (count (commandline -opc)) -gt 1' -a '(__testlog_flags)'
+complete -c testlog -a '(__testlog_offers)'

@@ -275,7 +275,7 @@ static void read_options(char *program)
     char *argv[] = {program, NULL};
     int code;
 
-    if (test_log_options_read(&core.options, 1, argv, &code))
+    if (test_log_options_read(&core.options, argv, &code))
         exit(code);
 }
 

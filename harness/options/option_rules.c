@@ -1,7 +1,6 @@
 /* option_rules.c: applies the rules between flags, variables and settings once
  * all are read, and passes arguments on to Criterion.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,33 +12,9 @@
 #include "options.h"
 #include "trace/base/containers.h"
 
-/* ---- Printing what is wrong ---- */
-
-bool test_log_option_refuse(struct reader *reader, const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    va_end(args);
-    test_log_notice("%s", text ? text : "out of memory");
-    free(text);
-    reader->code = TEST_LOG_EXIT_USAGE;
-    return false;
-}
-
-bool test_log_option_judge(struct reader *reader, int failed)
-{
-    if (failed)
-        reader->code = TEST_LOG_EXIT_USAGE;
-    return !failed;
-}
-
 /* ---- Arguments for Criterion ---- */
 
-static bool add_criterion(struct reader *reader, char *argument)
+static bool add_criterion(struct test_log_reader *reader, char *argument)
 {
     struct test_log_options *options = reader->options;
     size_t count = (size_t)options->criterion_count;
@@ -48,14 +23,14 @@ static bool add_criterion(struct reader *reader, char *argument)
         !TRACE_ARRAY_RESERVE(options->criterion, options->criterion_capacity,
                              count + 2)) {
         free(argument);
-        return test_log_option_refuse(reader, "out of memory");
+        return test_log_flag_refuse(reader, "out of memory");
     }
     options->criterion[options->criterion_count++] = argument;
     options->criterion[options->criterion_count] = NULL;
     return true;
 }
 
-bool test_log_option_pass(struct reader *reader, const char *flag,
+bool test_log_option_pass(struct test_log_reader *reader, const char *flag,
                           const char *value)
 {
     char *text = NULL;
@@ -70,7 +45,7 @@ bool test_log_option_pass(struct reader *reader, const char *flag,
 
 /* The host's level replaces the filters. GPU activity and its warnings are
  * recorded anyway. */
-static bool apply_host_level(struct reader *reader)
+static bool apply_host_level(struct test_log_reader *reader)
 {
     static const char origin[] = "host_tracer_level";
     static const char *const filters[] = {"off,gpu=trace", "info", "debug",
@@ -81,7 +56,7 @@ static bool apply_host_level(struct reader *reader)
     if (level == TRACE_HOST_LEVEL_UNSET)
         return true;
     if (strcmp(options->record.origin, "default"))
-        return test_log_option_refuse(
+        return test_log_flag_refuse(
             reader, "%s and %s both decide what is recorded; leave one out",
             origin, options->record.origin);
     options->record = (struct test_log_setting){filters[level], origin};
@@ -92,7 +67,7 @@ static bool apply_host_level(struct reader *reader)
 }
 
 /* All ranks of MPI run the same test at the same time. */
-static bool take_rank(struct reader *reader)
+static bool take_rank(struct test_log_reader *reader)
 {
     struct test_log_options *options = reader->options;
 
@@ -100,19 +75,19 @@ static bool take_rank(struct reader *reader)
     if (!options->rank.total)
         return true;
     if (test_log_most_retries(options) || options->repeat > 1)
-        return test_log_option_refuse(
-            reader, "a rank of MPI runs a test once; leave out "
-                    "--retries and --repeat");
+        return test_log_flag_refuse(reader,
+                                    "a rank of MPI runs a test once; leave out "
+                                    "--retries and --repeat");
     options->jobs = 1;
     return test_log_option_pass(reader, "--jobs", "1");
 }
 
-bool test_log_option_check(struct reader *reader)
+bool test_log_option_check(struct test_log_reader *reader)
 {
     struct test_log_options *options = reader->options;
 
     if (test_log_most_retries(options) && options->reports)
-        return test_log_option_refuse(
+        return test_log_flag_refuse(
             reader, "--retries: Criterion's reports contain only the last "
                     "try; remove them and use the run's junit.xml");
     for (size_t i = 0; i < options->output.report_count; i++) {
@@ -121,7 +96,7 @@ bool test_log_option_check(struct reader *reader)
         if (!test_log_report_is_stdout(report->file))
             continue;
         if (options->output.report_on_stdout)
-            return test_log_option_refuse(
+            return test_log_flag_refuse(
                 reader,
                 "%s: stdout is for one report only; write the "
                 "others to files",
@@ -129,7 +104,7 @@ bool test_log_option_check(struct reader *reader)
         options->output.report_on_stdout = true;
     }
     return apply_host_level(reader) &&
-           test_log_option_judge(
+           test_log_flag_judge(
                reader,
                test_log_shard_find(&options->shard, &options->shard_asked)) &&
            take_rank(reader);
@@ -137,7 +112,7 @@ bool test_log_option_check(struct reader *reader)
 
 /* A program that runs beside others gets fewer jobs, and takes colours from
  * `testlog run`. */
-static bool take_share(struct reader *reader)
+static bool take_share(struct test_log_reader *reader)
 {
     struct test_log_share share;
     char number[32];
@@ -145,25 +120,25 @@ static bool take_share(struct reader *reader)
     if (!test_log_share_take(&share))
         return true;
     reader->options->jobs = share.jobs;
-    reader->color = share.color ? "always" : "never";
+    reader->options->color = share.color ? "always" : "never";
     reader->options->output.links = share.links;
     snprintf(number, sizeof(number), "%zu", share.jobs);
     return test_log_option_pass(reader, "--jobs", number);
 }
 
 /* With a debugger, tests run one at a time and are not retried. */
-static bool take_debugger(struct reader *reader)
+static bool take_debugger(struct test_log_reader *reader)
 {
     struct test_log_options *options = reader->options;
 
     if (options->races && options->callgrind)
-        return test_log_option_refuse(
+        return test_log_flag_refuse(
             reader, "--races and --callgrind are two tools of valgrind; leave "
                     "out one");
     if (!options->debugger)
         return true;
     if (options->races || options->callgrind)
-        return test_log_option_refuse(
+        return test_log_flag_refuse(
             reader,
             "--debug-failed cannot debug a program under valgrind; "
             "leave out %s",
@@ -175,10 +150,10 @@ static bool take_debugger(struct reader *reader)
 
 /* Criterion does not support NO_COLOR, so it gets a flag. It can list all
  * tests, but not those of filters and shards. */
-static bool pass_rest(struct reader *reader)
+static bool pass_rest(struct test_log_reader *reader)
 {
     struct test_log_options *options = reader->options;
-    bool color = test_log_color(reader->color, stderr);
+    bool color = test_log_color(reader->options->color, stderr);
     bool list = options->list && !options->list_form && !options->shard.total &&
                 !test_log_options_select(options) && !test_log_session()->test;
 
@@ -189,7 +164,7 @@ static bool pass_rest(struct reader *reader)
            test_log_option_pass(reader, "--color", color ? "always" : "never");
 }
 
-bool test_log_option_finish(struct reader *reader)
+bool test_log_option_finish(struct test_log_reader *reader)
 {
     return take_share(reader) && take_debugger(reader) && pass_rest(reader);
 }

@@ -2,7 +2,6 @@
  * profiler options.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,18 +155,6 @@ int test_log_read_color(const char *name, const char *word, const char **color)
     return 0;
 }
 
-const char *test_log_suggest_flag(const char *word, const struct option *flags)
-{
-    const char *names[64] = {NULL};
-    char name[32];
-
-    for (size_t i = 0; flags[i].name && i + 1 < 64; i++)
-        names[i] = flags[i].name;
-    word += strspn(word, "-");
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
-    return log_nearest(name, names);
-}
-
 bool test_log_color(const char *flag, FILE *stream)
 {
     const char *force = test_log_variable("FORCE_COLOR");
@@ -278,7 +265,7 @@ static int refuse_key(const char *name, const char *key)
             keys[count++] = option->key;
     suggestion = log_nearest(key, keys);
     fprintf(stderr, "testlog: %s: unknown option \"%s\"; %s%s%s\n", name, key,
-            suggestion ? "did you mean " : "--help lists all",
+            suggestion ? "did you mean " : "testlog-flags(7) lists all",
             suggestion ? suggestion : "", suggestion ? "?" : "");
     return -1;
 }
@@ -294,65 +281,6 @@ int test_log_profiler_read(struct trace_profiler *profiler, const char *name,
         return refuse_key(name, error.key);
     fprintf(stderr, "testlog: %s: %s\n", name, error.why);
     return -1;
-}
-
-/* ---- --help ---- */
-
-void test_log_option_form(const char *name, const char *argument, char *text,
-                          size_t size)
-{
-    bool optional = argument && argument[0] == '[';
-    const char *value = argument ? argument + optional : "";
-    size_t length = strlen(value);
-
-    length -= length && value[length - 1] == '|';
-    snprintf(text, size, "%s%s%s%.*s%s", name, optional ? "[" : "",
-             argument ? "=" : "", (int)length, value, optional ? "]" : "");
-}
-
-void test_log_print_option(char letter, const char *name, const char *argument,
-                           const char *help, const char *variable)
-{
-    enum { COLUMN = 30 };
-    char form[128], short_name[5] = "    ";
-    bool wide;
-
-    test_log_option_form(name, argument, form, sizeof(form));
-    if (letter)
-        snprintf(short_name, sizeof(short_name), "-%c, ", letter);
-    wide = strlen(form) >= COLUMN;
-    printf("  %s%-*s%s%*s%s", short_name, wide ? 0 : COLUMN, form,
-           wide ? "\n" : "", wide ? COLUMN + 6 : 0, "", help);
-    if (variable)
-        printf(" (%s)", variable);
-    putchar('\n');
-}
-
-static void print_profiler_option(const struct trace_profiler_option *option)
-{
-    char value[TRACE_PROFILER_VALUE_SIZE], values[TRACE_PROFILER_VALUE_SIZE];
-    char form[128], help[128];
-    bool is_set = option->type != TRACE_PROFILER_NUMBER ||
-                  option->initial <= option->most;
-
-    trace_profiler_value(option, option->initial, value);
-    trace_profiler_values(option, values);
-    snprintf(form, sizeof(form), "%s=%s", option->key,
-             option->missing ? value : values);
-    if (option->missing)
-        snprintf(help, sizeof(help), "no other value: %s", option->missing);
-    test_log_print_option(0, form, NULL, option->missing ? help : option->help,
-                          option->missing || !is_set ? NULL : value);
-}
-
-void test_log_print_profiler_options(void)
-{
-    const struct trace_profiler_option *option = trace_profiler_options;
-
-    puts("\nProfiler options, with their defaults:\n");
-    for (; option->key; option++)
-        if (option->only != TRACE_PROFILER_OF_START)
-            print_profiler_option(option);
 }
 
 /* ---- Patterns ---- */

@@ -2,6 +2,7 @@
 #ifndef TESTLOG_OPTIONS_H
 #define TESTLOG_OPTIONS_H
 
+#include "harness/options/flags.h"
 #include "harness/options/known_failures.h"
 #include "harness/options/settings.h"
 #include "harness/run/model/test_stacks.h"
@@ -12,11 +13,9 @@
 /* ---- option_values.c: profiler options ---- */
 
 /* test_log_profiler_read parses "key=value,..." of a flag or variable called
- * `name`; -1 if it has printed what is wrong. test_log_print_profiler_options
- * prints all of them for --help. */
+ * `name`; -1 if it has printed what is wrong. */
 int test_log_profiler_read(struct trace_profiler *, const char *name,
                            const char *text);
-void test_log_print_profiler_options(void);
 
 /* ---- options.c ---- */
 
@@ -47,6 +46,12 @@ enum test_log_list_form {
     TEST_LOG_LIST_NAMES,
     TEST_LOG_LIST_JSON,
     TEST_LOG_LIST_CMAKE,
+};
+
+/* A value that was read. */
+struct test_log_given {
+    const struct test_log_flag *flag;
+    const char *name, *value;
 };
 
 struct test_log_options {
@@ -107,7 +112,26 @@ struct test_log_options {
     size_t override_count, override_capacity;
     struct test_log_known_failures known;
     struct trace_text test_filters; /* as test_log_filter_for reads them */
+    const char *color;              /* "auto", "always", "never" */
+    const char *profile;            /* of testlog.conf; NULL: none */
+    bool show_config;
+    struct test_log_given *given; /* in order */
+    size_t given_count, given_capacity;
 };
+
+/* ---- options.c ---- */
+
+/* test_log_print_profiler_options prints the profiler options for --help=all.
+ */
+void test_log_print_profiler_options(bool all);
+
+/* test_log_program has the flags of test programs. */
+extern const struct test_log_command test_log_program;
+
+/* Readers of flags about lines: of enum log_format, of enum log_time, of the
+ * bits of struct log_style, and of a word for test_log_color. */
+test_log_read_flag test_log_flag_format, test_log_flag_time,
+    test_log_flag_span_events, test_log_flag_details, test_log_flag_color;
 
 /* ---- read_options.c ---- */
 
@@ -116,8 +140,7 @@ struct test_log_options {
  * from testlog.conf that writes a file, starts a program or names a folder that
  * is not below the working directory. Returns 0; otherwise it has
  * printed what is wrong, or what was asked for, and *code is the exit code. */
-int test_log_options_read(struct test_log_options *, int argc, char **argv,
-                          int *code);
+int test_log_options_read(struct test_log_options *, char **argv, int *code);
 
 /* ---- parsed_options.c ---- */
 
@@ -196,26 +219,6 @@ bool test_log_color(const char *flag, FILE *stream);
 /* test_log_links decides about links (OSC 8), which need a terminal that may
  * have colours. */
 bool test_log_links(bool color, FILE *stream);
-
-/* test_log_suggest_flag returns the name of the flag of getopt_long that a
- * word, "--name" or "--name=value", probably meant; NULL if there is no similar
- * one. */
-struct option;
-const char *test_log_suggest_flag(const char *word, const struct option *);
-
-/* test_log_foreign_flag returns what to do instead of a flag of another test
- * runner; NULL if it is none of those. */
-const char *test_log_foreign_flag(const char *word);
-
-/* test_log_option_form writes how an option is written, "--log=FILTER". The
- * argument is NULL if there is none, begins with '[' if it is optional, and may
- * be words: "utc|uptime|". */
-void test_log_option_form(const char *name, const char *argument, char *text,
-                          size_t size);
-
-/* test_log_print_option prints a line of --help; `variable` may be NULL. */
-void test_log_print_option(char letter, const char *name, const char *argument,
-                           const char *help, const char *variable);
 
 /* test_log_read_number parses a number up to `most`; `what` names it in
  * messages. test_log_read_count parses an integer, test_log_read_limit how much

@@ -19,6 +19,7 @@ void test_log_options_free(struct test_log_options *options)
     test_log_durations_free(&options->durations);
     trace_text_free(&options->test_filters);
     free(options->overrides);
+    free(options->given);
     free(options->known.all);
     free(options->only);
     free(options->criterion);

@@ -15,13 +15,13 @@
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 
-static bool wrong(struct reader *reader)
+static bool wrong(struct test_log_reader *reader)
 {
     reader->code = TEST_LOG_EXIT_USAGE;
     return false;
 }
 
-static bool lack_memory(struct reader *reader)
+static bool lack_memory(struct test_log_reader *reader)
 {
     test_log_notice("out of memory");
     return wrong(reader);
@@ -29,18 +29,17 @@ static bool lack_memory(struct reader *reader)
 
 /* ---- Lines ---- */
 
-static const struct option_row *row_of_key(const char *key)
+static const struct test_log_flag *row_of_key(const char *key)
 {
-    size_t count;
-    const struct option_row *rows = test_log_option_rows(&count);
+    const struct test_log_flag *rows = test_log_program.flags;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < test_log_program.flag_count; i++)
         if (rows[i].name && !strcmp(rows[i].name + 2, key))
             return &rows[i];
     return NULL;
 }
 
-static bool suits(const struct option_row *row,
+static bool suits(const struct test_log_flag *row,
                   const struct test_log_settings_line *line)
 {
     return row->name && !row->flag_only && (!line->pattern || row->per_test);
@@ -49,8 +48,8 @@ static bool suits(const struct option_row *row,
 /* Returns the setting that a key probably meant, NULL if there is none. */
 static const char *nearest_key(const struct test_log_settings_line *line)
 {
-    size_t count, found = 0;
-    const struct option_row *rows = test_log_option_rows(&count);
+    size_t count = test_log_program.flag_count, found = 0;
+    const struct test_log_flag *rows = test_log_program.flags;
     const char **names =
         calloc(count + 2 + TEST_LOG_KNOWN_KEYS, sizeof(*names));
     const char *nearest;
@@ -67,9 +66,9 @@ static const char *nearest_key(const struct test_log_settings_line *line)
     return nearest;
 }
 
-static bool refuse_key(struct reader *reader,
+static bool refuse_key(struct test_log_reader *reader,
                        const struct test_log_settings_line *line,
-                       const struct option_row *row)
+                       const struct test_log_flag *row)
 {
     const char *nearest = nearest_key(line);
 
@@ -87,14 +86,15 @@ static bool refuse_key(struct reader *reader,
         test_log_notice("%s is not a setting; did you mean %s?", line->origin,
                         nearest);
     else
-        test_log_notice("%s is not a setting; --help lists the flags that "
-                        "settings are named after",
+        test_log_notice("%s is not a setting; testlog-flags(7) lists the "
+                        "flags that settings are named after",
                         line->origin);
     return wrong(reader);
 }
 
 /* A setting of a flag without an argument switches it on or off. */
-static bool read_switch(struct reader *reader, const struct option_row *row,
+static bool read_switch(struct test_log_reader *reader,
+                        const struct test_log_flag *row,
                         const struct test_log_settings_line *line)
 {
     bool on;
@@ -134,8 +134,8 @@ static bool is_below(const char *folder)
 }
 
 /* The file may be that of an archive that was just unpacked. */
-static bool is_left_out(const struct reader *reader,
-                        const struct option_row *row,
+static bool is_left_out(const struct test_log_reader *reader,
+                        const struct test_log_flag *row,
                         const struct test_log_settings_line *line)
 {
     if (!row->acts || !reader->options->bystander)
@@ -152,10 +152,10 @@ static bool is_left_out(const struct reader *reader,
 }
 
 /* A variable beats a setting, also in what is passed to Criterion. */
-static bool read_line(struct reader *reader,
+static bool read_line(struct test_log_reader *reader,
                       const struct test_log_settings_line *line)
 {
-    const struct option_row *row = row_of_key(line->key);
+    const struct test_log_flag *row = row_of_key(line->key);
 
     if (!row || !suits(row, line))
         return refuse_key(reader, line, row);
@@ -177,7 +177,7 @@ static bool is_part(void)
 }
 
 /* In a filter, only the bad directive is ignored. */
-static bool add_filter(struct reader *reader,
+static bool add_filter(struct test_log_reader *reader,
                        const struct test_log_settings_line *line)
 {
     struct trace_text *filters = &reader->options->test_filters;
@@ -195,7 +195,7 @@ static bool add_filter(struct reader *reader,
     return !filters->failed || lack_memory(reader);
 }
 
-static bool add_override(struct reader *reader,
+static bool add_override(struct test_log_reader *reader,
                          const struct test_log_settings_line *line,
                          const struct test_log_options *read)
 {
@@ -219,11 +219,12 @@ static bool add_override(struct reader *reader,
 
 /* Reads a line for single tests, or a line that is only checked because its
  * profile is not in force. */
-static bool read_apart(struct reader *reader,
+static bool read_apart(struct test_log_reader *reader,
                        const struct test_log_settings_line *line, bool in_force)
 {
     struct test_log_options options = {.jobs = 0};
-    struct reader apart = {.options = &options, .of_file = true};
+    struct test_log_reader apart = {
+        .command = reader->command, .options = &options, .of_file = true};
     bool right;
 
     options.bystander = reader->options->bystander;
@@ -233,16 +234,15 @@ static bool read_apart(struct reader *reader,
     if (right && in_force)
         right = add_override(reader, line, &options);
     test_log_options_free(&options);
-    free(apart.given);
     return right;
 }
 
 /* ---- All lines ---- */
 
-static bool check_profile(struct reader *reader)
+static bool check_profile(struct test_log_reader *reader)
 {
     const struct test_log_settings *settings = &reader->options->settings;
-    const char *name = reader->profile, *nearest;
+    const char *name = reader->options->profile, *nearest;
 
     for (size_t i = 0; name && i < settings->profile_count; i++)
         if (!strcmp(settings->profiles[i], name))
@@ -279,7 +279,7 @@ static bool is_read_elsewhere(const struct test_log_settings_line *line)
                               !strcmp(line->key, TEST_LOG_TAGS)));
 }
 
-static bool check_programs(struct reader *reader)
+static bool check_programs(struct test_log_reader *reader)
 {
     const struct test_log_settings *settings = &reader->options->settings;
 
@@ -297,14 +297,14 @@ static bool check_programs(struct reader *reader)
 }
 
 /* Checks the lines of profiles that are not in force. */
-static bool check_others(struct reader *reader)
+static bool check_others(struct test_log_reader *reader)
 {
     const struct test_log_settings *settings = &reader->options->settings;
 
     for (size_t i = 0; i < settings->count; i++) {
         const struct test_log_settings_line *line = &settings->lines[i];
 
-        if (line->profile && !is_of(line, reader->profile) &&
+        if (line->profile && !is_of(line, reader->options->profile) &&
             !is_read_elsewhere(line) && !read_apart(reader, line, false))
             return false;
     }
@@ -312,7 +312,7 @@ static bool check_others(struct reader *reader)
 }
 
 /* Reads the lines of a profile, or with NULL those outside of profiles. */
-static bool read_lines_of(struct reader *reader, const char *profile)
+static bool read_lines_of(struct test_log_reader *reader, const char *profile)
 {
     const struct test_log_settings *settings = &reader->options->settings;
 
@@ -327,44 +327,53 @@ static bool read_lines_of(struct reader *reader, const char *profile)
     return true;
 }
 
-bool test_log_project_read(struct reader *reader, int argc, char **argv)
+static void find_profile(void *profile, const struct test_log_flag *flag,
+                         const char *value)
+{
+    if (test_log_flag_is(flag, "--profile"))
+        *(const char **)profile = value;
+}
+
+bool test_log_project_read(struct test_log_reader *reader, char **argv)
 {
     struct test_log_settings *settings = &reader->options->settings;
 
-    test_log_option_find_profile(reader, argc, argv);
+    test_log_flags_each(&test_log_program, argv, find_profile,
+                        &reader->options->profile);
     if (test_log_settings_read(settings, is_part()))
         return wrong(reader);
     reader->of_file = true;
     if (!check_profile(reader) || !check_others(reader) ||
         !check_programs(reader) || !read_lines_of(reader, NULL) ||
-        (reader->profile && !read_lines_of(reader, reader->profile)))
+        (reader->options->profile &&
+         !read_lines_of(reader, reader->options->profile)))
         return false;
     reader->of_file = false;
     return !test_log_known_read(&reader->options->known, settings,
-                                reader->profile, is_part()) ||
+                                reader->options->profile, is_part()) ||
            wrong(reader);
 }
 
 /* ---- --show-config ---- */
 
 /* Whether a later value replaces an earlier one. */
-static bool replaces(const struct option_row *later,
-                     const struct option_row *row)
+static bool replaces(const struct test_log_flag *later,
+                     const struct test_log_flag *row)
 {
     return !row->several && (later == row || (row->at && later->at == row->at &&
                                               later->read == row->read));
 }
 
 /* A flag that cannot be a setting becomes a comment. */
-static void print_given(const struct reader *reader, size_t number)
+static void print_given(const struct test_log_reader *reader, size_t number)
 {
-    const struct given *given = &reader->given[number];
-    const struct option_row *row = given->row;
+    const struct test_log_given *given = &reader->options->given[number];
+    const struct test_log_flag *row = given->flag;
 
     if (row->name && !strcmp(row->name, "--show-config"))
         return;
-    for (size_t i = number + 1; i < reader->given_count; i++)
-        if (replaces(reader->given[i].row, row))
+    for (size_t i = number + 1; i < reader->options->given_count; i++)
+        if (replaces(reader->options->given[i].flag, row))
             return;
     printf("# %s\n%s%s = %s\n", given->name,
            row->name && !row->flag_only ? "" : "# ",
@@ -372,7 +381,8 @@ static void print_given(const struct reader *reader, size_t number)
            given->value ? given->value : "1");
 }
 
-static void print_tests_of(const struct reader *reader, const char *profile)
+static void print_tests_of(const struct test_log_reader *reader,
+                           const char *profile)
 {
     const struct test_log_settings *settings = &reader->options->settings;
 
@@ -385,14 +395,14 @@ static void print_tests_of(const struct reader *reader, const char *profile)
     }
 }
 
-bool test_log_project_print(const struct reader *reader)
+bool test_log_project_print(const struct test_log_reader *reader)
 {
     if (!reader->options->settings.path)
         puts("# no " TEST_LOG_SETTINGS_FILE " in this folder or above it");
-    for (size_t i = 0; i < reader->given_count; i++)
+    for (size_t i = 0; i < reader->options->given_count; i++)
         print_given(reader, i);
     print_tests_of(reader, NULL);
-    if (reader->profile)
-        print_tests_of(reader, reader->profile);
+    if (reader->options->profile)
+        print_tests_of(reader, reader->options->profile);
     return false;
 }

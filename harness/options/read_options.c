@@ -7,10 +7,11 @@
 #include "options.h"
 
 /* A filter that cannot be parsed is not an error: the default applies. */
-int test_log_options_read(struct test_log_options *options, int argc,
-                          char **argv, int *code)
+int test_log_options_read(struct test_log_options *options, char **argv,
+                          int *code)
 {
-    struct reader reader = {.options = options};
+    struct test_log_reader reader = {.command = &test_log_program,
+                                     .options = options};
     bool read;
 
     *options = (struct test_log_options){
@@ -25,14 +26,13 @@ int test_log_options_read(struct test_log_options *options, int argc,
         .bystander = options->bystander,
     };
     read = test_log_option_pass(&reader, argv[0], NULL) &&
-           test_log_project_read(&reader, argc, argv) &&
+           test_log_project_read(&reader, argv) &&
            test_log_option_read_variables(&reader) &&
-           test_log_option_read_flags(&reader, argc, argv) &&
+           test_log_option_read_flags(&reader, argv) &&
            test_log_option_check(&reader) &&
-           (!reader.show_config || test_log_project_print(&reader)) &&
+           (!options->show_config || test_log_project_print(&reader)) &&
            test_log_option_finish(&reader);
 
-    free(reader.given);
     if (read) {
         optind = 0; /* Criterion reads what is passed on from the start */
         return 0;

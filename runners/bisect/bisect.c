@@ -2,7 +2,6 @@
  * or log a line. git bisect chooses the commits; this judges them.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,25 +22,6 @@ static const char *const when_words[] = {
     RUNNERS_BISECT_WHEN(RUNNERS_X)
 #undef RUNNERS_X
         NULL};
-
-static void usage(void)
-{
-    puts(
-        "Usage: testlog bisect GOOD BAD [--when=WHAT[:TEXT]] -- COMMAND\n\n"
-        "Finds the commit since which tests fail, with git bisect. COMMAND "
-        "builds and runs\nthem at each commit, such as 'make && ./ring_test'; "
-        "its last part is judged, and\na commit at which a part before fails "
-        "is skipped. GOOD and BAD are run first.\nThe work tree must be "
-        "clean; it is put back at the end.\n\n"
-        "      --when=fails|slower|logs\n"
-        "                which commits are bad:\n"
-        "                  fails          the tests fail (default)\n"
-        "                  slower[:SPAN]  something, or that span, is slower "
-        "than at GOOD; by\n"
-        "                                 instructions, if they are counted\n"
-        "                  logs:TEXT      the tests log a line with that text\n"
-        "  -h, --help                print this");
-}
 
 /* ---- git ---- */
 
@@ -190,13 +170,12 @@ static void print_found(const struct plan *plan)
         return;
     putchar('\n');
     fflush(stdout);
-    optind = 0;
     snprintf(by, sizeof(by), "--by=%s",
              runners_measure_words[plan->bisect.when == BISECT_SLOWER
                                        ? runners_bisect_measure(&plan->bisect,
                                                                 commit)
                                        : MEASURE_TIME]);
-    runners_diff(4, words);
+    runners_diff.run(words);
 }
 
 /* A second signal must not interrupt this. Hooks may fail. */
@@ -241,24 +220,26 @@ static int bisect(const struct plan *plan, const char *top)
 
 /* ---- Arguments ---- */
 
-static bool read_when(struct bisect *bisect, const char *text)
+static bool read_when(struct test_log_reader *reader)
 {
+    struct bisect *bisect = reader->into;
+    const char *text = reader->value;
     size_t size = strcspn(text, ":");
     const char *rest = text[size] && text[size + 1] ? text + size + 1 : NULL;
     char *word = strndup(text, size);
     unsigned choice = 0;
     bool known =
-        word && !test_log_read_word("--when", word, when_words, &choice);
+        word && !test_log_read_word(reader->name, word, when_words, &choice);
 
     free(word);
     bisect->when = (enum bisect_when)choice;
     bisect->text = rest;
     if (!known || (rest ? choice != BISECT_FAILS : choice != BISECT_LOGS))
-        return known;
-    test_log_notice("--when: %s", choice == BISECT_LOGS
-                                      ? "logs needs a text: --when=logs:TEXT"
-                                      : "fails takes no text");
-    return false;
+        return test_log_flag_judge(reader, !known);
+    return test_log_flag_refuse(reader, "--when: %s",
+                                choice == BISECT_LOGS
+                                    ? "logs needs a text: --when=logs:TEXT"
+                                    : "fails takes no text");
 }
 
 /* Several words are one command without a shell's signs. */
@@ -338,27 +319,42 @@ static int start(struct plan *plan, char **words)
     return code;
 }
 
-int runners_bisect(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"when", required_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    struct plan plan = {.bisect.when = BISECT_FAILS};
-    int flag;
+#define WORD(name, word) word "|"
 
-    if (argc == 2 + STEP_ARGUMENTS && !strcmp(argv[1], "--step"))
+static const struct test_log_flag flags[] = {
+    {"--when", NULL, RUNNERS_BISECT_WHEN(WORD),
+     "which commits are bad:\n"
+     "fails: the tests fail (default)\n"
+     "slower[:SPAN]: something, or that span, is slower than at GOOD; by "
+     "instructions, if they are counted\n"
+     "logs:TEXT: the tests log a line with that text",
+     .read = read_when},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
+{
+    struct plan plan = {.bisect.when = BISECT_FAILS};
+    int count = 0, code;
+
+    while (argv[count])
+        count++;
+    if (count == 2 + STEP_ARGUMENTS && !strcmp(argv[1], "--step"))
         return step(argv + 2);
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("bisect", flag, argv, options);
-        if (!read_when(&plan.bisect, optarg))
-            return TEST_LOG_EXIT_USAGE;
-    }
-    return start(&plan, argv + optind);
+    if (!test_log_flags_read(&runners_bisect, &plan.bisect, &argv, NULL, &code))
+        return code;
+    return start(&plan, argv);
 }
+
+const struct test_log_command runners_bisect = {
+    .name = "bisect",
+    .help = "find the commit since which tests fail",
+    .synopsis = "GOOD BAD [--when=WHAT[:TEXT]] -- COMMAND",
+    .text = "Finds the commit since which tests fail, with git bisect. COMMAND "
+            "builds and runs them at each commit, such as 'make && "
+            "./ring_test'; its last part is judged, and a commit at which a "
+            "part before fails is skipped. GOOD and BAD are run first. The "
+            "work tree must be clean; it is put back at the end.",
+    TEST_LOG_FLAGS(flags),
+    .run = run,
+};

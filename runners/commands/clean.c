@@ -1,7 +1,6 @@
 /* clean.c: testlog clean: removes old runs, as a run does when it ends. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,17 +21,6 @@ struct cleaning {
     size_t count;
     uint64_t size;
 };
-
-static void usage(void)
-{
-    puts("Usage: testlog clean [--keep=N] [--dry-run] [DIR]\n\n"
-         "Removes old runs from DIR, by default where test programs put their "
-         "runs. Keeps\nthe last N runs, the last five older runs that failed, "
-         "and runs in progress.\n\n"
-         "      --keep=N   how many runs stay (TRACE_KEEP, or 20); 0: all\n"
-         "  -n, --dry-run  only print what would be removed\n"
-         "  -h, --help     print this");
-}
 
 static void put_size(uint64_t size)
 {
@@ -102,48 +90,27 @@ static int clean(const char *folder, size_t keep, bool dry)
 struct arguments {
     const char *keep; /* NULL: TRACE_KEEP or testlog.conf decides */
     bool dry;
-    char **folder;
 };
 
-/* Returns false if the command is done, with its exit code. */
-static bool read_arguments(struct arguments *arguments, int argc, char **argv,
-                           int *code)
-{
-    static const struct option longs[] = {
-        {"keep", required_argument, NULL, 'k'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag;
+#define AT(member) .at = offsetof(struct arguments, member)
 
-    opterr = 0;
-    *code = TEST_LOG_EXIT_PASSED;
-    while ((flag = getopt_long(argc, argv, ":nh", longs, NULL)) >= 0) {
-        if (flag == 'k') {
-            arguments->keep = optarg;
-        } else if (flag == 'n') {
-            arguments->dry = true;
-        } else if (flag == 'h') {
-            usage();
-            return false;
-        } else {
-            *code = runners_refuse_flag("clean", flag, argv, longs);
-            return false;
-        }
-    }
-    arguments->folder = argv + optind;
-    return true;
-}
+static const struct test_log_flag flags[] = {
+    {"--keep", NULL, "N", "how many runs stay (TRACE_KEEP, or 20); 0: all",
+     test_log_read_text, AT(keep)},
+    {"--dry-run", NULL, NULL, "only print what would be removed",
+     test_log_read_on, AT(dry), .letter = 'n'},
+    TEST_LOG_HELP,
+};
 
-int runners_clean(int argc, char **argv)
+static int run(char **argv)
 {
     struct arguments arguments = {.dry = false};
     struct test_log_options options;
     int code;
 
-    if (!read_arguments(&arguments, argc, argv, &code))
+    if (!test_log_flags_read(&runners_clean, &arguments, &argv, NULL, &code))
         return code;
-    if (runners_settings(&options, "clean", arguments.folder))
+    if (runners_settings(&options, "clean", argv))
         return TEST_LOG_EXIT_USAGE;
     code = TEST_LOG_EXIT_USAGE;
     if (!arguments.keep ||
@@ -153,3 +120,14 @@ int runners_clean(int argc, char **argv)
     test_log_options_free(&options);
     return code;
 }
+
+const struct test_log_command runners_clean = {
+    .name = "clean",
+    .help = "remove old runs",
+    .synopsis = "[--keep=N] [--dry-run] [DIR]",
+    .text = "Removes old runs from DIR, by default where test programs put "
+            "their runs. Keeps the last N runs, the last five older runs that "
+            "failed, and runs in progress.",
+    TEST_LOG_FLAGS(flags),
+    .run = run,
+};

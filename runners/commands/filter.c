@@ -20,20 +20,6 @@
 #include "runners/runs/find.h"
 #include "trace/base/text.h"
 
-static void usage(void)
-{
-    puts("Usage: testlog filter [--] FILTER [PROGRAM...]\n"
-         "       testlog filter --batch [--strict] <CASES\n\n"
-         "Explains FILTER in words. For each test PROGRAM, lists its call "
-         "sites,\nwhich of them are on, and the directives that decide. Exits "
-         "with 2 if a\ndirective cannot be parsed.\n\n"
-         "  --batch   answer one case a line: FILTER, LEVEL, TARGET, SPANS, "
-         "FIELDS\n"
-         "  --strict  with --batch: answer E and the reason if a directive is "
-         "invalid\n"
-         "  --help    print this; so does -h");
-}
-
 /* ---- The call sites of a program ---- */
 
 static const char *text_of(const cJSON *object, const char *name)
@@ -441,41 +427,54 @@ static int show(const char *text, int count, char **programs)
     return code;
 }
 
-int runners_filter(int argc, char **argv)
-{
-    bool batch = false, strict = false;
-    int i = 1;
+struct arguments {
+    bool batch, strict;
+};
 
-    for (; i < argc && (!strncmp(argv[i], "--", 2) || !strcmp(argv[i], "-h"));
-         i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (!argv[i][2]) { /* no flags follow */
-            i++;
-            break;
-        }
-        if (!strcmp(argv[i], "--batch"))
-            batch = true;
-        else if (!strcmp(argv[i], "--strict"))
-            strict = true;
-        else
-            return refuse(argv[i], "unknown flag; testlog filter --help lists "
-                                   "all");
-    }
-    if (batch && i == argc)
-        return runners_written("filter", runners_batch(strict));
-    if (batch || strict)
-        return refuse(batch ? "--batch" : "--strict",
-                      batch ? "it reads filters from standard input only"
-                            : "it needs --batch");
-    for (int j = i + 1; j < argc; j++)
-        if (!strncmp(argv[j], "--", 2))
-            return refuse(argv[j], "write flags before the filter");
-    if (i < argc)
-        return runners_written("filter",
-                               show(argv[i], argc - i - 1, argv + i + 1));
-    return refuse("a filter is missing",
-                  "write, for example, testlog filter 'info,net=debug'");
+#define AT(member) .at = offsetof(struct arguments, member)
+
+static const struct test_log_flag flags[] = {
+    {"--batch", NULL, NULL,
+     "answer one case a line: FILTER, LEVEL, TARGET, SPANS, FIELDS",
+     test_log_read_on, AT(batch)},
+    {"--strict", NULL, NULL,
+     "with --batch: answer E and the reason if a directive is invalid",
+     test_log_read_on, AT(strict)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
+{
+    struct arguments arguments = {.batch = false};
+    int count = 0, code;
+
+    if (!test_log_flags_read(&runners_filter, &arguments, &argv, NULL, &code))
+        return code;
+    if (arguments.batch && !*argv)
+        return runners_written("filter", runners_batch(arguments.strict));
+    if (arguments.batch || arguments.strict)
+        return refuse(arguments.batch ? "--batch" : "--strict",
+                      arguments.batch
+                          ? "it reads filters from standard input only"
+                          : "it needs --batch");
+    if (!*argv)
+        return refuse("a filter is missing",
+                      "write, for example, testlog filter 'info,net=debug'");
+    for (; argv[count]; count++)
+        if (count && !strncmp(argv[count], "--", 2))
+            return refuse(argv[count], "write flags before the filter");
+    return runners_written("filter", show(argv[0], count - 1, argv + 1));
 }
+
+const struct test_log_command runners_filter = {
+    .name = "filter",
+    .help = "explain a filter and show its effect",
+    .synopsis = "[--] FILTER [PROGRAM...]\n--batch [--strict] <CASES",
+    .text = "Explains FILTER in words. For each test PROGRAM, lists its call "
+            "sites, which of them are on, and the directives that decide. "
+            "Exits with 2 if a directive cannot be parsed.",
+    TEST_LOG_FLAGS(flags),
+    .stops = true,
+    .operand = "FILTER",
+    .run = run,
+};

@@ -1,7 +1,6 @@
 /* flaky.c: testlog flaky: ranks the tests that are flaky in the last runs. */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,43 +15,12 @@
 #include "runners/runs/find.h"
 #include "runners/runs/run_json.h"
 
-static void usage(void)
-{
-    puts("Usage: testlog flaky [DIR] [--since=N|DATE] [--json]\n\n"
-         "Ranks the tests that are flaky: that passed after a try that failed, "
-         "or whose\nresult changed although the commit did not. DIR has the "
-         "runs; the default is where\ntest programs put them.\n\n"
-         "      --since=N|DATE  judge the last N runs of each program, or "
-         "those since a day,\n"
-         "                      such as 2026-11-20 (UTC); default: all that "
-         "are remembered\n"
-         "      --json          print one JSON object\n"
-         "  -h, --help          print this");
-}
-
 /* ---- Which runs ---- */
 
 struct since {
     size_t runs;      /* 0: any number */
     const char *date; /* NULL: any */
 };
-
-static bool read_since(const char *text, struct since *since)
-{
-    if (test_log_is_day(text)) {
-        since->date = text;
-        return true;
-    }
-    if (*text && strlen(text) < 9 && !text[strspn(text, "0123456789")] &&
-        atoi(text) > 0) {
-        since->runs = (size_t)atoi(text);
-        return true;
-    }
-    test_log_notice("flaky: --since=%s is neither a number of runs nor a day; "
-                    "write one such as 20 or 2026-11-20",
-                    text);
-    return false;
-}
 
 /* Returns the first run of a program that is judged. A run may have several
  * entries. */
@@ -330,47 +298,63 @@ static int rank(const char *dir, const struct since *since, bool json)
 
 /* ---- Arguments ---- */
 
-static bool read_flags(int argc, char **argv, struct since *since, bool *json,
-                       int *code)
-{
-    static const struct option longs[] = {
-        {"since", required_argument, NULL, 's'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag;
+struct arguments {
+    struct since since;
+    bool json;
+};
 
-    opterr = 0;
-    *code = TEST_LOG_EXIT_USAGE;
-    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
-        if (flag == 'j') {
-            *json = true;
-        } else if (flag == 'h') {
-            usage();
-            *code = TEST_LOG_EXIT_PASSED;
-            return false;
-        } else if (flag != 's') {
-            *code = runners_refuse_flag("flaky", flag, argv, longs);
-            return false;
-        } else if (!read_since(optarg, since)) {
-            return false;
-        }
-    }
+static bool read_since(struct test_log_reader *reader)
+{
+    struct since *since = test_log_flag_field(reader);
+    const char *text = reader->value;
+
+    if (test_log_is_day(text))
+        since->date = text;
+    else if (*text && strlen(text) < 9 && !text[strspn(text, "0123456789")] &&
+             atoi(text) > 0)
+        since->runs = (size_t)atoi(text);
+    else
+        return test_log_flag_refuse(
+            reader,
+            "--since=%s is neither a number of runs nor a day; write one such "
+            "as 20 or 2026-11-20",
+            text);
     return true;
 }
 
-int runners_flaky(int argc, char **argv)
+#define AT(member) .at = offsetof(struct arguments, member)
+
+static const struct test_log_flag flags[] = {
+    {"--since", NULL, "N|DATE",
+     "judge the last N runs of each program, or those since a day, such as "
+     "2026-11-20 (UTC); default: all that are remembered",
+     read_since, AT(since)},
+    {"--json", NULL, NULL, "print one JSON object", test_log_read_on, AT(json)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
     struct test_log_options options;
-    struct since since = {0};
-    bool json = false;
+    struct arguments arguments = {.json = false};
     int code;
 
-    if (!read_flags(argc, argv, &since, &json, &code))
+    if (!test_log_flags_read(&runners_flaky, &arguments, &argv, NULL, &code))
         return code;
-    if (runners_settings(&options, "flaky", argv + optind))
+    if (runners_settings(&options, "flaky", argv))
         return TEST_LOG_EXIT_USAGE;
-    code = rank(options.dir, &since, json);
+    code = rank(options.dir, &arguments.since, arguments.json);
     test_log_options_free(&options);
     return code;
 }
+
+const struct test_log_command runners_flaky = {
+    .name = "flaky",
+    .help = "rank the flaky tests of the last runs",
+    .synopsis = "[DIR] [--since=N|DATE] [--json]",
+    .text = "Ranks the tests that are flaky: that passed after a try that "
+            "failed, or whose result changed although the commit did not. DIR "
+            "has the runs; the default is where test programs put them.",
+    TEST_LOG_FLAGS(flags),
+    .run = run,
+};

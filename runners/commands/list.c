@@ -1,7 +1,6 @@
 /* list.c: testlog list: lists the runs that are kept. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -78,16 +77,6 @@ struct listed {
     HEAD_COUNT(X, "passed")                                                    \
     HEAD_COUNT(X, "failed")                                                    \
     HEAD_COUNT(X, "skipped")
-
-static void usage(void)
-{
-    puts("Usage: testlog list [DIR] [--json]\n\n"
-         "Lists the runs in DIR, the latest first: name, which is its start "
-         "in UTC, time,\nsize, result and command. The default is where test "
-         "programs put their runs.\n\n"
-         "      --json  print one JSON object\n"
-         "  -h, --help  print this");
-}
 
 /* ---- Reading a run ---- */
 
@@ -277,40 +266,35 @@ static int list_any(const char *folder, bool json)
     return list(path, folder, json);
 }
 
-static bool read_flags(int argc, char **argv, bool *json, int *code)
-{
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    int flag;
+/* ---- Arguments ---- */
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0) {
-        if (flag == 'j') {
-            *json = true;
-            continue;
-        }
-        *code = TEST_LOG_EXIT_PASSED;
-        if (flag == 'h')
-            usage();
-        else
-            *code = runners_refuse_flag("list", flag, argv, longs);
-        return false;
-    }
-    return true;
-}
+static const struct test_log_flag flags[] = {
+    {"--json", NULL, NULL, "print one JSON object", .read = test_log_read_on},
+    TEST_LOG_HELP,
+};
 
-int runners_list(int argc, char **argv)
+static int run(char **argv)
 {
     struct test_log_options options;
     bool json = false;
     int code;
 
-    if (!read_flags(argc, argv, &json, &code))
+    if (!test_log_flags_read(&runners_list, &json, &argv, NULL, &code))
         return code;
-    if (runners_settings(&options, "list", argv + optind))
+    if (runners_settings(&options, "list", argv))
         return TEST_LOG_EXIT_USAGE;
     code = list_any(options.dir, json);
     test_log_options_free(&options);
     return code;
 }
+
+const struct test_log_command runners_list = {
+    .name = "list",
+    .help = "list the runs that are kept",
+    .synopsis = "[DIR] [--json]",
+    .text = "Lists the runs in DIR, the latest first: name, which is its start "
+            "in UTC, time, size, result and command. The default is where test "
+            "programs put their runs.",
+    TEST_LOG_FLAGS(flags),
+    .run = run,
+};

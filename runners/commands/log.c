@@ -2,7 +2,6 @@
  * layout, during a run or after it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,39 +12,6 @@
 #include "log_lines.h"
 #include "runners/runners.h"
 #include "trace/base/strings.h"
-
-static const struct {
-    char letter;
-    const char *name, *argument, *help;
-} flags[] = {
-    {0, "--filter", "FILTER",
-     "lines to show; default: those that the run showed"},
-    {0, "--log", "FILTER", "the same as --filter"},
-    {0, "--final-values", NULL,
-     "judge each span by the last values of its fields"},
-    {0, "--format", test_log_format_words, "layout"},
-    {0, "--span-events", test_log_span_event_words,
-     "lines about spans; separate words with commas"},
-    {0, "--fields", test_log_detail_words,
-     "more fields of a line; separate words with commas"},
-    {0, "--time", test_log_time_words, "times in the lines"},
-    {0, "--color", "auto|always|never", "colours"},
-    {'f', "--follow", NULL, "continue until the run ends"},
-    {'h', "--help", NULL, "print this"},
-};
-
-static void usage(void)
-{
-    puts("Usage: testlog log [RUN] [TEST...] [FLAG...]\n\n"
-         "Prints the log lines that the tests of a run recorded, or only the "
-         "given tests.\nTEST is suite/test, a part of it, or a pattern. RUN is "
-         "the folder of a run or of a\ntest, or a recording, or a name in "
-         "testlog list; the default is the latest run.\nThe run may still be "
-         "running, or may have been killed.\n");
-    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-        test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
-                              flags[i].help, NULL);
-}
 
 /* ---- Showing ---- */
 
@@ -121,107 +87,89 @@ static int show(const char *where, char **patterns,
 /* ---- Arguments ---- */
 
 /* Refuses a filter if any of its directives is bad. */
-static int take_filter(struct log_settings *settings, const char *text)
+static bool read_filter(struct test_log_reader *reader)
 {
+    struct log_settings *settings = reader->into;
     struct trace_text complaints = {0};
     bool good;
 
     log_filter_free(settings->filter);
-    settings->text = text;
-    settings->filter = log_filter_parse(text, "info", "--filter", &complaints);
+    settings->text = reader->value;
+    settings->filter =
+        log_filter_parse(reader->value, "info", "--filter", &complaints);
     good = settings->filter && !complaints.size;
     if (!good)
         fprintf(stderr, "testlog: log: %s",
                 complaints.size ? complaints.data : "out of memory\n");
     trace_text_free(&complaints);
-    return good ? 0 : -1;
+    return test_log_flag_judge(reader, !good);
 }
 
-static int take(struct log_settings *settings, int flag, const char *value)
-{
-    struct log_style *style = &settings->style;
-
-    switch (flag) {
-    case 'F':
-        return take_filter(settings, value);
-    case 'v':
-        settings->last_values = true;
-        return 0;
-    case 'o':
-        return test_log_read_format("--format", value, &style->format);
-    case 's':
-        return test_log_read_span_events("--span-events", value,
-                                         &style->span_events);
-    case 'd':
-        return test_log_read_details("--fields", value, &style->details);
-    case 't':
-        return test_log_read_time("--time", value, &style->time);
-    case 'c':
-        return test_log_read_color("--color", value, &settings->color);
-    case 'f':
-        settings->follow = true;
-        return 0;
-    default:
-        return -1;
+/* The flags of test programs about lines are called the same without "log-";
+ * their names are taken, too. */
+#define LINE_FLAG(name, argument, help, read, member)                          \
+    {"--" name, NULL, argument,                                                \
+     help,      read, .at = offsetof(struct log_settings, member)},            \
+    {                                                                          \
+        "--log-" name, NULL, argument, NULL, read,                             \
+            .at = offsetof(struct log_settings, member)                        \
     }
-}
+#define AT(member) .at = offsetof(struct log_settings, member)
 
-/* Returns true if the arguments can be used; *code is the exit code if not. */
-static bool read_arguments(struct log_settings *settings, int argc, char **argv,
-                           int *code)
-{
-    static const struct option options[] = {
-        {"filter", required_argument, NULL, 'F'},
-        {"log", required_argument, NULL, 'F'},
-        {"final-values", no_argument, NULL, 'v'},
-        {"format", required_argument, NULL, 'o'},
-        {"log-format", required_argument, NULL, 'o'},
-        {"span-events", required_argument, NULL, 's'},
-        {"log-span-events", required_argument, NULL, 's'},
-        {"fields", required_argument, NULL, 'd'},
-        {"log-fields", required_argument, NULL, 'd'},
-        {"time", required_argument, NULL, 't'},
-        {"log-time", required_argument, NULL, 't'},
-        {"color", required_argument, NULL, 'c'},
-        {"follow", no_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag;
+static const struct test_log_flag flags[] = {
+    {"--filter", NULL, "FILTER",
+     "lines to show; default: those that the run showed", .read = read_filter},
+    {"--log", NULL, "FILTER", "the same as --filter", .read = read_filter},
+    {"--final-values", NULL, NULL,
+     "judge each span by the last values of its fields", test_log_read_on,
+     AT(last_values)},
+    LINE_FLAG("format", test_log_format_words, "layout", test_log_flag_format,
+              style.format),
+    LINE_FLAG("span-events", test_log_span_event_words,
+              "lines about spans; several with commas",
+              test_log_flag_span_events, style.span_events),
+    LINE_FLAG("fields", test_log_detail_words,
+              "more fields of a line; several with commas",
+              test_log_flag_details, style.details),
+    LINE_FLAG("time", test_log_time_words, "times in the lines",
+              test_log_flag_time, style.time),
+    {"--color", NULL, "auto|always|never|", "colours", test_log_flag_color,
+     AT(color)},
+    {"--follow", NULL, NULL, "continue until the run ends", test_log_read_on,
+     AT(follow), .letter = 'f'},
+    TEST_LOG_HELP,
+};
 
-    opterr = 0;
-    *code = TEST_LOG_EXIT_USAGE;
-    while ((flag = getopt_long(argc, argv, ":fh", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            *code = TEST_LOG_EXIT_PASSED;
-            return false;
-        }
-        if (flag == '?' || flag == ':')
-            runners_refuse_flag("log", flag, argv, options);
-        if (flag == '?' || flag == ':' || take(settings, flag, optarg))
-            return false;
-    }
-    if (!settings->follow || !settings->last_values)
-        return true;
-    test_log_notice("log: --final-values needs a run that has ended; leave out "
-                    "--follow");
-    return false;
-}
-
-int runners_log(int argc, char **argv)
+static int run(char **argv)
 {
     struct losses losses = {.count = 0};
     struct log_settings settings = {.losses = &losses};
+    const char *where;
     int code;
 
-    if (read_arguments(&settings, argc, argv, &code)) {
+    if (test_log_flags_read(&runners_log, &settings, &argv, NULL, &code)) {
+        code = TEST_LOG_EXIT_USAGE;
         settings.style.color = test_log_color(settings.color, stdout);
-        argv += optind;
-
-        const char *where = runners_run_of(&argv);
-
-        code = where ? show(where, argv, &settings) : TEST_LOG_EXIT_USAGE;
+        if (settings.follow && settings.last_values)
+            test_log_notice("log: --final-values needs a run that has ended; "
+                            "leave out --follow");
+        else if ((where = runners_run_of(&argv)))
+            code = show(where, argv, &settings);
     }
     log_filter_free(settings.filter);
     return code;
 }
+
+const struct test_log_command runners_log = {
+    .name = "log",
+    .help = "print a run's lines with another filter",
+    .synopsis = "[RUN] [TEST...] [FLAG...]",
+    .text = "Prints the log lines that the tests of a run recorded, or only "
+            "the given tests. TEST is suite/test, a part of it, or a pattern. "
+            "RUN is the folder of a run or of a test, or a recording, or a "
+            "name in testlog list; the default is the latest run. The run may "
+            "still be running, or may have been killed.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "TEST",
+    .run = run,
+};

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,23 +21,6 @@
 #include "trace/base/containers.h"
 #include "trace/base/file.h"
 #include "trace/base/strings.h"
-
-static void usage(void)
-{
-    puts("Usage: testlog pack [RUN] [-o FILE]\n"
-         "       testlog pack --extract PACK [-o DIR]\n\n"
-         "Packs a run into one small file. The other commands take such a file "
-         "in place of\na run. Files that only repeat others of the run "
-         "are left out. RUN is the folder\nof a run; the default is the latest "
-         "run. The run may have been killed.\n\n"
-         "  -o, --output FILE  write to FILE, - for standard output; by "
-         "default to the\n"
-         "                     name of the run and " RUNNERS_PACK_SUFFIX "\n"
-         "  -x, --extract      unpack PACK into DIR, by default where test "
-         "programs put\n"
-         "                     their runs\n"
-         "  -h, --help         print this");
-}
 
 /* ---- The files of a run ---- */
 
@@ -409,30 +391,44 @@ static int pack_named(char **words, const char *output)
     return TEST_LOG_EXIT_USAGE;
 }
 
-int runners_pack(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"extract", no_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    const char *output = NULL;
-    bool extracts = false;
-    int flag;
+struct arguments {
+    const char *output;
+    bool extracts;
+};
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:xh", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("pack", flag, argv, options);
-        if (flag == 'x')
-            extracts = true;
-        else
-            output = optarg;
-    }
-    argv += optind;
-    return extracts ? extract(argv, output) : pack_named(argv, output);
+#define AT(member) .at = offsetof(struct arguments, member)
+
+static const struct test_log_flag flags[] = {
+    {"--output", NULL, "FILE",
+     "write to FILE, - for standard output; by default to the name of the run "
+     "and " RUNNERS_PACK_SUFFIX,
+     test_log_read_text, AT(output), .letter = 'o'},
+    {"--extract", NULL, NULL,
+     "unpack PACK into DIR, by default where test programs put their runs",
+     test_log_read_on, AT(extracts), .letter = 'x'},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
+{
+    struct arguments arguments = {.output = NULL};
+    int code;
+
+    if (!test_log_flags_read(&runners_pack, &arguments, &argv, NULL, &code))
+        return code;
+    return arguments.extracts ? extract(argv, arguments.output)
+                              : pack_named(argv, arguments.output);
 }
+
+const struct test_log_command runners_pack = {
+    .name = "pack",
+    .help = "pack a run into one small file",
+    .synopsis = "[RUN] [-o FILE]\n--extract PACK [-o DIR]",
+    .text = "Packs a run into one small file. The other commands take such a "
+            "file in place of a run. Files that only repeat others of the run "
+            "are left out. RUN is the folder of a run; the default is the "
+            "latest run. The run may have been killed.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "RUN",
+    .run = run,
+};

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,23 +31,6 @@ struct settings {
     const char *output;  /* NULL: a page in the run's folder */
     bool open;
 };
-
-static void usage(void)
-{
-    puts("Usage: testlog report [RUN] [TEST...] [--against RUN] [-o FILE] "
-         "[--open]\n\n"
-         "Writes report.html of a run again, with the complete recordings of "
-         "the given\ntests, whatever their size. TEST is suite/test, a part of "
-         "it, or a pattern. RUN\nis the folder of a run; the default is the "
-         "latest run. The run may have been\nkilled.\n\n"
-         "      --against RUN  write against.html instead: compare the tests "
-         "with those of\n"
-         "                     another run, a folder, a pack or a name in "
-         "testlog list\n"
-         "  -o, --output FILE  write to FILE instead of into the run's folder\n"
-         "      --open         open the page in a browser\n"
-         "  -h, --help         print this");
-}
 
 /* ---- The page ---- */
 
@@ -245,42 +227,44 @@ static int compare(const char *where, char **patterns,
 
 /* ---- Arguments ---- */
 
-static void take_flag(struct settings *settings, int flag, const char *value)
-{
-    if (flag == 'O')
-        settings->open = true;
-    else if (flag == 'a')
-        settings->against = value;
-    else
-        settings->output = value;
-}
+#define AT(member) .at = offsetof(struct settings, member)
 
-int runners_report(int argc, char **argv)
+static const struct test_log_flag flags[] = {
+    {"--against", NULL, "RUN",
+     "write against.html instead: compare the tests with those of another run, "
+     "a folder, a pack or a name in testlog list",
+     test_log_read_text, AT(against)},
+    {"--output", NULL, "FILE", "write to FILE instead of into the run's folder",
+     test_log_read_text, AT(output), .letter = 'o'},
+    {"--open", NULL, NULL, "open the page in a browser", test_log_read_on,
+     AT(open)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
-    static const struct option options[] = {
-        {"against", required_argument, NULL, 'a'},
-        {"output", required_argument, NULL, 'o'},
-        {"open", no_argument, NULL, 'O'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
     struct settings settings = {.open = false};
     const char *where;
-    int flag;
+    int code;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("report", flag, argv, options);
-        take_flag(&settings, flag, optarg);
-    }
-    argv += optind;
+    if (!test_log_flags_read(&runners_report, &settings, &argv, NULL, &code))
+        return code;
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_EXIT_USAGE;
     return settings.against ? compare(where, argv, &settings)
                             : report(where, argv, &settings);
 }
+
+const struct test_log_command runners_report = {
+    .name = "report",
+    .help = "write a run's page again, or compare two",
+    .synopsis = "[RUN] [TEST...] [--against=RUN] [-o FILE] [--open]",
+    .text = "Writes report.html of a run again, with the complete recordings "
+            "of the given tests, whatever their size. TEST is suite/test, a "
+            "part of it, or a pattern. RUN is the folder of a run; the default "
+            "is the latest run. The run may have been killed.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "TEST",
+    .run = run,
+};

@@ -35,11 +35,11 @@ static void print_details(void)
     print_helper("for --preload", test_log_own_library);
 }
 
-int runners_version(int argc, char **argv)
+int runners_version(char **argv)
 {
-    bool verbose = argc > 1 && !strcmp(argv[1], "--verbose");
+    bool verbose = argv[1] && !strcmp(argv[1], "--verbose");
 
-    if (argc > 1 && !verbose) {
+    if (argv[1] && !verbose) {
         test_log_notice("--version: unknown flag %s; write --verbose", argv[1]);
         return TEST_LOG_EXIT_USAGE;
     }

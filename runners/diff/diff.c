@@ -1,6 +1,5 @@
 /* diff.c: testlog diff: prints what changed from one run to another. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,33 +24,6 @@ struct settings {
     bool fails_noisy; /* if something is too noisy to tell */
     double over;
 };
-
-static void usage(void)
-{
-    puts("Usage: testlog diff [RUN,... [RUN,...]] [--fail-over=PERCENT] "
-         "[--fail-noisy]\n"
-         "                    [--by=time|cpu|instructions] [--any-flavour] "
-         "[--json]\n\n"
-         "Prints which tests changed their result from the first run to the "
-         "second, and\nwhich tests, spans and GPU kernels became slower or "
-         "more frequent. RUN is the\nfolder of a run or a name in testlog "
-         "list; several of a side are separated by\ncommas. The defaults are "
-         "latest~1 and latest. The exit code is 1 if a test newly\nfails.\n\n"
-         "      --fail-over=PERCENT  exit with 1 also if something is slower "
-         "or more frequent\n"
-         "                           by more than that, such as 10%\n"
-         "      --fail-noisy         exit with 1 also if something is too "
-         "noisy to tell\n"
-         "      --by=time|cpu|instructions|memory\n"
-         "                           compare that; instructions need "
-         "--callgrind or a counter,\n"
-         "                           and spans need "
-         "--trace-options=cpu=1,instructions=1\n"
-         "      --any-flavour        compare the times of builds of "
-         "different flavours, too\n"
-         "      --json               print one JSON object\n"
-         "  -h, --help               print this");
-}
 
 /* ---- Comparing ---- */
 
@@ -283,65 +255,77 @@ static int compare_named(char **words, const struct settings *settings)
 }
 
 /* Reads "10%" or "10". */
-static int read_percent(struct settings *settings, const char *text)
+static bool read_percent(struct test_log_reader *reader)
 {
+    struct settings *settings = reader->into;
     char *end;
-    double percent = strtod(text, &end);
+    double percent = strtod(reader->value, &end);
 
-    if (end == text || (*end && strcmp(end, "%") != 0) ||
-        !(percent >= 0 && percent <= 1e6)) {
-        test_log_notice("diff: --fail-over needs a percentage such as 10%%, "
-                        "not \"%s\"",
-                        text);
-        return -1;
-    }
+    if (end == reader->value || (*end && strcmp(end, "%") != 0) ||
+        !(percent >= 0 && percent <= 1e6))
+        return test_log_flag_refuse(
+            reader, "%s needs a percentage such as 10%%, not \"%s\"",
+            reader->name, reader->value);
     settings->fails = true;
     settings->over = percent / 100;
-    return 0;
+    return true;
 }
 
-static int read_measure(struct settings *settings, const char *text)
+static bool read_measure(struct test_log_reader *reader)
 {
+    struct settings *settings = reader->into;
     unsigned choice;
 
-    if (test_log_read_word("--by", text, runners_measure_words, &choice))
-        return -1;
+    if (test_log_read_word(reader->name, reader->value, runners_measure_words,
+                           &choice))
+        return test_log_flag_judge(reader, -1);
     settings->by = (enum measure)choice;
-    return 0;
+    return true;
 }
 
-int runners_diff(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"fail-over", required_argument, NULL, 'o'},
-        {"fail-noisy", no_argument, NULL, 'n'},
-        {"by", required_argument, NULL, 'b'},
-        {"any-flavour", no_argument, NULL, 'a'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    struct settings settings = {.over = -1};
-    int flag;
+#define AT(member) .at = offsetof(struct settings, member)
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("diff", flag, argv, options);
-        if (flag == 'j')
-            settings.json = true;
-        else if (flag == 'a')
-            settings.any_flavour = true;
-        else if (flag == 'n')
-            settings.fails_noisy = true;
-        else if (flag == 'b' ? read_measure(&settings, optarg)
-                             : read_percent(&settings, optarg))
-            return TEST_LOG_EXIT_USAGE;
-    }
+static const struct test_log_flag flags[] = {
+    {"--fail-over", NULL, "PERCENT",
+     "exit with 1 also if something is slower or more frequent by more than "
+     "that, such as 10%",
+     .read = read_percent},
+    {"--fail-noisy", NULL, NULL,
+     "exit with 1 also if something is too noisy to tell", test_log_read_on,
+     AT(fails_noisy)},
+    {"--by", NULL, "time|cpu|instructions|memory|",
+     "compare that; instructions need --callgrind or a counter, spans the "
+     "profiler options cpu=1,instructions=1",
+     .read = read_measure},
+    {"--any-flavour", NULL, NULL,
+     "compare the times of builds of different flavours, too", test_log_read_on,
+     AT(any_flavour)},
+    {"--json", NULL, NULL, "print one JSON object", test_log_read_on, AT(json)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
+{
+    struct settings settings = {.over = -1};
+    int code;
+
+    if (!test_log_flags_read(&runners_diff, &settings, &argv, NULL, &code))
+        return code;
     if (settings.over < 0)
         settings.over = runners_over_least(settings.by);
-    return compare_named(argv + optind, &settings);
+    return compare_named(argv, &settings);
 }
+
+const struct test_log_command runners_diff = {
+    .name = "diff",
+    .help = "print what changed from one run to another",
+    .synopsis = "[RUN,... [RUN,...]] [FLAG...]",
+    .text = "Prints which tests changed their result from the first run to the "
+            "second, and which tests, spans and GPU kernels became slower or "
+            "more frequent. RUN is the folder of a run or a name in testlog "
+            "list; several of a side are separated by commas. The defaults are "
+            "latest~1 and latest. The exit code is 1 if a test newly fails.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "RUN",
+    .run = run,
+};

@@ -1,6 +1,5 @@
 /* export.c: testlog export: writes a run for viewers. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,28 +33,6 @@ struct wanted {
 
 /* Returns -1 with errno if memory was exhausted. */
 typedef int write_format(const struct wanted *);
-
-static void put_help(const char *flag, const char *values, const char *help)
-{
-    if (*values)
-        printf("      --%s[=%s]\n%21s%s\n", flag, values, "", help);
-    else
-        printf("      --%-11s  %s\n", flag, help);
-}
-
-static void usage(void)
-{
-    puts("Usage: testlog export [RUN] [TEST...] [--FORMAT] [-o FILE]\n\n"
-         "Writes the recordings of a run's tests, or only of the given tests, "
-         "for a\nviewer. RUN is the folder of a run or of a test, or a "
-         "recording, or a name\nin testlog list; the default is the latest "
-         "run. The run may have been\nkilled.\n");
-#define X(name, flag, values, help) put_help(flag, values, help);
-    RUNNERS_EXPORT_FORMATS(X)
-#undef X
-    puts("  -o, --output FILE  write to FILE instead of standard output\n"
-         "  -h, --help         print this");
-}
 
 /* ---- What is known about the tests ---- */
 
@@ -471,57 +448,44 @@ struct asked {
     const char *output; /* NULL: standard output */
 };
 
-static bool read_source(struct asked *asked, const char *flag)
+static bool read_format(struct test_log_reader *reader)
 {
     static const char *const words[] = {"spans", "samples", NULL};
-    unsigned choice = 0;
-    char name[32];
+    struct asked *asked = reader->into;
+    unsigned choice;
 
+    asked->format = format_of(reader->flag->name + 2);
     asked->source = EITHER;
-    if (!optarg)
+    if (!reader->value)
         return true;
-    snprintf(name, sizeof(name), "--%s", flag);
-    if (test_log_read_word(name, optarg, words, &choice))
-        return false;
+    if (test_log_read_word(reader->name, reader->value, words, &choice))
+        return test_log_flag_judge(reader, -1);
     asked->source = choice ? SAMPLES : SPANS;
     return true;
 }
 
-/* Returns false if the command is done, with its exit code. */
-static bool read_flags(int argc, char **argv, struct asked *asked, int *code)
+static bool read_output(struct test_log_reader *reader)
 {
-    static const struct option options[] = {
-#define X(name, flag, values, help)                                            \
-    {flag, sizeof(values) > 1 ? optional_argument : no_argument, NULL, 'F'},
-        RUNNERS_EXPORT_FORMATS(X)
-#undef X
-            {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag, number;
+    struct asked *asked = reader->into;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", options, &number)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            *code = TEST_LOG_EXIT_PASSED;
-            return false;
-        }
-        if (flag == '?' || flag == ':') {
-            *code = runners_refuse_flag("export", flag, argv, options);
-            return false;
-        }
-        if (flag == 'o')
-            asked->output = test_log_report_is_stdout(optarg) ? NULL : optarg;
-        else if (read_source(asked, options[number].name))
-            asked->format = formats[number];
-        else
-            return *code = TEST_LOG_EXIT_USAGE, false;
-    }
+    if (!test_log_read_text(reader))
+        return false;
+    if (test_log_report_is_stdout(asked->output))
+        asked->output = NULL;
     return true;
 }
 
-int runners_export(int argc, char **argv)
+static const struct test_log_flag flags[] = {
+#define X(name, flag, values, help)                                            \
+    {"--" flag, NULL, values, help, .read = read_format},
+    RUNNERS_EXPORT_FORMATS(X)
+#undef X
+        {"--output", NULL, "FILE", "write to FILE instead of standard output",
+         read_output, .at = offsetof(struct asked, output), .letter = 'o'},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
     struct recordings found = {.with_damaged = true};
     struct results results = {.run = {.path = NULL}};
@@ -530,9 +494,8 @@ int runners_export(int argc, char **argv)
     const char *where;
     int code;
 
-    if (!read_flags(argc, argv, &asked, &code))
+    if (!test_log_flags_read(&runners_export, &asked, &argv, NULL, &code))
         return code;
-    argv += optind;
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_EXIT_USAGE;
@@ -548,3 +511,16 @@ int runners_export(int argc, char **argv)
     runners_recordings_free(&found);
     return code;
 }
+
+const struct test_log_command runners_export = {
+    .name = "export",
+    .help = "write a run for viewers",
+    .synopsis = "[RUN] [TEST...] [--FORMAT] [-o FILE]",
+    .text = "Writes the recordings of a run's tests, or only of the given "
+            "tests, for a viewer. RUN is the folder of a run or of a test, or "
+            "a recording, or a name in testlog list; the default is the latest "
+            "run. The run may have been killed.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "TEST",
+    .run = run,
+};

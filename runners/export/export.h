@@ -7,17 +7,17 @@
 
 struct test_log_run;
 
-/* X(format, flag, values, what it is): write_<format> in export.c writes it. A
- * flag without values takes none. */
-#define RUNNERS_EXPORT_SOURCES "spans|samples"
+/* X(format, flag, argument, what it is): write_<format> in export.c writes it.
+ */
+#define RUNNERS_EXPORT_SOURCES "[spans|samples|"
 #define RUNNERS_EXPORT_FORMATS(X)                                              \
-    X(chrome, "chrome", "", "Chrome's trace event format (default)")           \
-    X(perfetto, "perfetto", "", "Perfetto's own format, with nested tracks")   \
+    X(chrome, "chrome", NULL, "Chrome's trace event format (default)")         \
+    X(perfetto, "perfetto", NULL, "Perfetto's own format, with nested tracks") \
     X(folded, "folded", RUNNERS_EXPORT_SOURCES,                                \
       "folded stacks, for a flame graph")                                      \
     X(speedscope, "speedscope", RUNNERS_EXPORT_SOURCES,                        \
       "speedscope's own format")                                               \
-    X(ops_csv, "ops-csv", "", "a table of operations on GPUs and signposts")
+    X(ops_csv, "ops-csv", NULL, "a table of operations on GPUs and signposts")
 
 /* runners_export_is_format tells whether there is a format with that flag.
  * runners_export_put writes the recording in the folder of a test, which may be

@@ -2,7 +2,6 @@
  * machines. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +18,6 @@
 #include "merge.h"
 #include "runners/runners.h"
 #include "runners/runs/find.h"
-
-static void usage(void)
-{
-    puts("Usage: testlog merge RUN... -o RUN [--allow-missing] [--align=SPAN]\n"
-         "                     [--history=FILE]\n\n"
-         "Merges the runs of several shards or machines into one run, with one "
-         "summary and\none exit status. RUN is the folder of a run or a name "
-         "in testlog list; the runs do\nnot change. Later runs of a shard "
-         "count as retries. A missing or truncated shard is a\nfailure.\n\n"
-         "  -o, --output RUN     the folder of the new run, which must not "
-         "exist\n"
-         "      --allow-missing  skip missing shards instead of failing\n"
-         "      --align=SPAN     align the hosts' clocks by a span that all of "
-         "them recorded,\n"
-         "                       such as a barrier\n"
-         "      --history=FILE   write how long tests took, for "
-         "--shard-by=time\n"
-         "  -h, --help           print this");
-}
 
 /* ---- The new folder ---- */
 
@@ -65,8 +45,9 @@ static bool is_inside(const char *path, const char *folder)
 }
 
 /* If a folder cannot be made, prints why. */
-static int check_output(const struct merge *merge, const char *output)
+static int check_output(const struct merge *merge)
 {
+    const char *output = merge->output;
     char parent[PATH_MAX];
     struct stat status;
 
@@ -141,8 +122,9 @@ static int code_of(const struct merge *merge)
                                       : TEST_LOG_EXIT_NO_TEST;
 }
 
-static int make_run(struct merge *merge, const char *output)
+static int make_run(struct merge *merge)
 {
+    const char *output = merge->output;
     int status;
 
     merge->run.open = runners_open_in;
@@ -173,71 +155,17 @@ static int read_settings(struct test_log_options *options)
     return 0;
 }
 
-static int merge_all(struct merge *merge, char **words, size_t count,
-                     const char *output)
+static int merge_all(struct merge *merge, char **words)
 {
-    if (read_settings(&merge->options) ||
-        merge_sources_read(merge, words, count) ||
-        check_output(merge, output) || merge_durations_read(merge) ||
+    if (read_settings(&merge->options) || merge_sources_read(merge, words) ||
+        check_output(merge) || merge_durations_read(merge) ||
         merge_clocks_align(merge))
         return TEST_LOG_EXIT_USAGE;
     if (merge_tests_read(merge)) {
         test_log_notice("merge: out of memory");
         return TEST_LOG_EXIT_FAILED;
     }
-    return make_run(merge, output);
-}
-
-/* Reads --align or --history; false if it has printed that it is empty. */
-static bool read_value(struct merge *merge, int flag)
-{
-    if (!*optarg) {
-        test_log_notice("merge: %s", flag == 'a'
-                                         ? "--align needs the name of a span"
-                                         : "--history needs a file");
-        return false;
-    }
-    if (flag == 'a')
-        merge->align = optarg;
-    else
-        merge->history = optarg;
-    return true;
-}
-
-/* Returns false if the command is done, with its exit code. */
-static bool read_flags(struct merge *merge, int argc, char **argv,
-                       const char **output, int *code)
-{
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"allow-missing", no_argument, NULL, 'm'},
-        {"align", required_argument, NULL, 'a'},
-        {"history", required_argument, NULL, 'H'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag;
-
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", options, NULL)) >= 0) {
-        *code = TEST_LOG_EXIT_PASSED;
-        if (flag == 'h') {
-            usage();
-            return false;
-        }
-        if (flag == '?' || flag == ':') {
-            *code = runners_refuse_flag("merge", flag, argv, options);
-            return false;
-        }
-        if (flag == 'o') {
-            *output = optarg;
-        } else if (flag == 'm') {
-            merge->allow_missing = true;
-        } else if (!read_value(merge, flag)) {
-            *code = TEST_LOG_EXIT_USAGE;
-            return false;
-        }
-    }
-    return true;
+    return make_run(merge);
 }
 
 /* The command, as a shell reads it. */
@@ -250,28 +178,55 @@ static char *command_of(char **argv)
     return text.data;
 }
 
-int runners_merge_runs(int argc, char **argv)
+#define AT(member) .at = offsetof(struct merge, member)
+
+static const struct test_log_flag flags[] = {
+    {"--output", NULL, "RUN", "the folder of the new run, which must not exist",
+     test_log_read_text, AT(output), .letter = 'o'},
+    {"--allow-missing", NULL, NULL, "skip missing shards instead of failing",
+     test_log_read_on, AT(allow_missing)},
+    {"--align", NULL, "SPAN",
+     "align the hosts' clocks by a span that all of them recorded, such as a "
+     "barrier",
+     test_log_read_text, AT(align)},
+    {"--history", NULL, "FILE",
+     "write how long tests took, for --shard-by=time", test_log_read_text,
+     AT(history)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
     struct merge merge = {.align = NULL};
-    const char *output = NULL;
-    int code = TEST_LOG_EXIT_USAGE;
+    int code;
 
     merge.run.command = command_of(argv);
-    if (!read_flags(&merge, argc, argv, &output, &code)) {
-        free(merge.run.command);
-        return code;
+    if (test_log_flags_read(&runners_merge_runs, &merge, &argv, NULL, &code)) {
+        code = TEST_LOG_EXIT_USAGE;
+        if (!*argv)
+            test_log_notice("merge: name the runs to merge; testlog list lists "
+                            "them");
+        else if (!merge.output)
+            test_log_notice("merge: name the folder of the new run with -o");
+        else
+            code = merge_all(&merge, argv);
     }
-    code = TEST_LOG_EXIT_USAGE;
-    if (optind >= argc)
-        test_log_notice("merge: name the runs to merge; testlog list lists "
-                        "them");
-    else if (!output || !*output)
-        test_log_notice("merge: name the folder of the new run with -o");
-    else
-        code =
-            merge_all(&merge, argv + optind, (size_t)(argc - optind), output);
     merge_sources_free(&merge);
     test_log_durations_free(&merge.before);
     test_log_options_free(&merge.options);
     return code;
 }
+
+const struct test_log_command runners_merge_runs = {
+    .name = "merge",
+    .help = "make one run of those of several machines",
+    .synopsis = "RUN... -o RUN [FLAG...]",
+    .text = "Merges the runs of several shards or machines into one run, with "
+            "one summary and one exit status. RUN is the folder of a run or a "
+            "name in testlog list; the runs do not change. Later runs of a "
+            "shard count as retries. A missing or truncated shard is a "
+            "failure.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "RUN",
+    .run = run,
+};

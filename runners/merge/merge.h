@@ -55,6 +55,7 @@ struct merge {
     size_t plan_count, plan_capacity;
     struct trace_table by_program; /* plan of a program */
     bool first;                    /* no head is merged yet */
+    const char *output;            /* the folder of the new run */
     bool allow_missing;
     const char *align; /* align clocks by this span; NULL: by the wall clocks */
     size_t unread;     /* recordings that cannot be read */
@@ -67,7 +68,7 @@ struct merge {
 /* merge_sources_read reads the runs named by `words` without their tests, in
  * order of their start, and adds them to the run. -1 if it has
  * printed why they cannot be merged. */
-int merge_sources_read(struct merge *, char **words, size_t count);
+int merge_sources_read(struct merge *, char **words);
 void merge_sources_free(struct merge *);
 
 /* merge_source_files returns a run to open the files of a source with. */

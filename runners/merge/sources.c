@@ -459,8 +459,12 @@ static int add_sources(struct merge *merge)
     return 0;
 }
 
-int merge_sources_read(struct merge *merge, char **words, size_t count)
+int merge_sources_read(struct merge *merge, char **words)
 {
+    size_t count = 0;
+
+    while (words[count])
+        count++;
     merge->sources = calloc(count + 1, sizeof(*merge->sources));
     if (!merge->sources || find_all(merge, words, count))
         return -1;

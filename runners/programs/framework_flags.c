@@ -1,12 +1,11 @@
 /* framework_flags.c: our flags never reach a program of another framework: we
  * act on them, or they become variables, which its adapter reads. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frameworks.h"
 #include "harness/machine/notice.h"
-#include "harness/options/option_rows.h"
+#include "harness/options/options.h"
 #include "trace/base/containers.h"
 
 /* ---- What a program is started with ---- */
@@ -67,25 +66,6 @@ void runners_framework_start_free(struct framework_start *start)
 
 /* ---- Flags ---- */
 
-/* `testlog run` acts on these for every program. */
-static const char *const ours[] = {
-    "--jobs",     "--serial",    "--timeout",      "--slow",
-    "--fail-log", "--durations", "--fail-fast",    "--quiet",
-    "--verbose",  "--report",    "--color",        "--flavour",
-    "--shard-by", "--history",   "--profile",      "--show-config",
-    "--help",     "--version",   "--list",         "--pass-with-no-tests",
-    "--open",     "--keep",      "--stacks",       "--short-filename",
-    "--ascii",    "--render",    "--failed-first", "--trace-dir",
-    "--scratch",  NULL};
-
-/* These choose tests of other frameworks. */
-static const char *const choosing[] = {"--filter", "--pattern", "--failed",
-                                       "--shard",  "--retries", NULL};
-/* Criterion has these as well as those that testlog passes to it. */
-static const char *const criterions[] = {"--filter",  "--fail-fast", "--color",
-                                         "--output",  "--list",      "--help",
-                                         "--version", NULL};
-
 struct taking {
     struct framework_start *start;
     const struct framework *framework;
@@ -94,13 +74,6 @@ struct taking {
     bool beside;        /* other programs may take what this one cannot */
     bool failed;
 };
-
-static bool is_among(const char *const *names, const char *name)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names;
-}
 
 static void refuse(struct taking *taking, const char *flag)
 {
@@ -114,17 +87,19 @@ static void refuse(struct taking *taking, const char *flag)
     taking->failed = !taking->beside;
 }
 
-static void take(void *context, const struct option_row *row, const char *value)
+static void take(void *context, const struct test_log_flag *flag,
+                 const char *value)
 {
     struct taking *taking = context;
     char *variable;
-    if (is_among(ours, row->name) || is_among(choosing, row->name))
+
+    if (flag->by_run || flag->chooses)
         return;
-    if (!row->variable) {
-        refuse(taking, row->name);
+    if (!flag->variable) {
+        refuse(taking, flag->name);
         return;
     }
-    if (asprintf(&variable, "%s=%s", row->variable, value ? value : "1") < 0)
+    if (asprintf(&variable, "%s=%s", flag->variable, value ? value : "1") < 0)
         variable = NULL;
     if (!variable ||
         runners_framework_variable(taking->start, variable, NULL)) {
@@ -134,45 +109,45 @@ static void take(void *context, const struct option_row *row, const char *value)
     free(variable);
 }
 
-static void take_criterion(void *context, const struct option_row *row,
+static void take_criterion(void *context, const struct test_log_flag *flag,
                            const char *value)
 {
     struct taking *taking = context;
-    char *flag = NULL;
+    char *word;
 
-    if (!row->pass && !is_among(criterions, row->name)) {
-        if (!is_among(ours, row->name) && !taking->others)
-            taking->others = row->name;
+    if (!flag->pass && !flag->criterion) {
+        if (!flag->by_run && !taking->others)
+            taking->others = flag->name;
         return;
     }
-    if (asprintf(&flag, "%s%s%s", row->name, value ? "=" : "",
+    if (asprintf(&word, "%s%s%s", flag->name, value ? "=" : "",
                  value ? value : "") < 0)
-        flag = NULL;
+        word = NULL;
     taking->failed |=
-        !flag || runners_framework_argument(taking->start, flag, NULL);
-    free(flag);
+        !word || runners_framework_argument(taking->start, word, NULL);
+    free(word);
 }
 
 int runners_framework_take_flags(struct framework_start *start,
                                  const struct framework *framework,
-                                 const char *path, int argc, char **argv,
-                                 bool beside)
+                                 const char *path, char **argv, bool beside)
 {
     struct taking taking = {
         .start = start, .framework = framework, .path = path, .beside = beside};
 
-    test_log_option_each(argc, argv, take, &taking);
+    test_log_flags_each(&test_log_program, argv, take, &taking);
     return taking.failed ? -1 : 0;
 }
 
-int runners_criterion_take_flags(struct framework_start *start, int argc,
-                                 char **argv, const char **others)
+int runners_criterion_take_flags(struct framework_start *start, char **argv,
+                                 const char **others)
 {
     struct taking taking = {.start = start};
 
-    test_log_option_each(argc, argv, take_criterion, &taking);
-    if (!taking.others && optind < argc)
-        taking.others = argv[optind]; /* a part of tests' names */
-    *others = taking.others;
+    char **words;
+
+    words =
+        test_log_flags_each(&test_log_program, argv, take_criterion, &taking);
+    *others = taking.others ? taking.others : *words; /* of tests' names */
     return taking.failed ? -1 : 0;
 }

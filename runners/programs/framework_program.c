@@ -36,7 +36,7 @@ static bool find_framework(struct framework_program *program,
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *file,
     const struct framework_place *place, const struct test_log_options *options,
-    int argc, char **argv, bool beside, bool *failed)
+    char **argv, bool beside, bool *failed)
 {
     struct framework_program *program = calloc(1, sizeof(*program));
     const struct test_log_settings_line *arguments;
@@ -60,7 +60,7 @@ struct framework_program *runners_framework_open(
                                .program = name,
                                .has_suites = program->framework->has_suites};
     *failed = runners_framework_take_flags(&program->flags, program->framework,
-                                           path, argc, argv, beside);
+                                           path, argv, beside);
     if (!*failed)
         return program;
     runners_framework_close(program);

@@ -254,9 +254,9 @@ int runners_framework_words(struct framework_start *, const char *text);
  * stores the first of the others, NULL if there is none; -1 without memory. */
 int runners_framework_take_flags(struct framework_start *,
                                  const struct framework *, const char *path,
-                                 int argc, char **argv, bool beside);
-int runners_criterion_take_flags(struct framework_start *, int argc,
-                                 char **argv, const char **others);
+                                 char **argv, bool beside);
+int runners_criterion_take_flags(struct framework_start *, char **argv,
+                                 const char **others);
 
 /* ---- framework_program.c: which tests of a program run ---- */
 
@@ -271,7 +271,7 @@ struct framework_program;
  * this program does not. */
 struct framework_program *runners_framework_open(
     const char *path, const char *name, const struct program_file *,
-    const struct framework_place *, const struct test_log_options *, int argc,
+    const struct framework_place *, const struct test_log_options *,
     char **argv, bool beside, bool *failed);
 void runners_framework_close(struct framework_program *);
 

@@ -1,7 +1,6 @@
 /* capture_program.c: testlog capture: records a running program for a while. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -352,35 +351,6 @@ static int capture_program(struct capture *capture)
 
 /* ---- Arguments ---- */
 
-static void usage(void)
-{
-    puts("Usage: testlog capture --pid=N|--connect=SOCKET [FLAG...]\n\n"
-         "Records a running program for a while, as a run. It must have been "
-         "started with\nTRACE_SERVER=1, or call trace_server_start. Prints the "
-         "path of the run.\n");
-    test_log_print_option(0, "--pid", "N", "the process", NULL);
-    test_log_print_option(0, "--connect", "SOCKET",
-                          "the socket where it listens", NULL);
-    test_log_print_option(0, "--ms", "N", "how long (1000)", NULL);
-    test_log_print_option(0, "--delay", "MS", "wait before (0)", NULL);
-    test_log_print_option(0, "--log", "FILTER", "the lines of log.txt (LOG)",
-                          NULL);
-    test_log_print_option(0, "--trace-filter", "FILTER",
-                          "what is recorded (TRACE_FILTER)", NULL);
-    test_log_print_option(0, "--trace-limit", "BYTES",
-                          "most bytes that are recorded (256M)", NULL);
-    test_log_print_option(0, "--trace-options", "KEY=VALUE",
-                          "profiler options, see below; separate them with "
-                          "commas",
-                          NULL);
-    test_log_print_option('o', "--output", "RUN",
-                          "the folder of the run; default: a new run in "
-                          "TRACE_DIR",
-                          NULL);
-    test_log_print_option('h', "--help", NULL, "print this", NULL);
-    test_log_print_profiler_options();
-}
-
 static bool read_number(const char *flag, const char *text, uint64_t least,
                         uint64_t most, uint64_t *number)
 {
@@ -458,85 +428,67 @@ static bool check(struct capture *capture)
     return capture_connect(&capture->program, arguments->connect, (pid_t)pid);
 }
 
-/* Reads our flags and translates the others into those of test programs, which
- * it adds to `same`; -1 if *code is the exit code already. */
-static int read_flags(struct arguments *arguments, int argc, char **argv,
-                      char **same, int *code)
+static bool captures(const struct test_log_flag *flag)
 {
-    static const struct option longs[] = {
-        {"pid", required_argument, NULL, 'p'},
-        {"connect", required_argument, NULL, 'c'},
-        {"ms", required_argument, NULL, 'm'},
-        {"delay", required_argument, NULL, 'd'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {"log", required_argument, NULL, 0},
-        {"trace-filter", required_argument, NULL, 0},
-        {"trace-limit", required_argument, NULL, 0},
-        {"trace-options", required_argument, NULL, 0},
-        {0}};
-    const char **values[] = {['p'] = &arguments->pid,
-                             ['c'] = &arguments->connect,
-                             ['m'] = &arguments->ms,
-                             ['d'] = &arguments->delay,
-                             ['o'] = &arguments->output};
-    int flag, number = 0, count = 0;
-
-    opterr = 0;
-    same[count++] = argv[0];
-    while ((flag = getopt_long(argc, argv, ":o:h", longs, &number)) >= 0) {
-        if (flag == 'h')
-            usage();
-        if (flag == 'h' || flag == '?' || flag == ':') {
-            *code = flag == 'h'
-                        ? TEST_LOG_EXIT_PASSED
-                        : runners_refuse_flag("capture", flag, argv, longs);
-            return -1;
-        }
-        if (flag)
-            *values[flag] = optarg;
-        else if (asprintf(&same[count], "--%s=%s", longs[number].name, optarg) >
-                 0)
-            count++;
-    }
-    return count;
+    return flag->captures;
 }
 
-static int run(struct capture *capture, int count, char **same)
-{
-    int code = TEST_LOG_EXIT_USAGE;
+#define AT(member) .at = offsetof(struct arguments, member)
 
-    capture->options.bystander = true;
-    if (test_log_options_read(&capture->options, count, same, &code))
-        return code;
-    code = check(capture) ? capture_program(capture) : TEST_LOG_EXIT_USAGE;
-    capture_free(&capture->program);
-    if (capture->file >= 0)
-        close(capture->file);
-    test_log_run_free(&capture->run);
-    test_log_options_free(&capture->options);
-    return code;
-}
+static const struct test_log_flag flags[] = {
+    {"--pid", NULL, "N", "the process", test_log_read_text, AT(pid)},
+    {"--connect", NULL, "SOCKET", "the socket where it listens",
+     test_log_read_text, AT(connect)},
+    {"--ms", NULL, "N", "how long (1000)", test_log_read_text, AT(ms)},
+    {"--delay", NULL, "MS", "wait before (0)", test_log_read_text, AT(delay)},
+    {"--output", NULL, "RUN",
+     "the folder of the run; default: a new run in TRACE_DIR",
+     test_log_read_text, AT(output), .letter = 'o'},
+    TEST_LOG_HELP,
+};
 
-int runners_capture(int argc, char **argv)
+static int run(char **argv)
 {
     struct capture capture = {
-        .file = -1, .program = {.socket = -1, .message = {.file = -1}}};
-    char **same = calloc((size_t)argc + 1, sizeof(*same));
-    int code = TEST_LOG_EXIT_FAILED, count;
+        .options.bystander = true,
+        .file = -1,
+        .program = {.socket = -1, .message = {.file = -1}}};
+    struct test_log_passed passed = {0};
+    int code;
 
-    if (!same)
-        return code;
-    count = read_flags(&capture.arguments, argc, argv, same, &code);
-    if (count > 0 && optind < argc) {
-        test_log_notice("capture: what is \"%s\"? see testlog capture --help",
-                        argv[optind]);
+    if (!test_log_flags_read(&runners_capture, &capture.arguments, &argv,
+                             &passed, &code))
+        goto out;
+    if (!test_log_options_read(&capture.options, passed.words, &code)) {
         code = TEST_LOG_EXIT_USAGE;
-    } else if (count > 0) {
-        code = run(&capture, count, same);
+        if (*argv)
+            test_log_notice("capture: what is \"%s\"? see testlog capture "
+                            "--help",
+                            *argv);
+        else if (check(&capture))
+            code = capture_program(&capture);
+        capture_free(&capture.program);
+        if (capture.file >= 0)
+            close(capture.file);
+        test_log_run_free(&capture.run);
+        test_log_options_free(&capture.options);
     }
-    for (int i = 1; same[i]; i++)
-        free(same[i]);
-    free(same);
+out:
+    test_log_passed_free(&passed);
     return code;
 }
+
+const struct test_log_command runners_capture = {
+    .name = "capture",
+    .help = "record a running program for a while",
+    .synopsis = "--pid=N|--connect=SOCKET [FLAG...]",
+    .text = "Records a running program for a while, as a run. It must have "
+            "been started with TRACE_SERVER=1, or call trace_server_start. "
+            "Prints the path of the run.",
+    TEST_LOG_FLAGS(flags),
+    .other = &test_log_program,
+    .takes = captures,
+    .lists = true,
+    .details = test_log_print_profiler_options,
+    .run = run,
+};

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,51 +170,45 @@ static int import(const struct test_log_options *options,
 
 /* ---- Arguments ---- */
 
-static void usage(void)
-{
-    puts("Usage: testlog import [FLAG...] DATA\n\n"
-         "Makes a run of a file of perf record, such as perf.data, or of a "
-         "folder of\nuftrace record, such as uftrace.data, for testlog stat, "
-         "testlog export and the\nreport.\n");
-    test_log_print_option('o', "--output", "DIR", "where runs go (TRACE_DIR)",
-                          NULL);
-    test_log_print_option('h', "--help", NULL, "print this", NULL);
-}
+static const struct test_log_flag flags[] = {
+    {"--output", NULL, "DIR", "where runs go (TRACE_DIR)", test_log_read_text,
+     .letter = 'o'},
+    TEST_LOG_HELP,
+};
 
-int runners_import(int argc, char **argv)
+static int run(char **argv)
 {
-    static const struct option longs[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    struct test_log_options options = {.bystander = true};
-    char *dir = NULL, *same[] = {argv[0], NULL, NULL};
+    struct test_log_options options;
+    char *no_folder[] = {NULL};
+    const char *output = NULL;
     const struct tool *tool;
-    const char *path;
-    int flag, code = TEST_LOG_EXIT_USAGE;
+    int code;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":o:h", longs, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("import", flag, argv, longs);
-        free(dir);
-        if (asprintf(&dir, "--trace-dir=%s", optarg) < 0)
-            dir = NULL;
-    }
-    same[1] = dir;
-    path = argv[optind];
-    if (argc - optind != 1)
+    if (!test_log_flags_read(&runners_import, &output, &argv, NULL, &code))
+        return code;
+    code = TEST_LOG_EXIT_USAGE;
+    if (!argv[0] || argv[1]) {
         test_log_notice("import: name one file of perf record, or one folder "
                         "of uftrace record");
-    else if ((tool = tool_of(path)) &&
-             !test_log_options_read(&options, dir ? 2 : 1, same, &code)) {
-        code = import(&options, tool, path);
+    } else if ((tool = tool_of(argv[0])) &&
+               !runners_settings(&options, "import", no_folder)) {
+        if (output) {
+            options.dir = output;
+            options.dir_given = true;
+        }
+        code = import(&options, tool, argv[0]);
         test_log_options_free(&options);
     }
-    free(dir);
     return code;
 }
+
+const struct test_log_command runners_import = {
+    .name = "import",
+    .help = "make a run of what perf or uftrace has recorded",
+    .synopsis = "[FLAG...] DATA",
+    .text = "Makes a run of a file of perf record, such as perf.data, or of a "
+            "folder of uftrace record, such as uftrace.data, for testlog stat, "
+            "testlog export and the report.",
+    TEST_LOG_FLAGS(flags),
+    .run = run,
+};

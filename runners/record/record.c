@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,51 +30,7 @@
 #include "runners/runners.h"
 #include "runners/runs/find.h"
 
-/* X(flag here, its letter, the same flag of test programs, argument, help) */
-#define FLAGS(X)                                                               \
-    X("--output", 'o', "trace-dir", "DIR", "where runs go (TRACE_DIR)")        \
-    X("--trace-dir", 0, "trace-dir", "DIR", "the same as --output")            \
-    X("--log", 0, "log", "FILTER", "the lines of log.txt (LOG)")               \
-    X("--log-format", 0, "log-format", test_log_format_words, "layout")        \
-    X("--log-span-events", 0, "log-span-events", test_log_span_event_words,    \
-      "lines about spans; separate words with commas")                         \
-    X("--log-fields", 0, "log-fields", test_log_detail_words,                  \
-      "more fields of a line; separate words with commas")                     \
-    X("--log-time", 0, "log-time", test_log_time_words, "times in the lines")  \
-    X("--render", 0, "render", "auto|all|",                                    \
-      "write trace.json and log.txt of all processes, or only of small ones "  \
-      "and failed ones (auto)")                                                \
-    X("--trace-limit", 0, "trace-limit", "BYTES",                              \
-      "most bytes that a process may record (256M)")                           \
-    X("--functions", 0, "functions", "none|GLOBS",                             \
-      "functions whose calls are recorded: store_*,!*_cmp")                    \
-    X("--functions-depth", 0, "functions-depth", "N",                          \
-      "most calls within each other that are recorded; 0: all")                \
-    X("--functions-min", 0, "functions-min", "TIME",                           \
-      "leave out calls that are shorter and call nothing: 1us")                \
-    X("--lines", 0, "lines", "FILE:FIRST-LAST|FUNCTION",                       \
-      "record when these lines run; separate them with commas")                \
-    X("--sample", 0, "sample", "[HZ|",                                         \
-      "sample where threads spend processor time, HZ times a second (1000)")   \
-    X("--sample-stacks", 0, "sample-stacks", "pointers|dwarf|",                \
-      "how to find the callers of a sample's function (pointers)")             \
-    X("--trace-options", 0, "trace-options", "KEY=VALUE",                      \
-      "profiler options, see below; separate them with commas")
-
-static const struct {
-    const char *name;
-    char letter;
-    const char *same, *argument, *help;
-} flags[] = {
-#define X(name, letter, same, argument, help)                                  \
-    {name, letter, same, argument, help},
-    FLAGS(X)
-#undef X
-};
-
 enum {
-    FLAG_COUNT = sizeof(flags) / sizeof(*flags),
-    FLAG_BASE = 1000,
     CANNOT_RUN = 126, /* as of env(1) */
     NOT_FOUND = 127,
 };
@@ -305,100 +260,72 @@ static int record(struct test_log_options *options, char **program)
 
 /* ---- Arguments ---- */
 
-static void usage(void)
+static bool records(const struct test_log_flag *flag)
 {
-    puts("Usage: testlog record [FLAG...] -- PROGRAM [ARGUMENT...]\n\n"
-         "Runs any PROGRAM and records what its processes do with CUDA and "
-         "OpenCL, and\ntheir spans and lines if they are annotated, as a run "
-         "for testlog log and testlog\nexport. Exits with the exit status of "
-         "PROGRAM.\n");
-    for (size_t i = 0; i < FLAG_COUNT; i++)
-        test_log_print_option(flags[i].letter, flags[i].name, flags[i].argument,
-                              flags[i].help, NULL);
-    test_log_print_option(0, "--uftrace", NULL,
-                          "record the calls of functions with uftrace, of "
-                          "programs that are built with -pg or "
-                          "-finstrument-functions",
-                          NULL);
-    test_log_print_option('h', "--help", NULL, "print this", NULL);
-    test_log_print_profiler_options();
+    return flag->records;
 }
 
-static void fill_table(struct option *longs)
+/* --output is --trace-dir, as other commands call it. */
+struct arguments {
+    const char *output;
+    bool uftrace;
+};
+
+#define AT(member) .at = offsetof(struct arguments, member)
+
+static const struct test_log_flag flags[] = {
+    {"--output", NULL, "DIR", "where runs go (TRACE_DIR)", test_log_read_text,
+     AT(output), .letter = 'o'},
+    {"--uftrace", NULL, NULL,
+     "record the calls of functions with uftrace, of programs that are built "
+     "with -pg or -finstrument-functions",
+     test_log_read_on, AT(uftrace)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
-    for (int i = 0; i < FLAG_COUNT; i++)
-        longs[i] = (struct option){
-            flags[i].name + 2,
-            flags[i].argument[0] == '[' ? optional_argument : required_argument,
-            NULL, FLAG_BASE + i};
-    longs[FLAG_COUNT] = (struct option){"help", no_argument, NULL, 'h'};
-    longs[FLAG_COUNT + 1] = (struct option){"uftrace", no_argument, NULL, 'u'};
-}
-
-static size_t flag_of(int flag)
-{
-    size_t i = flag >= FLAG_BASE ? (size_t)(flag - FLAG_BASE) : 0;
-
-    while (flag < FLAG_BASE && flags[i].letter != flag)
-        i++;
-    return i;
-}
-
-/* Translates flags into those of test programs, with argv[0] before them; -1 if
- * *code is the exit code already. */
-static int translate(int argc, char **argv, char **same, int *code)
-{
-    struct option longs[FLAG_COUNT + 3] = {{0}};
-    int flag, count = 0;
-
-    fill_table(longs);
-    same[count++] = argv[0];
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, "+:o:h", longs, NULL)) >= 0) {
-        if (flag == 'h')
-            usage();
-        if (flag == 'h' || flag == '?' || flag == ':') {
-            *code = flag == 'h'
-                        ? TEST_LOG_EXIT_PASSED
-                        : runners_refuse_flag("record", flag, argv, longs);
-            return -1;
-        }
-        if (flag == 'u') {
-            uftrace = true;
-            continue;
-        }
-        if (asprintf(&same[count], "--%s%s%s", flags[flag_of(flag)].same,
-                     optarg ? "=" : "", optarg ? optarg : "") < 0)
-            same[count] = NULL;
-        count += same[count] != NULL;
-    }
-    return count;
-}
-
-int runners_record(int argc, char **argv)
-{
-    char **same = calloc((size_t)argc + 1, sizeof(*same)), **program;
     struct test_log_options options = {.bystander = true};
-    int code = TEST_LOG_EXIT_USAGE, count;
+    struct test_log_passed passed = {0};
+    struct arguments arguments = {.uftrace = false};
+    int code;
 
-    if (!same)
-        return TEST_LOG_EXIT_FAILED;
-    count = translate(argc, argv, same, &code);
-    program = argv + optind;
-    if (count > 0 && !*program) {
-        fputs("testlog: record: name a program; see testlog record --help\n",
-              stderr);
-    } else if (count > 0 &&
-               !test_log_options_read(&options, count, same, &code)) {
-        code =
-            test_log_scratch_check(options.scratch) &&
-                    (!uftrace || runners_needs("record", "uftrace", "uftrace"))
-                ? record(&options, program)
-                : TEST_LOG_EXIT_USAGE;
+    if (!test_log_flags_read(&runners_record, &arguments, &argv, &passed,
+                             &code))
+        goto out;
+    code = TEST_LOG_EXIT_USAGE;
+    uftrace = arguments.uftrace;
+    if (!*argv) {
+        test_log_notice("record: name a program; see testlog record --help");
+    } else if (arguments.output &&
+               test_log_passed_add(&passed, "--trace-dir", arguments.output)) {
+        test_log_notice("out of memory");
+    } else if (!test_log_options_read(&options, passed.words, &code)) {
+        if (test_log_scratch_check(options.scratch) &&
+            (!uftrace || runners_needs("record", "uftrace", "uftrace")))
+            code = record(&options, argv);
+        else
+            code = TEST_LOG_EXIT_USAGE;
         test_log_options_free(&options);
     }
-    for (int i = 1; same[i]; i++)
-        free(same[i]);
-    free(same);
+out:
+    test_log_passed_free(&passed);
     return code;
 }
+
+const struct test_log_command runners_record = {
+    .name = "record",
+    .help = "record what any program does",
+    .synopsis = "[FLAG...] -- PROGRAM [ARGUMENT...]",
+    .text = "Runs any PROGRAM and records what its processes do with CUDA and "
+            "OpenCL, and their spans and lines if they are annotated, as a run "
+            "for testlog log and testlog export. Exits with the exit status of "
+            "PROGRAM.",
+    TEST_LOG_FLAGS(flags),
+    .other = &test_log_program,
+    .takes = records,
+    .lists = true,
+    .stops = true,
+    .details = test_log_print_profiler_options,
+    .run = run,
+};

@@ -123,11 +123,11 @@ size_t runners_programs_in(const struct programs *programs,
 
 /* ---- Other frameworks ---- */
 
-static int find_own_flag(struct program *program, int argc, char **argv)
+static int find_own_flag(struct program *program, char **argv)
 {
     struct framework_start unused = {.argument_count = 0};
     int status =
-        runners_criterion_take_flags(&unused, argc, argv, &program->own_flag);
+        runners_criterion_take_flags(&unused, argv, &program->own_flag);
 
     runners_framework_start_free(&unused);
     return status;
@@ -136,15 +136,14 @@ static int find_own_flag(struct program *program, int argc, char **argv)
 /* With a flag that only testlog has, Criterion prints its usage and exits
  * with 0. */
 static int take_criterion(const struct programs *programs,
-                          struct program *program, int argc, char **argv)
+                          struct program *program, char **argv)
 {
     const struct program_file *file = &program->file;
 
     if (file->has_testlog || (programs->preload && file->can_preload))
-        return find_own_flag(program, argc, argv);
+        return find_own_flag(program, argv);
     program->lacks_testlog = true;
-    if (runners_criterion_take_flags(&program->flags, argc, argv,
-                                     &program->own_flag))
+    if (runners_criterion_take_flags(&program->flags, argv, &program->own_flag))
         return -1;
     if (programs->launcher_count)
         program->own_flag = "--launch";
@@ -172,14 +171,13 @@ static bool any_of_ours(const struct programs *programs)
  * Criterion in a program of no known framework. */
 static int take_framework(const struct programs *programs,
                           struct program *program,
-                          const struct test_log_options *options, int argc,
-                          char **argv)
+                          const struct test_log_options *options, char **argv)
 {
     bool failed;
 
     program->framework = runners_framework_open(
         program->path, program->name, &program->file, &program->place, options,
-        argc, argv, any_of_ours(programs), &failed);
+        argv, any_of_ours(programs), &failed);
     for (size_t i = 0; program->framework && i < program->asked_count; i++)
         if (runners_framework_ask(program->framework, program->asked[i]))
             return -1;
@@ -198,7 +196,7 @@ static int take_framework(const struct programs *programs,
 
 int runners_programs_find_frameworks(struct programs *programs,
                                      const struct test_log_options *options,
-                                     int argc, char **argv)
+                                     char **argv)
 {
     int status = 0;
 
@@ -208,14 +206,14 @@ int runners_programs_find_frameworks(struct programs *programs,
         struct program *program = &programs->all[i];
 
         if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
-            status = take_framework(programs, program, options, argc, argv);
+            status = take_framework(programs, program, options, argv);
         if (status || program->framework)
             continue;
         program->is_script = !program->file.is_program;
         if (program->file.has_criterion)
-            status = take_criterion(programs, program, argc, argv);
+            status = take_criterion(programs, program, argv);
         else if (program->is_script)
-            status = find_own_flag(program, argc, argv);
+            status = find_own_flag(program, argv);
     }
     return status;
 }

@@ -439,187 +439,58 @@ static int begin(struct programs *programs, struct test_log_options *options)
 
 /* ---- Arguments ---- */
 
-static void usage(void)
-{
-    puts(
-        "Usage: testlog run [FLAG...] PROGRAM... [-- [FLAG...] [WORD...]]\n"
-        "       testlog run [FLAG...] --ctest[=FOLDER] [-- [FLAG...] "
-        "[WORD...]]\n\n"
-        "Runs test programs side by side as one run, with one summary.\nFLAGs "
-        "after -- are passed to each program; PROGRAM --help lists them.\nA "
-        "WORD selects the tests whose names contain it.\n-j N limits how many "
-        "tests run at once, over all programs; the\ndefault is two for each "
-        "processor. -j1 and --nocapture run one program after\nanother.\n\n"
-        "      --serial GLOB     run matching programs alone, such as 'net_*'\n"
-        "      --preload         log and trace all tests of programs that are "
-        "not linked\n"
-        "                        with testlog\n"
-        "      --ctest[=FOLDER]  run the programs that ctest lists in a build "
-        "folder\n"
-        "      --join=FOLDER     one run for all processes of a ctest\n"
-        "      --launch COMMAND  start each test with COMMAND, such as 'mpirun "
-        "-n 4'\n"
-        "      --races[=helgrind|drd]\n"
-        "                        find data races with valgrind\n"
-        "      --callgrind       count instructions with valgrind\n"
-        "      --functions=none|GLOBS\n"
-        "                        functions whose calls are recorded\n"
-        "      --functions-depth=N\n"
-        "                        most calls within each other that are "
-        "recorded\n"
-        "      --functions-min=TIME\n"
-        "                        leave out calls that are shorter and call "
-        "nothing\n"
-        "      --lines=FILE:FIRST-LAST|FUNCTION\n"
-        "                        record when these lines run\n"
-        "      --sample[=HZ]     sample where threads spend processor time, HZ "
-        "times a\n"
-        "                        second (1000)\n"
-        "      --sample-stacks=pointers|dwarf\n"
-        "                        how to find the callers of a sample's "
-        "function\n"
-        "      --open            open the run's report.html in a browser\n"
-        "  -h, --help            print this");
-}
-
 /* The arguments before "--". */
 struct arguments {
-    char **paths, **globs;
-    size_t path_count, glob_count;
+    char **paths;
+    char **globs; /* of --serial; NULL at the end */
+    size_t glob_count, glob_capacity;
     const char *launch; /* NULL: none */
     const char *ctest;  /* the build folder; NULL: none */
     const char *join;   /* where the runs of ctests are; NULL: no such run */
     bool preload;
-    char **passed; /* flags for the programs */
-    size_t passed_count;
 };
 
-/* Takes "NAME VALUE" or "NAME=VALUE"; returns how many arguments these are, 0
- * if it is something else. */
-static int read_flag(const char *name, char **argv, char **value)
+static bool read_serial(struct test_log_reader *reader)
 {
-    size_t size = strlen(name);
+    struct arguments *arguments = reader->into;
 
-    *value = NULL;
-    if (strncmp(argv[0], name, size) != 0)
-        return 0;
-    if (argv[0][size] == '=')
-        *value = argv[0] + size + 1;
-    else if (!argv[0][size] && argv[1] && strcmp(argv[1], "--"))
-        *value = argv[1];
-    if (!*value)
-        return 0;
-    return *value == argv[1] ? 2 : 1;
+    if (!TRACE_ARRAY_RESERVE(arguments->globs, arguments->glob_capacity,
+                             arguments->glob_count + 1))
+        return test_log_flag_refuse(reader, "out of memory");
+    arguments->globs[arguments->glob_count++] = (char *)reader->value;
+    return true;
 }
 
-/* Whether an argument is a flag, with a value or without. */
-static bool is_optional(const char *flag, const char *argument)
+static bool read_ctest(struct test_log_reader *reader)
 {
-    size_t size = strlen(flag);
+    struct arguments *arguments = reader->into;
 
-    return !strncmp(argument, flag, size) &&
-           (!argument[size] || argument[size] == '=');
+    arguments->ctest = reader->value ? reader->value : ".";
+    return true;
 }
 
-/* Takes a flag that the programs get; returns how many arguments these are. */
-static int read_passed(struct arguments *arguments, char **argv)
+static bool any_flag(const struct test_log_flag *flag)
 {
-    bool alone = is_optional("--races", argv[0]) ||
-                 is_optional("--sample", argv[0]) ||
-                 !strcmp(argv[0], "--callgrind") || !strcmp(argv[0], "--open");
-    static const char *const names[] = {"--functions",     "--functions-depth",
-                                        "--functions-min", "--lines",
-                                        "--sample-stacks", NULL};
-    int size = alone;
-    char *value;
-
-    for (size_t i = 0; !size && names[i]; i++)
-        size = read_flag(names[i], argv, &value);
-    for (int i = 0; i < size; i++)
-        arguments->passed[arguments->passed_count++] = argv[i];
-    return size;
+    return flag->name;
 }
 
-/* Takes a flag of testlog run; returns how many arguments these are. */
-static int read_own(struct arguments *arguments, char **argv)
-{
-    char *value;
-    int size = read_flag("--serial", argv, &value);
+#define AT(member) .at = offsetof(struct arguments, member)
 
-    if (size) {
-        arguments->globs[arguments->glob_count++] = value;
-        return size;
-    }
-    if (!strcmp(argv[0], "--preload")) {
-        arguments->preload = true;
-        return 1;
-    }
-    size = read_flag("--join", argv, &value);
-    if (size) {
-        arguments->join = value;
-        return size;
-    }
-    if (!strcmp(argv[0], "--ctest") || !strncmp(argv[0], "--ctest=", 8)) {
-        arguments->ctest = argv[0][7] ? argv[0] + 8 : ".";
-        return 1;
-    }
-    size = read_flag("--launch", argv, &value);
-    if (size) {
-        arguments->launch = value;
-        return size;
-    }
-    return read_passed(arguments, argv);
-}
-
-static void refuse(const char *word)
-{
-    if (!strcmp(word, "--serial"))
-        test_log_notice("--serial needs the name of a program, or a pattern; "
-                        "for example --serial 'net_*'");
-    else if (!strcmp(word, "--functions"))
-        test_log_notice("--functions needs names of functions; for example "
-                        "--functions='store_*'");
-    else if (!strcmp(word, "--functions-depth"))
-        test_log_notice("--functions-depth needs a number of calls");
-    else if (!strcmp(word, "--functions-min"))
-        test_log_notice("--functions-min needs a time, such as 1us");
-    else if (!strcmp(word, "--lines"))
-        test_log_notice("--lines needs lines or a function; for example "
-                        "--lines=src/store.c:40-80");
-    else if (!strcmp(word, "--sample-stacks"))
-        test_log_notice("--sample-stacks needs pointers or dwarf");
-    else if (!strncmp(word, "--preload=", 10))
-        test_log_notice("--preload takes no value; name the programs after it");
-    else if (!strcmp(word, "--join"))
-        test_log_notice("--join needs a folder for runs; testlog-build(7) says "
-                        "more");
-    else if (!strcmp(word, "--launch"))
-        test_log_notice("--launch needs a command; for example --launch "
-                        "'mpirun -n 4'");
-    else
-        test_log_notice("unknown flag %s; write flags for the programs after "
-                        "--",
-                        word);
-}
-
-/* Returns how many arguments come before the flags; -1 if it has printed what
- * is wrong. */
-static int read_words(struct arguments *arguments, int argc, char **argv)
-{
-    int i = 1, size;
-
-    while (i < argc && strcmp(argv[i], "--")) {
-        size = read_own(arguments, argv + i);
-        if (!size && argv[i][0] == '-') {
-            refuse(argv[i]);
-            return -1;
-        }
-        if (!size)
-            arguments->paths[arguments->path_count++] = argv[i];
-        i += size ? size : 1;
-    }
-    return i;
-}
+static const struct test_log_flag flags[] = {
+    {"--serial", NULL, "GLOB", "run matching programs alone, such as 'net_*'",
+     .read = read_serial},
+    {"--preload", NULL, NULL,
+     "log and trace all tests of programs that are not linked with testlog",
+     test_log_read_on, AT(preload)},
+    {"--ctest", NULL, "[FOLDER",
+     "run the programs that ctest lists in a build folder", .read = read_ctest},
+    {"--join", NULL, "FOLDER", "one run for all processes of a ctest",
+     test_log_read_text, AT(join)},
+    {"--launch", NULL, "COMMAND",
+     "start each test with COMMAND, such as 'mpirun -n 4'", test_log_read_text,
+     AT(launch)},
+    TEST_LOG_HELP,
+};
 
 /* If a program cannot be run, prints why. */
 static bool is_program(const char *path)
@@ -645,7 +516,11 @@ static bool is_program(const char *path)
 static int find_programs(struct programs *programs,
                          const struct arguments *arguments)
 {
-    if (arguments->ctest && (arguments->path_count || arguments->launch)) {
+    size_t count = 0;
+
+    while (arguments->paths[count])
+        count++;
+    if (arguments->ctest && (count || arguments->launch)) {
         test_log_notice("--ctest finds the programs; leave out %s",
                         arguments->launch ? "--launch" : arguments->paths[0]);
         return -1;
@@ -654,12 +529,11 @@ static int find_programs(struct programs *programs,
     programs->preload = arguments->preload;
     if (arguments->ctest)
         return runners_ctest_begin(programs);
-    if (!arguments->path_count) {
+    if (!count) {
         fputs("testlog: run: name a program; see testlog run --help\n", stderr);
         return -1;
     }
-    if (runners_programs_make(programs, arguments->paths,
-                              arguments->path_count)) {
+    if (runners_programs_make(programs, arguments->paths, count)) {
         test_log_notice("out of memory");
         return -1;
     }
@@ -691,33 +565,32 @@ static int make_programs(struct programs *programs,
     return 0;
 }
 
-/* Adds a flag for the programs, in place of a word that is read. */
-static void put_flag(struct programs *programs, char *flag)
+/* Flags for the programs stand before "--" or after it, words after it. */
+static int read_arguments(struct programs *programs,
+                          struct test_log_passed *passed, char **argv,
+                          int *code)
 {
-    *--programs->flags = flag;
-    programs->flag_count++;
-}
+    struct arguments arguments = {.paths = argv};
+    char **rest = argv;
+    int status = -1;
 
-static int read_arguments(struct programs *programs, int argc, char **argv)
-{
-    size_t room = (size_t)argc + 1;
-    struct arguments arguments = {.paths = calloc(room, sizeof(char *)),
-                                  .globs = calloc(room, sizeof(char *)),
-                                  .passed = calloc(room, sizeof(char *))};
-    int status = -1, words = -1;
-
-    if (arguments.paths && arguments.globs && arguments.passed)
-        words = read_words(&arguments, argc, argv);
-    if (words >= 0) {
-        programs->flags = argv + (words < argc ? words + 1 : words);
-        programs->flag_count = words < argc ? argc - words - 1 : 0;
-        for (size_t i = arguments.passed_count; i-- > 0;)
-            put_flag(programs, arguments.passed[i]);
-        status = make_programs(programs, &arguments);
+    while (*rest && strcmp(*rest, "--"))
+        rest++;
+    if (*rest)
+        *rest++ = NULL;
+    if (test_log_flags_read(&runners_run, &arguments, &arguments.paths, passed,
+                            code)) {
+        *code = TEST_LOG_EXIT_USAGE;
+        while (*rest && !test_log_passed_add(passed, *rest, NULL))
+            rest++;
+        programs->flags = passed->words + 1;
+        programs->flag_count = (int)passed->count - 1;
+        if (*rest)
+            test_log_notice("out of memory");
+        else
+            status = make_programs(programs, &arguments);
     }
-    free(arguments.paths);
     free(arguments.globs);
-    free(arguments.passed);
     return status;
 }
 
@@ -725,37 +598,33 @@ static int read_arguments(struct programs *programs, int argc, char **argv)
 static int check_flags(struct programs *programs, char *name,
                        struct test_log_options *options, int *code)
 {
-    char **flags = runners_programs_argv(programs, name);
+    char **words = runners_programs_argv(programs, name);
     int status = -1;
 
     for (size_t i = 0; i < programs->count; i++)
         test_log_trust_program(programs->all[i].path);
-    if (flags)
-        status = test_log_options_read(options, programs->flag_count + 1, flags,
-                                       code);
-    if (!status && (test_log_shard_read_durations(options) ||
-                    runners_programs_find_frameworks(
-                        programs, options, programs->flag_count + 1, flags))) {
+    if (words)
+        status = test_log_options_read(options, words, code);
+    if (!status &&
+        (test_log_shard_read_durations(options) ||
+         runners_programs_find_frameworks(programs, options, words))) {
         test_log_options_free(options);
         *code = TEST_LOG_EXIT_USAGE;
         status = -1;
     }
-    free(flags);
+    free(words);
     return status;
 }
 
-int runners_run(int argc, char **argv)
+static int run(char **argv)
 {
     struct programs programs = {0};
+    struct test_log_passed passed = {0};
     struct test_log_options options = {.all_tests = false};
     int code = TEST_LOG_EXIT_USAGE;
 
     runners_jobserver_find();
-    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        usage();
-        return 0;
-    }
-    if (!read_arguments(&programs, argc, argv) &&
+    if (!read_arguments(&programs, &passed, argv, &code) &&
         !check_flags(&programs, argv[0], &options, &code)) {
         test_log_bazel_begin(test_log_session());
         code = begin(&programs, &options);
@@ -763,6 +632,24 @@ int runners_run(int argc, char **argv)
         test_log_bazel_end();
     }
     runners_programs_free(&programs);
+    test_log_passed_free(&passed);
     runners_jobserver_end();
     return code;
 }
+
+const struct test_log_command runners_run = {
+    .name = "run",
+    .help = "run test programs as one run",
+    .synopsis = "[FLAG...] PROGRAM... [-- [FLAG...] [WORD...]]\n"
+                "[FLAG...] --ctest[=FOLDER] [-- [FLAG...] [WORD...]]",
+    .text = "Runs test programs side by side as one run, with one summary. "
+            "It takes the flags of test programs, too, before or after --; "
+            "PROGRAM --help lists them. A WORD selects the tests whose names "
+            "contain it. -j N limits how many tests run at once, over all "
+            "programs; the default is two for each processor. -j1 and "
+            "--nocapture run one program after another.",
+    TEST_LOG_FLAGS(flags),
+    .other = &test_log_program,
+    .takes = any_flag,
+    .run = run,
+};

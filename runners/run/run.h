@@ -282,7 +282,7 @@ struct program *runners_programs_add(struct programs *, char *path,
  * runners_programs_choose chooses the tests of these programs, and leaves those
  * out that have none; -1 if it has printed what is wrong. */
 int runners_programs_find_frameworks(struct programs *,
-                                     const struct test_log_options *, int argc,
+                                     const struct test_log_options *,
                                      char **argv);
 int runners_programs_choose(struct programs *, const struct test_log_history *);
 

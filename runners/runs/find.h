@@ -78,12 +78,6 @@ const char *runners_run_of(char ***arguments);
 int runners_recordings_refuse(const char *command, const char *where,
                               char **patterns);
 
-/* runners_refuse_flag prints what is wrong with the flag that getopt_long has
- * just refused with `c`; returns the exit code. */
-struct option;
-int runners_refuse_flag(const char *command, int c, char **argv,
-                        const struct option *longs);
-
 /* runners_flush flushes stdout. runners_written does so and returns `code`; if
  * not all could be written, it prints why and returns TEST_LOG_EXIT_FAILED. */
 void runners_flush(void);

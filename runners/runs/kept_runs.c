@@ -27,7 +27,7 @@ int runners_settings(struct test_log_options *options, const char *command,
         return -1;
     }
     *options = (struct test_log_options){.bystander = true};
-    if (test_log_options_read(options, 1, argv, &code))
+    if (test_log_options_read(options, argv, &code))
         return -1;
     if (arguments[0])
         options->dir = arguments[0];

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -364,46 +363,6 @@ int runners_recordings_refuse(const char *command, const char *where,
         test_log_notice("%s: %s is not a run; name a run's folder, a test's "
                         "folder or a recording",
                         command, where);
-    return TEST_LOG_EXIT_USAGE;
-}
-
-/* Tells whether a word is the long flag that getopt_long refused because it
- * takes no value. After a letter, `word` is the preceding argument. */
-static bool has_value(const char *word, const struct option *longs)
-{
-    size_t size = strcspn(word, "=");
-
-    for (; !strncmp(word, "--", 2) && word[size] && longs->name; longs++)
-        if (longs->val == optopt && longs->has_arg == no_argument &&
-            !strncmp(longs->name, word + 2, size - 2))
-            return true;
-    return false;
-}
-
-int runners_refuse_flag(const char *command, int c, char **argv,
-                        const struct option *longs)
-{
-    const char *word = argv[optind - 1], *near = NULL;
-    char letter[] = {'-', (char)optopt, '\0'};
-    bool valued = c == '?' && has_value(word, longs);
-    struct trace_text text = {0};
-
-    if (c == ':' ? strncmp(word, "--", 2) != 0 : optopt && !valued)
-        word = letter;
-    else if (!optopt)
-        near = test_log_suggest_flag(word, longs);
-    trace_text_printf(&text, "%s: ", command);
-    if (c == ':' || valued)
-        trace_text_printf(&text, "%s %s", word,
-                          valued ? "takes no value" : "needs a value");
-    else
-        trace_text_printf(&text, "unknown flag %s", word);
-    if (near)
-        trace_text_printf(&text, "; did you mean --%s?", near);
-    else
-        trace_text_printf(&text, "; testlog %s --help lists all", command);
-    test_log_notice("%s", text.data ? text.data : "");
-    trace_text_free(&text);
     return TEST_LOG_EXIT_USAGE;
 }
 

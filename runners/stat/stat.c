@@ -1,7 +1,6 @@
 /* stat.c: testlog stat: sums up the spans, kernels, lines and tests of a run.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,40 +43,6 @@ enum {
     WORD_FINDING,
     WORD_COUNTER
 };
-
-static void usage(void)
-{
-    puts(
-        "Usage: testlog stat [RUN] [TEST...] [FLAG...]\n\n"
-        "Prints how often the spans of a run were entered and how long they "
-        "took, those\nwith the largest total first. TEST is suite/test, a "
-        "part of it, or a\npattern. RUN is the folder of a run or of a test, "
-        "or a recording, or a name in\ntestlog list; the default is the "
-        "latest run.\n\n"
-        "      --by=span|kernel|target|test|function|line|finding|counter\n"
-        "                what to sum up: spans, GPU kernels, lines by target, "
-        "tests,\n"
-        "                samples by function or by line of the source, reasons "
-        "why the\n"
-        "                host waited for a GPU, or hardware counters of GPUs\n"
-        "      --tree    print spans below those that enclose them\n"
-        "      --lines[=order]\n"
-        "                print how often recorded lines ran, beside their "
-        "source, or each\n"
-        "                time that one test ran them, in order\n"
-        "      --critical\n"
-        "                print the critical path of a test: the work that "
-        "delayed its end\n"
-        "      --from=TIME\n"
-        "                sum up what happened from then on, such as 1.2ms from "
-        "the test's\n"
-        "                beginning; slices are clipped, the setup is before "
-        "0\n"
-        "      --to=TIME sum up what happened before then\n"
-        "      --csv     print CSV, with times in ns\n"
-        "      --json    print one JSON object, with times in ns\n"
-        "  -h, --help    print this");
-}
 
 /* ---- Reading ---- */
 
@@ -366,57 +331,65 @@ static int show_lines(const struct recordings *found, const char *where,
 
 /* ---- Arguments ---- */
 
-static int take_lines(struct settings *settings, const char *value)
+static bool read_by(struct test_log_reader *reader)
 {
-    static const char *const ways[] = {"order", NULL};
-    unsigned way;
-
-    if (value && test_log_read_word("--lines", value, ways, &way))
-        return -1;
-    settings->lines = true;
-    settings->line_order = value != NULL;
-    return 0;
-}
-
-static int take(struct settings *settings, int flag, const char *value)
-{
+    struct settings *settings = reader->into;
     unsigned choice;
 
-    switch (flag) {
-    case 'b':
-        if (test_log_read_word("--by", value, words, &choice))
-            return -1;
-        settings->functions = choice == WORD_FUNCTION;
-        settings->sampled_lines = choice == WORD_LINE;
-        settings->findings = choice == WORD_FINDING;
-        settings->counters = choice == WORD_COUNTER;
-        settings->table =
-            choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
-        settings->by = true;
-        return 0;
-    case 't':
-        settings->tree = true;
-        return 0;
-    case 'p':
-        settings->critical = true;
-        return 0;
-    case 'l':
-        return take_lines(settings, value);
-    case 'F':
-        settings->range.starts = true;
-        return runners_read_time("--from", value, &settings->range.from);
-    case 'T':
-        settings->range.ends = true;
-        return runners_read_time("--to", value, &settings->range.to);
-    case 'c':
-        settings->form = RUNNERS_AS_CSV;
-        return 0;
-    case 'j':
-        settings->form = RUNNERS_AS_JSON;
-        return 0;
-    default:
-        return -1;
-    }
+    if (test_log_read_word(reader->name, reader->value, words, &choice))
+        return test_log_flag_judge(reader, -1);
+    settings->functions = choice == WORD_FUNCTION;
+    settings->sampled_lines = choice == WORD_LINE;
+    settings->findings = choice == WORD_FINDING;
+    settings->counters = choice == WORD_COUNTER;
+    settings->table =
+        choice < WORD_FUNCTION ? (enum stat_table)choice : STAT_SPAN;
+    settings->by = true;
+    return true;
+}
+
+static bool read_lines(struct test_log_reader *reader)
+{
+    static const char *const ways[] = {"order", NULL};
+    struct settings *settings = reader->into;
+    unsigned way;
+
+    if (reader->value &&
+        test_log_read_word(reader->name, reader->value, ways, &way))
+        return test_log_flag_judge(reader, -1);
+    settings->lines = true;
+    settings->line_order = reader->value != NULL;
+    return true;
+}
+
+static bool read_from(struct test_log_reader *reader)
+{
+    struct stat_range *range = test_log_flag_field(reader);
+
+    range->starts = true;
+    return test_log_flag_judge(
+        reader, runners_read_time(reader->name, reader->value, &range->from));
+}
+
+static bool read_to(struct test_log_reader *reader)
+{
+    struct stat_range *range = test_log_flag_field(reader);
+
+    range->ends = true;
+    return test_log_flag_judge(
+        reader, runners_read_time(reader->name, reader->value, &range->to));
+}
+
+static bool read_csv(struct test_log_reader *reader)
+{
+    *(enum runners_form *)test_log_flag_field(reader) = RUNNERS_AS_CSV;
+    return true;
+}
+
+static bool read_json(struct test_log_reader *reader)
+{
+    *(enum runners_form *)test_log_flag_field(reader) = RUNNERS_AS_JSON;
+    return true;
 }
 
 /* Returns whether it has refused flags that exclude each other. */
@@ -474,40 +447,50 @@ static int show_all(const struct recordings *found, const char *where,
     return status ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
 }
 
-int runners_stat(int argc, char **argv)
+#define AT(member) .at = offsetof(struct settings, member)
+
+#define WORD(name, word) word "|"
+
+static const struct test_log_flag flags[] = {
+    {"--by", NULL, STAT_BY(WORD) "function|line|finding|counter|",
+     "what to sum up: spans, GPU kernels, lines by target, tests, samples by "
+     "function or by line of the source, reasons why the host waited for a "
+     "GPU, or hardware counters of GPUs",
+     .read = read_by},
+    {"--tree", NULL, NULL, "print spans below those that enclose them",
+     test_log_read_on, AT(tree)},
+    {"--lines", NULL, "[order|",
+     "print how often recorded lines ran, beside their source, or each time "
+     "that one test ran them, in order",
+     .read = read_lines},
+    {"--critical", NULL, NULL,
+     "print the critical path of a test: the work that delayed its end",
+     test_log_read_on, AT(critical)},
+    {"--from", NULL, "TIME",
+     "sum up what happened from then on, such as 1.2ms from the test's "
+     "beginning; slices are clipped, the setup is before 0",
+     read_from, AT(range)},
+    {"--to", NULL, "TIME", "sum up what happened before then", read_to,
+     AT(range)},
+    {"--csv", NULL, NULL, "print CSV, with times in ns", read_csv, AT(form)},
+    {"--json", NULL, NULL, "print one JSON object, with times in ns", read_json,
+     AT(form)},
+    TEST_LOG_HELP,
+};
+
+static int run(char **argv)
 {
-    static const struct option options[] = {
-        {"by", required_argument, NULL, 'b'},
-        {"tree", no_argument, NULL, 't'},
-        {"critical", no_argument, NULL, 'p'},
-        {"lines", optional_argument, NULL, 'l'},
-        {"from", required_argument, NULL, 'F'},
-        {"to", required_argument, NULL, 'T'},
-        {"csv", no_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
     struct settings settings = {.table = STAT_SPAN};
     struct recordings found = {.with_damaged = true};
     const char *where;
-    int flag, code;
+    int code;
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", options, NULL)) >= 0) {
-        if (flag == 'h') {
-            usage();
-            return TEST_LOG_EXIT_PASSED;
-        }
-        if (flag == '?' || flag == ':')
-            return runners_refuse_flag("stat", flag, argv, options);
-        if (take(&settings, flag, optarg))
-            return TEST_LOG_EXIT_USAGE;
-    }
+    if (!test_log_flags_read(&runners_stat, &settings, &argv, NULL, &code))
+        return code;
     if (refuse_together(&settings))
         return TEST_LOG_EXIT_USAGE;
     if (settings.tree)
         settings.table = STAT_TREE;
-    argv += optind;
     where = runners_run_of(&argv);
     if (!where)
         return TEST_LOG_EXIT_USAGE;
@@ -517,3 +500,17 @@ int runners_stat(int argc, char **argv)
     runners_recordings_free(&found);
     return runners_written("stat", code);
 }
+
+const struct test_log_command runners_stat = {
+    .name = "stat",
+    .help = "sum up spans, kernels, lines and tests",
+    .synopsis = "[RUN] [TEST...] [FLAG...]",
+    .text = "Prints how often the spans of a run were entered and how long "
+            "they took, those with the largest total first. TEST is "
+            "suite/test, a part of it, or a pattern. RUN is the folder of a "
+            "run or of a test, or a recording, or a name in testlog list; the "
+            "default is the latest run.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "TEST",
+    .run = run,
+};

@@ -3,11 +3,16 @@
 #include "harness/options/options.h"
 #include "runners/runners.h"
 
-int runners_view(int argc, char **argv)
+static int run(char **argv)
 {
-    (void)argc;
     (void)argv;
     test_log_notice("view: testlog was built without libmicrohttpd: install "
                     "libmicrohttpd-dev and build it again");
     return TEST_LOG_EXIT_USAGE;
 }
+
+const struct test_log_command runners_view = {
+    .name = "view",
+    .help = "show runs in the browser",
+    .run = run,
+};

@@ -1,7 +1,6 @@
 /* view.c: testlog view: shows the runs of a folder in the browser. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,21 +17,6 @@
 #include "trace/base/clock.h"
 #include "trace/base/strings.h"
 #include "view.h"
-
-static void usage(void)
-{
-    puts("Usage: testlog view [DIR|RUN] [FLAG...]\n\n"
-         "Shows the runs in DIR in the browser, and new ones as they end. It "
-         "prints an\naddress for this user alone, and serves it until ^C. The "
-         "default is the folder\nwhere test programs put their runs.\n");
-    test_log_print_option(0, "--port", "N", "the port; default: a free one",
-                          NULL);
-    test_log_print_option(0, "--socket", "PATH",
-                          "a Unix socket instead, for ssh -L", NULL);
-    test_log_print_option(0, "--open", NULL, "open the address in a browser",
-                          NULL);
-    test_log_print_option('h', "--help", NULL, "print this", NULL);
-}
 
 /* ---- Events ---- */
 
@@ -160,63 +144,37 @@ static int run_server(struct view *view, const char *run, bool open)
 /* ---- Arguments ---- */
 
 struct arguments {
-    const char *port, *socket;
-    bool open;
+    const char *socket;
+    unsigned port;
+    bool port_given, open;
 };
 
-static bool read_port(const char *text, unsigned *port)
+static bool read_port(struct test_log_reader *reader)
 {
+    struct arguments *arguments = reader->into;
+    const char *text = reader->value;
     char *end;
     unsigned long number = strtoul(text, &end, 10);
 
-    if (text[0] < '0' || text[0] > '9' || *end || number > 65535) {
-        test_log_notice("view: --port=%s is not a port; write a number from 0 "
-                        "to 65535",
-                        text);
-        return false;
-    }
-    *port = (unsigned)number;
+    if (text[0] < '0' || text[0] > '9' || *end || number > 65535)
+        return test_log_flag_refuse(
+            reader, "--port=%s is not a port; write a number from 0 to 65535",
+            text);
+    arguments->port = (unsigned)number;
+    arguments->port_given = true;
     return true;
 }
 
-/* Returns false if the command is done, with its exit code. */
-static bool read_arguments(struct arguments *arguments, int argc, char **argv,
-                           int *code)
-{
-    static const struct option longs[] = {
-        {"port", required_argument, NULL, 'p'},
-        {"socket", required_argument, NULL, 's'},
-        {"open", no_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {0}};
-    int flag;
+#define AT(member) .at = offsetof(struct arguments, member)
 
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":h", longs, NULL)) >= 0)
-        switch (flag) {
-        case 'p':
-            arguments->port = optarg;
-            break;
-        case 's':
-            arguments->socket = optarg;
-            break;
-        case 'o':
-            arguments->open = true;
-            break;
-        case 'h':
-            usage();
-            *code = TEST_LOG_EXIT_PASSED;
-            return false;
-        default:
-            *code = runners_refuse_flag("view", flag, argv, longs);
-            return false;
-        }
-    if (!arguments->port || !arguments->socket)
-        return true;
-    test_log_notice("view: --port and --socket exclude each other");
-    *code = TEST_LOG_EXIT_USAGE;
-    return false;
-}
+static const struct test_log_flag flags[] = {
+    {"--port", NULL, "N", "the port; default: a free one", .read = read_port},
+    {"--socket", NULL, "PATH", "a Unix socket instead, for ssh -L",
+     test_log_read_text, AT(socket)},
+    {"--open", NULL, NULL, "open the address in a browser", test_log_read_on,
+     AT(open)},
+    TEST_LOG_HELP,
+};
 
 /* Splits the path of a run into its folder and its name; NULL if it is a folder
  * of runs. */
@@ -244,19 +202,23 @@ static bool open_folder(struct view *view, const char *shown, const char **run)
     return view->dir >= 0;
 }
 
-int runners_view(int argc, char **argv)
+static int run(char **argv)
 {
-    struct arguments arguments = {NULL, NULL, false};
+    struct arguments arguments = {.socket = NULL};
     struct test_log_options options;
     struct view view = {.dir = -1};
     const char *run;
     int code;
 
-    if (!read_arguments(&arguments, argc, argv, &code))
+    if (!test_log_flags_read(&runners_view, &arguments, &argv, NULL, &code))
         return code;
-    if ((arguments.port && !read_port(arguments.port, &view.port)) ||
-        runners_settings(&options, "view", argv + optind))
+    if (arguments.port_given && arguments.socket) {
+        test_log_notice("view: --port and --socket exclude each other");
         return TEST_LOG_EXIT_USAGE;
+    }
+    if (runners_settings(&options, "view", argv))
+        return TEST_LOG_EXIT_USAGE;
+    view.port = arguments.port;
     view.socket = arguments.socket;
     code = open_folder(&view, options.dir, &run)
                ? run_server(&view, run, arguments.open)
@@ -266,3 +228,15 @@ int runners_view(int argc, char **argv)
     test_log_options_free(&options);
     return code;
 }
+
+const struct test_log_command runners_view = {
+    .name = "view",
+    .help = "show runs in the browser",
+    .synopsis = "[DIR|RUN] [FLAG...]",
+    .text = "Shows the runs in DIR in the browser, and new ones as they end. "
+            "It prints an address for this user alone, and serves it until ^C. "
+            "The default is the folder where test programs put their runs.",
+    TEST_LOG_FLAGS(flags),
+    .operand = "RUN",
+    .run = run,
+};

@@ -151,15 +151,13 @@ static const char *last_line(int file, char text[WRITTEN_MOST])
 /* Runs the command in this process. Its output is kept from the answer. */
 static int run(char **flags, int *printed, int *complaints)
 {
-    int answer = dup(STDOUT_FILENO), count = 0, code;
+    int answer = dup(STDOUT_FILENO), code;
 
     *printed = memfd_create("printed", MFD_CLOEXEC);
     *complaints = memfd_create("complaints", MFD_CLOEXEC);
     dup2(*printed, STDOUT_FILENO);
     dup2(*complaints, STDERR_FILENO);
-    while (flags[count])
-        count++;
-    code = runners_capture(count, flags);
+    code = runners_capture.run(flags);
     fflush(stdout);
     dup2(answer, STDOUT_FILENO);
     return code;

@@ -313,7 +313,7 @@ int test_log_main(int argc, char **argv)
 
     test_log_stdio_hold();
     test_log_open_out();
-    if (test_log_options_read(&options, argc, argv, &code))
+    if (test_log_options_read(&options, argv, &code))
         return code;
     if (test_log_shard_read_durations(&options) ||
         !test_log_criterion_suits() ||

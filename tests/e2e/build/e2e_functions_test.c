@@ -287,8 +287,7 @@ Test(e2e_functions, refuses_what_names_no_functions)
         e2e_expect_has(run->err, refused[i][1]);
     }
     e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' run --functions -- a")->err,
-                   "--functions needs names of functions; for example "
-                   "--functions='store_*'\n");
+                   "run: --functions needs a value: --functions=none|GLOBS\n");
 }
 
 /* ---- Limits ---- */

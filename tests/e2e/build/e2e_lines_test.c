@@ -283,8 +283,8 @@ Test(e2e_lines, refuses_what_names_no_lines)
         e2e_expect_has(run->err, "names no lines: ");
     }
     e2e_expect_has(e2e_run(TESTLOG "run --lines -- a")->err,
-                   "--lines needs lines or a function; for example "
-                   "--lines=src/store.c:40-80\n");
+                   "run: --lines needs a value: "
+                   "--lines=FILE:FIRST-LAST|FUNCTION\n");
 }
 
 Test(e2e_lines, refuses_tables_that_exclude_each_other)

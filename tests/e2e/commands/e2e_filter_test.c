@@ -341,7 +341,7 @@ Test(e2e_filter, refuses_unknown_arguments)
         {"", "a filter is missing: write, for "},
         {"--strict", "--strict: it needs --batch"},
         {"--batch info", "it reads filters from standard input only"},
-        {"--bach", "--bach: unknown flag"},
+        {"--bach", "unknown flag --bach; did you mean --batch?"},
         {"--", "a filter is missing: write, for "},
         {"info --batch", "--batch: write flags before the filter"},
         {"info /bin/true --help", "--help: write flags before the filter"},

@@ -169,7 +169,7 @@ Test(e2e_kept_runs, list_refuses_bad_arguments)
         {"/dev/null", "list: cannot read /dev/null: Not a directory"},
         {". ..", "list: one folder is enough; leave out .."},
         {"--jsom", "list: unknown flag --jsom; did you mean --json?"},
-        {"--json=1", "list: --json=1 takes no value"},
+        {"--json=1", "list: --json takes no value"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -622,7 +622,7 @@ Test(e2e_kept_runs, clean_refuses_bad_arguments)
         {"", "testlog: clean: cannot read testlog-runs: No such file or "},
         {"--keep=some .", "testlog: --keep: \"some\""},
         {"--keep", "testlog: clean: --keep needs a value"},
-        {"--dry-run=1", "clean: --dry-run=1 takes no value"},
+        {"--dry-run=1", "clean: --dry-run takes no value"},
         {"-x", "clean: unknown flag -x"},
         {". ..", "clean: one folder is enough; leave out .."},
     };

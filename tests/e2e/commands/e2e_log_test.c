@@ -536,13 +536,13 @@ Test(e2e_log, refuses_bad_arguments)
         {"log --follow -xf", "testlog: log: unknown flag -x; testlog "},
         {"log --color=never -xf", "testlog: log: unknown flag -x; testlog "},
         {"export --chrome -Cx", "testlog: export: unknown flag -C; testlog "},
-        {"log --follow=yes", "testlog: log: --follow=yes takes no value; "},
-        {"log --filter", "testlog: log: --filter needs a value; testlog log "},
+        {"log --follow=yes", "testlog: log: --follow takes no value\n"},
+        {"log --filter", "log: --filter needs a value: --filter=FILTER\n"},
         {"export --bogus", "testlog: export: unknown flag --bogus; testlog "
                            "export --help lists all\n"},
-        {"export -o", "testlog: export: -o needs a value; testlog export "},
+        {"export -o", "testlog: export: -o needs a value: --output=FILE\n"},
         {"export", "testlog-runs/latest does not exist; run a test "},
-        {"export --chrom=x", "export: --chrom=x takes no value; "},
+        {"export --chrom=x", "export: --chrome takes no value\n"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -250,8 +250,9 @@ static const struct {
 
 static const char *help_of(const char *command)
 {
-    return (command ? e2e_run("%s/testlog %s --help", BUILD_DIR, command)
-                    : e2e_run("%s --help", e2e_program("small", E2E_TRACED)))
+    return (command
+                ? e2e_run("%s/testlog %s --help", BUILD_DIR, command)
+                : e2e_run("%s --help=all", e2e_program("small", E2E_TRACED)))
         ->out;
 }
 
@@ -266,9 +267,9 @@ static void check_flags(const char *name, const char *help)
     add_word(told, "-help", strlen("-help"));
     add_word(listed, "h", 1);
     add_word(told, "h", 1);
-    find_words(listed, help, "^ +-([A-Za-z]), --");
-    find_words(listed, help, "^ +-(-[a-z-]+)");
-    find_words(listed, help, "^ +-., -(-[a-z-]+)");
+    find_words(listed, help, "^  -([A-Za-z]), --");
+    find_words(listed, help, "^ {6}-(-[a-z-]+)");
+    find_words(listed, help, "^  -., -(-[a-z-]+)");
     find_words(told, text, "^\\.It Fl ([A-Za-z])( |$)");
     find_words(told, text, "^\\.It Fl (-[a-z-]+)");
     find_words(told, text, "^\\.It Fl [A-Za-z] , (-[a-z-]+)");
@@ -845,7 +846,7 @@ static const struct {
     {"testlog pack --", "--output --extract --help "},
     {"testlog filter --b", "--batch "},
     {"testlog filter in", "info "},
-    {"testlog run --p", "--preload "},
+    {"testlog run --pr", "--preload --profile "},
     {"testlog run PROGRAM -- --log-t", "--log-time "},
     {"testlog run PROGRAM -- --filter=other/", "other/passes "},
     {"PROGRAM --nocap", "--nocapture "},
@@ -920,6 +921,54 @@ Test(e2e_manual, completion_offers_runs_and_their_tests)
     e2e_expect_has(offers("_testlog", "testlog diff 2"), "T");
     e2e_expect_is(offers("_testlog", "testlog merge testlog-runs/l"),
                   "testlog-runs/latest ");
+}
+
+/* fish and zsh take testlog's own answer: a tab stands before the help. */
+Test(e2e_manual, completion_of_any_shell_gets_help_of_each_word)
+{
+    static const char *const answers[][2] = {
+        {"rec", "record\trecord what any program does\n"},
+        {"log --fo", "--follow\tcontinue until the run ends\n"},
+        {"run --lo", "--log\twhich lines are shown\n"},
+        {"run --log-time=", "--log-time=utc\n--log-time=uptime\n"},
+        {"run -j", "-j\trun N tests at the same time\n"},
+        {"stat --by ''", "\nkernel\n"},
+        {"view x --p", "--port\tthe port; default: a free one\n"},
+        {"record --trace-options=gpu_leaks=", "gpu_leaks=warn\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+        const struct e2e *result =
+            e2e_run("%s/testlog __complete %s", BUILD_DIR, answers[i][0]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_has(result->out, answers[i][1]);
+        e2e_expect_is(result->err, "");
+    }
+    e2e_expect_is(
+        e2e_run("%s/testlog __complete record -- true --o", BUILD_DIR)->out,
+        "");
+    e2e_expect_is(e2e_run("%s/testlog __complete log -o ''", BUILD_DIR)->err,
+                  "");
+}
+
+/* Names come from programs: a shell must not run what they contain. */
+Test(e2e_manual, completion_quotes_names)
+{
+    e2e_expect_code(e2e_run("printf '#!/bin/sh\n"
+                            "echo \"$LINE\" >&$TESTLOG_RESULTS\n"
+                            "echo \"$END\" >&$TESTLOG_RESULTS\n' >hostile; "
+                            "chmod +x hostile; "
+                            "LINE='{\"schema\":1,\"event\":\"test\","
+                            "\"name\":\"s/$(touch started)\","
+                            "\"outcome\":\"passed\"}' "
+                            "END='{\"schema\":1,\"event\":\"run\"}' "
+                            "%s/testlog run ./hostile",
+                            BUILD_DIR),
+                    0);
+    e2e_expect_is(offers("_testlog", "testlog log s/"),
+                  "s/\\$\\(touch\\ started\\) ");
+    cr_expect_not(e2e_exists("started"));
 }
 
 Test(e2e_manual, completion_runs_only_test_programs)

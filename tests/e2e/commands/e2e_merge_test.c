@@ -315,8 +315,12 @@ static const struct {
     {"true", "run -o run/tests/all", "merge: run/tests/all is inside run; "},
     {"true", "run -o no/all", "merge: cannot create no/all: No such file "},
     {"true", "run -o all --align=nothing", "merge: --align: no test of "},
-    {"true", "run -o all --align=", "merge: --align needs the name of a span"},
-    {"true", "run -o all --history=", "merge: --history needs a file\n"},
+    {"true", "run -o all --align=",
+     "merge: --align needs a value: "
+     "--align=SPAN\n"},
+    {"true", "run -o all --history=",
+     "merge: --history needs a value: "
+     "--history=FILE\n"},
     {"true", "run --bad", "merge: unknown flag --bad"},
     {"sed -i 's/^{\"schema\":1/{\"schema\":2/' run/run.json", "run -o all",
      "whose run.json has schema 2; this testlog reads schema 1\n"},

@@ -487,13 +487,13 @@ static const struct {
     {"--", "testlog: record: name a program; see testlog record --help"},
     {"--nonsense -- true", "testlog: record: unknown flag --nonsense; testlog "
                            "record --help lists all"},
-    {"-o", "testlog: record: -o needs a value; testlog record --help lists "
-           "all"},
-    {"--output= -- true", "testlog: --trace-dir: needs a folder"},
+    {"-o", "testlog: record: -o needs a value: --output=DIR"},
+    {"--output= -- true", "testlog: record: --output needs a value: "
+                          "--output=DIR"},
     {"--log-time=x -- true", "testlog: --log-time: unknown value \"x\"; write "
                              "utc, uptime or none"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
-                                    "\"x\"; --help lists all"},
+                                    "\"x\"; testlog-flags(7) lists all"},
     {"--log=info --nonsense -- true", "testlog: record: unknown flag "
                                       "--nonsense; testlog record --help lists "
                                       "all"},

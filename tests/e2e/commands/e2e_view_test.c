@@ -805,8 +805,8 @@ Test(e2e_view, refuses_bad_arguments)
         {"runs --port=1 --socket=s",
          "testlog: view: --port and --socket exclude each other\n"},
         {"runs more", "testlog: view: one folder is enough; leave out more\n"},
-        {"runs --socket=", "testlog: view: cannot listen on : No such file or "
-                           "directory; name another path\n"},
+        {"runs --socket=",
+         "testlog: view: --socket needs a value: --socket=PATH\n"},
         {"runs --socket=none/s", "testlog: view: cannot listen on none/s: No "
                                  "such file or directory; name another path\n"},
     };

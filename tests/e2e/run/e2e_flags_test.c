@@ -33,10 +33,10 @@ static const struct e2e *run(const char *command)
 static const struct {
     const char *command, *line;
 } refused[] = {
-    {"PROGRAM --nonsense", "unknown flag --nonsense; --help lists all"},
+    {"PROGRAM --nonsense", "unknown flag --nonsense; --help=all lists all"},
     {"PROGRAM --nocpature",
      "unknown flag --nocpature; did you mean --nocapture?"},
-    {"PROGRAM -Z", "unknown flag -Z; --help lists all"},
+    {"PROGRAM -Z", "unknown flag -Z; --help=all lists all"},
     {"PROGRAM ''", "an empty word selects all tests; leave it out"},
     {"PROGRAM --gtest_filter=lru.*", "unknown flag --gtest_filter; write "
                                      "--filter='SUITE/TEST', once for each "
@@ -87,7 +87,7 @@ static const struct {
     {"PROGRAM --trace-limit=1",
      "--trace-limit: \"1\" is out of range; write 256K to 64G"},
     {"PROGRAM --trace-options=pc=1",
-     "--trace-options: unknown option \"pc\"; --help lists all"},
+     "--trace-options: unknown option \"pc\"; testlog-flags(7) lists all"},
     {"PROGRAM --trace-options=device_tracer_level=2",
      "--trace-options: device_tracer_level: unknown value \"2\"; write 0 or 1"},
     {"PROGRAM --trace-options=tpu_trace_mode=1",
@@ -138,7 +138,7 @@ static const struct {
     {"TRACE_LIMIT=lots PROGRAM",
      "TRACE_LIMIT: \"lots\" is not a size; write bytes, as in 64M"},
     {"TRACE_OPTIONS=pc=1 PROGRAM",
-     "TRACE_OPTIONS: unknown option \"pc\"; --help lists all"},
+     "TRACE_OPTIONS: unknown option \"pc\"; testlog-flags(7) lists all"},
     {"TRACE_OPTIONS=device_trace_level=1 PROGRAM",
      "TRACE_OPTIONS: unknown option \"device_trace_level\"; did you mean "
      "device_tracer_level?"},

@@ -237,9 +237,10 @@ Test(e2e_parallel, refuses_an_unknown_serial_program)
 {
     static const char *const lines[][2] = {
         {"--serial c ./a", "testlog: --serial: no program matches c\n"},
-        {"./a --serial", "testlog: --serial needs the name of a program"},
-        {"./a --serial -- -j2", "testlog: --serial needs the name"},
-        {"--serials ./a", "testlog: unknown flag --serials; write flags for"},
+        {"./a --serial", "testlog: run: --serial needs a value: --serial=GLOB"},
+        {"./a --serial -- -j2", "testlog: run: --serial needs a value"},
+        {"--serials ./a", "testlog: run: unknown flag --serials; did you "
+                          "mean --serial?"},
         {"--serial a", "testlog: run: name a program;"},
     };
 

@@ -396,6 +396,49 @@ Test(e2e_run, prints_help_and_lists_without_a_closing_line)
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
+/* They stand before the programs, among them or after "--". */
+Test(e2e_run, takes_the_flags_of_programs_anywhere)
+{
+    static const char *const lines[] = {
+        "-j2 --filter '*/passes' a/small_test b/small_test",
+        "a/small_test --filter='*/passes' b/small_test -j 2",
+        "a/small_test b/small_test -- --filter '*/passes' -j2",
+        "--filter '*/passes' a/small_test b/small_test -- -j2"};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i]);
+
+        e2e_expect_code(result, 0);
+        e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
+    }
+    e2e_expect_has(e2e_read("testlog-runs/latest/run.json"),
+                   "a/small_test b/small_test -- '--filter=*/passes' -j2\"");
+}
+
+Test(e2e_run, refuses_bad_flags_of_programs_before_any_starts)
+{
+    static const char *const lines[][2] = {
+        {"--timeout=soon a/small_test",
+         "testlog: --timeout: \"soon\" is not a number of seconds"},
+        {"--timeuot=3 a/small_test",
+         "testlog: run: unknown flag --timeuot=3; did you mean --timeout?\n"},
+        {"a/small_test --timeout",
+         "testlog: run: --timeout needs a value: --timeout=SECONDS\n"},
+        {"a/small_test --gtest_filter=x",
+         "testlog: run: unknown flag --gtest_filter; write --filter="},
+        {"--preload=1 a/small_test",
+         "testlog: run: --preload takes no value\n"}};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i][0]);
+
+        e2e_expect_code(result, 2);
+        e2e_expect_has(result->err, lines[i][1]);
+        cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+    }
+    cr_expect_not(e2e_exists("testlog-runs"));
+}
+
 /* cron(8) and others close streams. Files that get their numbers must contain
  * only results. */
 Test(e2e_run, keeps_verdicts_with_closed_streams)

@@ -184,8 +184,9 @@ static const struct {
 } refused[] = {
     {"timout = 3\n",
      "testlog.conf:1: timout is not a setting; did you mean timeout?"},
-    {"\nxyzzy = 3\n", "testlog.conf:2: xyzzy is not a setting; --help lists "
-                      "the flags that settings are named after"},
+    {"\nxyzzy = 3\n", "testlog.conf:2: xyzzy is not a setting; "
+                      "testlog-flags(7) lists the flags that settings are "
+                      "named after"},
     {"timeout = soon\n", "testlog.conf:1: timeout: \"soon\" is not a number of "
                          "seconds; write 0 to 1000000000"},
     {"nocapture = perhaps\n",

@@ -3,7 +3,6 @@
 #include "runners/runners.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +53,7 @@ static int merge(void)
 
     snprintf(run, sizeof(run), "%s", test_path("run"));
     snprintf(out, sizeof(out), "%s", test_path("out"));
-    optind = 0;
-    return runners_merge_runs(4, argv);
+    return runners_merge_runs.run(argv);
 }
 
 static void quiet(void)

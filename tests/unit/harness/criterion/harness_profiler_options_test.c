@@ -98,8 +98,10 @@ Test(harness_profiler_options, suggests_valid_options)
     cr_assert_stderr_eq_str(
         "testlog: TRACE_OPTIONS: unknown option \"device_tracr_level\"; did "
         "you mean device_tracer_level?\n"
-        "testlog: TRACE_OPTIONS: unknown option \"pc\"; --help lists all\n"
-        "testlog: TRACE_OPTIONS: unknown option \"limit\"; --help lists all\n"
+        "testlog: TRACE_OPTIONS: unknown option \"pc\"; "
+        "testlog-flags(7) lists all\n"
+        "testlog: TRACE_OPTIONS: unknown option \"limit\"; "
+        "testlog-flags(7) lists all\n"
         "testlog: TRACE_OPTIONS: tpu_trace_mode is not supported: testlog "
         "traces no TPU; leave it out\n"
         "testlog: TRACE_OPTIONS: device_tracer_level: unknown value \"9\"; "

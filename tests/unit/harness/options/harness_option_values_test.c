@@ -2,7 +2,6 @@
  * the nearest flag. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include "harness/options/options.h"
@@ -74,15 +73,4 @@ Test(harness_option_values, refuses_other_words_and_changes_nothing)
         "active, full or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "
         "active, full or none\n");
-}
-
-Test(harness_option_values, suggests_the_nearest_flag)
-{
-    static const struct option flags[] = {
-        {"follow", no_argument, NULL, 'f'}, {"filter", 1, NULL, 'F'}, {0}};
-
-    cr_expect_str_eq(test_log_suggest_flag("--folow", flags), "follow");
-    cr_expect_str_eq(test_log_suggest_flag("--fliter=info", flags), "filter");
-    cr_expect_null(test_log_suggest_flag("--nonsense", flags));
-    cr_expect_null(test_log_suggest_flag("--", flags));
 }

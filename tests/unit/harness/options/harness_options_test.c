@@ -78,7 +78,7 @@ static int parse(const char *line)
     snprintf(words, sizeof(words), "program %s", line);
     while (argc < ARGUMENTS && (argv[argc] = strtok_r(rest, " ", &rest)))
         argc++;
-    return test_log_options_read(&options, argc, argv, &code) ? code + 100 : 0;
+    return test_log_options_read(&options, argv, &code) ? code + 100 : 0;
 }
 
 static bool passes_on(const char *argument)
