@@ -39,6 +39,10 @@ $(B)/tests/unit/trace/calls/trace_lines_test.o: private TRACED += $(LINED)
 $(B)/tests/e2e/build/e2e_line_ends_test.o: private TRACED += \
     -DLINES_CFLAGS='"$(LINES_CFLAGS)"' -DLINES_CFLAGS_CLANG='"$(LINES_CFLAGS_CLANG)"'
 
+# testlog opens these libraries when it needs them; tests write files with them.
+ZSTD_LIBS    := $(or $(shell pkg-config --libs libzstd 2>/dev/null),-lzstd)
+ARCHIVE_LIBS := $(shell pkg-config --libs libarchive 2>/dev/null)
+
 # gold links in half the time of the default linker.
 FAST_LD := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)
 
@@ -49,8 +53,8 @@ $(ALL_TESTS): $(TEST_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SAN) $(FAST_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CJSON_LIBS) -lpthread -lm
 
+$(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS)
 $(B)/tests/runners_test: $(filter-out %/testlog.o,$(RUNNERS))
-$(B)/tests/runners_test: private CJSON_LIBS += $(ZSTD_LIBS) $(ARCHIVE_LIBS) $(HTTP_LIBS)
 
 $(addprefix $(B)/tests/,e2e_perfetto_test trace_read_test): $(addprefix $(L)/runners/export/, \
     folded.o ops.o perfetto.o perfetto_samples.o proto.o speedscope.o)
@@ -176,7 +180,7 @@ $(SIMULATE) $(PEAK): $(L)/tests/%: $(L)/tests/support/%.o $(LIB)
 # End-to-end tests run programs of the build folder.
 E2E := $(filter $(addprefix $(B)/tests/,devices_% e2e_% soak_%),$(ALL_TESTS))
 
-$(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(ENTRY) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PEAK) $(PLAYBACK) $(DRIVER)
+$(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PEAK) $(PLAYBACK) $(DRIVER)
 
 $(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)

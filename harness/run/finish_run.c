@@ -8,6 +8,7 @@
 #include "harness/machine/notice.h"
 #include "harness/machine/preflight.h"
 #include "harness/run/files/writers.h"
+#include "harness/run/folder/compress.h"
 #include "harness/run/folder/old_runs.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/folder/scratch.h"
@@ -80,8 +81,14 @@ static void write_page(const struct test_log_run *run,
     test_log_page_write(&page);
 }
 
-/* What takes time is left to the caller: to compress a run that is in its place
- * already. */
+void test_log_run_compress(const struct test_log_run *run,
+                           const struct test_log_options *options,
+                           int (*stopped)(void))
+{
+    if (options->profiler.compress && !run->interrupted)
+        test_log_compress(run, stopped);
+}
+
 int test_log_run_finish(struct test_log_run *run,
                         const struct test_log_finish *finish)
 {
@@ -108,8 +115,8 @@ int test_log_run_finish(struct test_log_run *run,
     }
     if (takes(finish, TEST_LOG_STEP_REPORTS))
         test_log_reports_write(run, &options->output);
-    if (run->scratch && finish->compress)
-        finish->compress(run, options);
+    if (run->scratch && takes(finish, TEST_LOG_STEP_COMPRESS))
+        test_log_run_compress(run, options, finish->stopped);
     in_place = test_log_scratch_end(run);
     among_runs = test_log_run_is_in(run, options->dir);
     if (among_runs && in_place && takes(finish, TEST_LOG_STEP_PAST))

@@ -14,6 +14,7 @@ struct test_log_history;
     X(FILES)    /* results.tsv, summary.tsv, junit.xml, trace.json */          \
     X(PAGE)     /* report.html */                                              \
     X(REPORTS)  /* results.tap, and the files of --report */                   \
+    X(COMPRESS) /* recordings, before they leave a scratch folder */           \
     X(PAST)  /* .history, if the run is in options->dir; so for those below */ \
     X(PRUNE) /* old runs */                                                    \
     X(INDEX) /* index.html */
@@ -34,10 +35,7 @@ struct test_log_finish {
     bool all; /* all tests were to run: the history forgets the others */
     const char *otherwise; /* what becomes of results that cannot be written;
                               NULL: they are printed */
-    /* compress compresses the recordings of a run before it leaves its scratch
-     * folder, unless the options refuse; NULL: nobody does. */
-    void (*compress)(const struct test_log_run *,
-                     const struct test_log_options *);
+    int (*stopped)(void);  /* whether COMPRESS has to end; NULL: never */
 };
 
 /* test_log_run_finish writes the files of a run that has ended, moves it from
@@ -45,6 +43,13 @@ struct test_log_finish {
  * it prints. Of a program that is a part of a run, it hands the results to
  * those who write them. -1 with errno if a file of the results is missing. */
 int test_log_run_finish(struct test_log_run *, const struct test_log_finish *);
+
+/* test_log_run_compress compresses the recordings of a run that has ended and
+ * is in its place, unless options refuse; `stopped` as above. It comes after
+ * what people read, because it takes time. */
+void test_log_run_compress(const struct test_log_run *,
+                           const struct test_log_options *,
+                           int (*stopped)(void));
 
 /* test_log_run_print prints what people read when a run has ended. `rerun` and
  * `debug` are the commands of failed tests; NULL: there are none. */

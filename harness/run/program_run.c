@@ -8,7 +8,6 @@
 #include "harness/options/filters.h"
 #include "harness/options/other_programs.h"
 #include "harness/run/files/writers.h"
-#include "harness/run/folder/compress.h"
 #include "harness/session.h"
 #include "program_run.h"
 
@@ -77,13 +76,6 @@ void test_log_open_out(void)
 
 /* ---- The end ---- */
 
-static void compress(const struct test_log_run *run,
-                     const struct test_log_options *options)
-{
-    if (!run->interrupted && options->profiler.compress)
-        test_log_compress_with_gzip(run);
-}
-
 void test_log_program_end(struct test_log_run *run,
                           const struct test_log_options *options,
                           const struct test_log_filters *filters,
@@ -97,15 +89,14 @@ void test_log_program_end(struct test_log_run *run,
                                  .options = options,
                                  .page = {.rerun = rerun.data},
                                  .without = TEST_LOG_WITHOUT(LINES),
-                                 .all = test_log_options_take_all(options),
-                                 .compress = compress});
+                                 .all = test_log_options_take_all(options)});
     if (!test_log_is_part(run)) { /* `testlog run` prints all of this */
         if (any) {
             test_log_filters_print_compiled_out(filters, run);
             test_log_print_empty_shard(run);
         }
         test_log_run_print(run, options, history, rerun.data, rerun.data);
-        compress(run, options);
+        test_log_run_compress(run, options, NULL);
     }
     trace_text_free(&rerun);
 }

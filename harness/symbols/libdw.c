@@ -1,24 +1,15 @@
 /* libdw.c: opens elfutils' libdw. */
 #include "libdw.h"
 
-#include <dlfcn.h>
+#include "trace/base/library.h"
 
 struct test_log_libdw test_log_dw;
 
 bool test_log_libdw_open(void)
 {
-    static bool tried, found;
-    void *library;
+    static struct trace_library library = {.name = "libdw.so.1"};
+    static const char *const names[] = {TEST_LOG_LIBDW(TRACE_LIBRARY_NAME)};
 
-    if (tried)
-        return found;
-    tried = true;
-    library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-    found = library;
-#define X(result, name, arguments)                                             \
-    if (found)                                                                 \
-        found = (*(void **)&test_log_dw.name = dlsym(library, #name));
-    TEST_LOG_LIBDW(X)
-#undef X
-    return found;
+    return trace_library_open(&library, names, sizeof(names) / sizeof(*names),
+                              &test_log_dw);
 }

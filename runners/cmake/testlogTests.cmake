@@ -17,7 +17,7 @@ function(testlog_add_test target)
         set(given_WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
     endif()
     add_test(NAME "${given_NAME}"
-        COMMAND "${testlog_ENTRY}" run "--join=${CMAKE_BINARY_DIR}/testlog-runs"
+        COMMAND "${testlog_PROGRAM}" run "--join=${CMAKE_BINARY_DIR}/testlog-runs"
             "$<TARGET_FILE:${target}>" -- ${given_ARGS}
         WORKING_DIRECTORY "${given_WORKING_DIRECTORY}")
     set_tests_properties("${given_NAME}" PROPERTIES SKIP_RETURN_CODE 77)
@@ -66,7 +66,7 @@ function(testlog_discover_tests target)
     endif()
     set(settings "${start}settings.cmake")
     file(GENERATE OUTPUT "${settings}" CONTENT
-"set(testlog_entry_command [==[${testlog_ENTRY}]==])
+"set(testlog_entry_command [==[${testlog_PROGRAM}]==])
 set(testlog_entry_program [==[$<TARGET_FILE:${target}>]==])
 set(testlog_entry_runs [==[${CMAKE_BINARY_DIR}/testlog-runs]==])
 set(testlog_entry_folder [==[${given_WORKING_DIRECTORY}]==])

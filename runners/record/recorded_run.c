@@ -167,7 +167,7 @@ void runners_recorded_write(struct test_log_run *run,
     test_log_run_finish(
         run, &(struct test_log_finish){.options = options,
                                        .without = TEST_LOG_WITHOUT(PAST),
-                                       .compress = runners_compress_run});
+                                       .stopped = runners_interrupted});
 }
 
 /* ---- Begin and end ---- */
@@ -193,5 +193,5 @@ void runners_recorded_end(struct test_log_run *run,
 {
     fprintf(stderr, "run: %s\n", run->path);
     test_log_show_page(run, &options->output);
-    runners_compress_run(run, options);
+    test_log_run_compress(run, options, runners_interrupted);
 }

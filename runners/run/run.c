@@ -79,13 +79,6 @@ static int run_apart(const struct programs *programs)
 
 /* ---- The whole run ---- */
 
-void runners_compress_run(const struct test_log_run *run,
-                          const struct test_log_options *options)
-{
-    if (options->profiler.compress)
-        runners_compress(run, runners_interrupted);
-}
-
 static bool failed_in(const struct test_log_run *run, const char *folder)
 {
     for (size_t i = 0; folder && i < run->count; i++)
@@ -260,7 +253,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
             .page = {.rerun = command, .programs = all, .program_count = count},
             .without = TEST_LOG_WITHOUT(LINES),
             .all = test_log_options_take_all(options),
-            .compress = runners_compress_run});
+            .stopped = runners_interrupted});
     for (size_t i = 0; i < count; i++)
         free(all[i].command);
     free(all);
@@ -374,7 +367,7 @@ static int run_all(struct programs *programs, struct test_log_options *options,
         finish(&run, programs, options, last, code);
     if (code == TEST_LOG_EXIT_NO_TEST && options->pass_with_no_tests)
         code = TEST_LOG_EXIT_PASSED;
-    runners_compress_run(&run, options);
+    test_log_run_compress(&run, options, runners_interrupted);
     test_log_filters_free(&filters);
     test_log_run_free(&run);
     return code;

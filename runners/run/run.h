@@ -18,13 +18,6 @@ struct test_log_history;
 struct test_log_options;
 struct test_log_run;
 
-/* ---- run.c ---- */
-
-/* runners_compress_run compresses the recordings of a run, unless the options
- * refuse. */
-void runners_compress_run(const struct test_log_run *,
-                          const struct test_log_options *);
-
 /* ---- receive_results.c: results on their way from a program ---- */
 
 /* A program sends a line for each test as it ends, then one for the whole

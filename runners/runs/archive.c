@@ -11,16 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <zstd.h>
-
 #include "archive.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/zstd.h"
 #include "harness/run/folder/run_order.h"
 #include "harness/run/folder/scratch.h"
 #include "log/devices/device_summary.h"
 #include "trace/base/file.h"
+#include "trace/base/library.h"
 #include "trace/read/reader.h"
 
 enum {
@@ -28,60 +26,105 @@ enum {
     LEVEL = 9,         /* others take much longer, and save little */
 };
 
+/* ---- libarchive, which is opened at run time ---- */
+
+struct archive;
+struct archive_entry;
+
+typedef ssize_t take_bytes(struct archive *, void *context, const void *,
+                           size_t);
+typedef int open_or_close(struct archive *, void *context);
+
+/* X(result, name, arguments), of archive.h and archive_entry.h */
+#define FUNCTIONS(X)                                                           \
+    X(const char *, archive_error_string, (struct archive *))                  \
+    X(void, archive_set_error,                                                 \
+      (struct archive *, int error, const char *format, ...))                  \
+    X(struct archive *, archive_write_new, (void))                             \
+    X(int, archive_write_set_format_gnutar, (struct archive *))                \
+    X(int, archive_write_open2,                                                \
+      (struct archive *, void *context, open_or_close *, take_bytes *,         \
+       open_or_close *, open_or_close *))                                      \
+    X(int, archive_write_header, (struct archive *, struct archive_entry *))   \
+    X(ssize_t, archive_write_data, (struct archive *, const void *, size_t))   \
+    X(int, archive_write_close, (struct archive *))                            \
+    X(int, archive_write_free, (struct archive *))                             \
+    X(struct archive *, archive_read_new, (void))                              \
+    X(int, archive_read_support_filter_zstd, (struct archive *))               \
+    X(int, archive_read_support_format_tar, (struct archive *))                \
+    X(int, archive_read_open_fd, (struct archive *, int fd, size_t block))     \
+    X(int, archive_read_next_header,                                           \
+      (struct archive *, struct archive_entry **))                             \
+    X(ssize_t, archive_read_data, (struct archive *, void *, size_t))          \
+    X(int, archive_read_free, (struct archive *))                              \
+    X(struct archive_entry *, archive_entry_new, (void))                       \
+    X(void, archive_entry_free, (struct archive_entry *))                      \
+    X(const char *, archive_entry_pathname, (struct archive_entry *))          \
+    X(const char *, archive_entry_hardlink, (struct archive_entry *))          \
+    X(mode_t, archive_entry_filetype, (struct archive_entry *))                \
+    X(void, archive_entry_copy_pathname,                                       \
+      (struct archive_entry *, const char *))                                  \
+    X(void, archive_entry_set_filetype, (struct archive_entry *, unsigned))    \
+    X(void, archive_entry_set_perm, (struct archive_entry *, mode_t))          \
+    X(void, archive_entry_set_size, (struct archive_entry *, int64_t))         \
+    X(void, archive_entry_set_mtime, (struct archive_entry *, time_t, long ns))
+
+enum { ARCHIVE_OK = 0, ARCHIVE_EOF = 1 };
+
+static struct {
+    FUNCTIONS(TRACE_LIBRARY_POINTER)
+} la;
+
+/* Returns whether libarchive and libzstd are there; otherwise adds why not. */
+static bool is_there(struct trace_text *why)
+{
+    static struct trace_library library = {.name = "libarchive.so.13"};
+    static const char *const names[] = {FUNCTIONS(TRACE_LIBRARY_NAME)};
+
+    if (!trace_library_open(&library, names, sizeof(names) / sizeof(*names),
+                            &la))
+        trace_text_string(why, "libarchive.so.13 is missing; install the "
+                               "package libarchive13");
+    else if (!test_log_zstd_open())
+        trace_text_string(why, TEST_LOG_ZSTD_MISSING);
+    else
+        return true;
+    return false;
+}
+
 /* ---- Writing ---- */
 
 /* libarchive's own filter for zstd writes no checksum. */
 struct compressing {
-    ZSTD_CCtx *context;
+    struct zstd_compressor *compressor;
     FILE *stream;
     bool failed; /* nothing more is written */
 };
 
-static la_ssize_t compress_block(struct archive *archive,
-                                 const struct compressing *to,
-                                 ZSTD_inBuffer *in, ZSTD_EndDirective step)
-{
-    static char bytes[BLOCK];
-    size_t left;
-
-    do {
-        ZSTD_outBuffer out = {bytes, sizeof(bytes), 0};
-
-        left = ZSTD_compressStream2(to->context, &out, in, step);
-        if (ZSTD_isError(left)) {
-            archive_set_error(archive, EINVAL, "%s", ZSTD_getErrorName(left));
-            return -1;
-        }
-        if (fwrite(bytes, 1, out.pos, to->stream) < out.pos) {
-            archive_set_error(archive, errno, "%s", strerror(errno));
-            return -1;
-        }
-    } while (step == ZSTD_e_end ? left : in->pos < in->size);
-    return (la_ssize_t)in->size;
-}
-
-static la_ssize_t compress_bytes(struct archive *archive, void *context,
-                                 const void *bytes, size_t size)
+static ssize_t compress_bytes(struct archive *archive, void *context,
+                              const void *bytes, size_t size)
 {
     const struct compressing *to = context;
-    ZSTD_inBuffer in = {bytes, size, 0};
+    const char *why = NULL;
 
-    if (to->failed) /* libarchive writes the rest when it is freed */
-        return (la_ssize_t)size;
-    return compress_block(archive, to, &in, ZSTD_e_continue);
+    if (!to->failed) /* libarchive writes the rest when it is freed */
+        why = test_log_zstd_put(to->compressor, bytes, size, false, to->stream);
+    if (why)
+        la.archive_set_error(archive, errno, "%s", why);
+    return why ? -1 : (ssize_t)size;
 }
 
 /* libarchive ignores failures of its close callback. */
 static int compress_end(struct archive *archive, const struct compressing *to)
 {
-    ZSTD_inBuffer in = {NULL, 0, 0};
+    const char *why =
+        test_log_zstd_put(to->compressor, NULL, 0, true, to->stream);
 
-    if (compress_block(archive, to, &in, ZSTD_e_end) < 0)
-        return -1;
-    if (!fflush(to->stream))
-        return 0;
-    archive_set_error(archive, errno, "%s", strerror(errno));
-    return -1;
+    if (!why && fflush(to->stream))
+        why = strerror(errno);
+    if (why)
+        la.archive_set_error(archive, errno, "%s", why);
+    return why ? -1 : 0;
 }
 
 /* Appends the contents of the entry. If a test still writes to the file, its
@@ -92,7 +135,7 @@ static int write_contents(struct archive *archive, int fd)
     ssize_t got;
 
     while ((got = read(fd, bytes, sizeof(bytes))) > 0) {
-        la_ssize_t put = archive_write_data(archive, bytes, (size_t)got);
+        ssize_t put = la.archive_write_data(archive, bytes, (size_t)got);
 
         if (put < 0)
             return -1;
@@ -100,31 +143,31 @@ static int write_contents(struct archive *archive, int fd)
             return 0;
     }
     if (got < 0)
-        archive_set_error(archive, errno, "%s", strerror(errno));
+        la.archive_set_error(archive, errno, "%s", strerror(errno));
     return got < 0 ? -1 : 0;
 }
 
 static int write_entry(struct archive *archive, int fd, const char *run,
                        const char *name)
 {
-    struct archive_entry *entry = archive_entry_new();
+    struct archive_entry *entry = la.archive_entry_new();
     struct trace_text path = {0};
     struct stat status;
     int result = -1;
 
     trace_text_printf(&path, "%s/%s", run, name);
     if (!entry || path.failed || fstat(fd, &status)) {
-        archive_set_error(archive, ENOMEM, "%s", strerror(ENOMEM));
+        la.archive_set_error(archive, ENOMEM, "%s", strerror(ENOMEM));
     } else {
-        archive_entry_copy_pathname(entry, path.data);
-        archive_entry_set_filetype(entry, AE_IFREG);
-        archive_entry_set_perm(entry, 0644);
-        archive_entry_set_size(entry, status.st_size);
-        archive_entry_set_mtime(entry, 0, 0);
-        if (archive_write_header(archive, entry) == ARCHIVE_OK)
+        la.archive_entry_copy_pathname(entry, path.data);
+        la.archive_entry_set_filetype(entry, S_IFREG);
+        la.archive_entry_set_perm(entry, 0644);
+        la.archive_entry_set_size(entry, status.st_size);
+        la.archive_entry_set_mtime(entry, 0, 0);
+        if (la.archive_write_header(archive, entry) == ARCHIVE_OK)
             result = write_contents(archive, fd);
     }
-    archive_entry_free(entry);
+    la.archive_entry_free(entry);
     trace_text_free(&path);
     return result;
 }
@@ -138,8 +181,8 @@ static int write_all(struct archive *archive, int folder, const char *run,
         int fd = trace_beneath(folder, names[i], O_RDONLY);
 
         if (fd < 0) {
-            archive_set_error(archive, errno, "cannot read %s: %s", names[i],
-                              strerror(errno));
+            la.archive_set_error(archive, errno, "cannot read %s: %s", names[i],
+                                 strerror(errno));
             return -1;
         }
         status = write_entry(archive, fd, run, names[i]);
@@ -150,7 +193,7 @@ static int write_all(struct archive *archive, int folder, const char *run,
 
 static void say_why(struct trace_text *why, struct archive *archive)
 {
-    const char *text = archive ? archive_error_string(archive) : NULL;
+    const char *text = archive ? la.archive_error_string(archive) : NULL;
 
     trace_text_string(why, text ? text : "out of memory");
 }
@@ -159,22 +202,27 @@ int runners_archive_write(FILE *stream, int folder, const char *run,
                           char *const *names, size_t count,
                           struct trace_text *why)
 {
-    struct compressing to = {ZSTD_createCCtx(), stream, false};
-    struct archive *archive = archive_write_new();
+    struct compressing to = {.stream = stream};
+    struct archive *archive;
     int status = -1;
 
-    ZSTD_CCtx_setParameter(to.context, ZSTD_c_compressionLevel, LEVEL);
-    ZSTD_CCtx_setParameter(to.context, ZSTD_c_checksumFlag, 1);
-    if (to.context && archive && !archive_write_set_format_gnutar(archive) &&
-        !archive_write_open2(archive, &to, NULL, compress_bytes, NULL, NULL) &&
+    if (!is_there(why))
+        return -1;
+    to.compressor = test_log_zstd_begin(LEVEL, UINT64_MAX);
+    archive = la.archive_write_new();
+    if (to.compressor && archive &&
+        !la.archive_write_set_format_gnutar(archive) &&
+        !la.archive_write_open2(archive, &to, NULL, compress_bytes, NULL,
+                                NULL) &&
         !write_all(archive, folder, run, names, count) &&
-        !archive_write_close(archive) && !compress_end(archive, &to))
+        !la.archive_write_close(archive) && !compress_end(archive, &to))
         status = 0;
     if (status)
         say_why(why, archive);
     to.failed = status;
-    archive_write_free(archive);
-    ZSTD_freeCCtx(to.context);
+    if (archive)
+        la.archive_write_free(archive);
+    test_log_zstd_end(to.compressor);
     return status;
 }
 
@@ -203,15 +251,15 @@ static int refuse(struct unpacking *pack, const char *name, const char *why)
 /* Names the kind of an entry that no run contains; NULL: a file or a folder. */
 static const char *foreign_kind(struct archive_entry *entry)
 {
-    if (archive_entry_hardlink(entry))
+    if (la.archive_entry_hardlink(entry))
         return "is a hard link";
-    switch (archive_entry_filetype(entry)) {
-    case AE_IFREG:
-    case AE_IFDIR:
+    switch (la.archive_entry_filetype(entry)) {
+    case S_IFREG:
+    case S_IFDIR:
         return NULL;
-    case AE_IFLNK:
+    case S_IFLNK:
         return "is a symbolic link";
-    case AE_IFIFO:
+    case S_IFIFO:
         return "is a FIFO";
     default:
         return "is a device or a socket";
@@ -305,9 +353,10 @@ static int make_folders(struct unpacking *pack, char *name)
 static int copy_contents(struct unpacking *pack)
 {
     static char bytes[BLOCK];
-    la_ssize_t got;
+    ssize_t got;
 
-    while ((got = archive_read_data(pack->archive, bytes, sizeof(bytes))) > 0) {
+    while ((got = la.archive_read_data(pack->archive, bytes, sizeof(bytes))) >
+           0) {
         pack->size += (size_t)got;
         if (pack->size > pack->most->bytes) {
             trace_text_string(pack->why, "it expands to more than ");
@@ -346,7 +395,7 @@ static int make_file(struct unpacking *pack, const char *name)
 static int unpack(struct unpacking *pack, struct archive_entry *entry,
                   char *name)
 {
-    bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+    bool is_folder = la.archive_entry_filetype(entry) == S_IFDIR;
     const char *kind = foreign_kind(entry);
 
     if (kind)
@@ -366,7 +415,7 @@ static int unpack(struct unpacking *pack, struct archive_entry *entry,
 
 static int unpack_entry(struct unpacking *pack, struct archive_entry *entry)
 {
-    const char *path = archive_entry_pathname(entry);
+    const char *path = la.archive_entry_pathname(entry);
     char *name = strdup(path ? path : "");
     size_t size = name ? strlen(name) : 0;
     int status = -1;
@@ -384,7 +433,7 @@ static int unpack_all(struct unpacking *pack)
     struct archive_entry *entry;
     int next;
 
-    while ((next = archive_read_next_header(pack->archive, &entry)) ==
+    while ((next = la.archive_read_next_header(pack->archive, &entry)) ==
            ARCHIVE_OK)
         if (unpack_entry(pack, entry))
             return -1;
@@ -418,7 +467,7 @@ static void remove_order(const struct unpacking *pack)
 int runners_archive_read(int in, int folder, const struct archive_limits *most,
                          char run[NAME_MAX + 1], struct trace_text *why)
 {
-    struct archive *archive = archive_read_new();
+    struct archive *archive = is_there(why) ? la.archive_read_new() : NULL;
     struct unpacking pack = {.archive = archive,
                              .most = most,
                              .folder = folder,
@@ -427,13 +476,16 @@ int runners_archive_read(int in, int folder, const struct archive_limits *most,
                              .why = why};
     int status = -1;
 
-    if (!archive || archive_read_support_filter_zstd(archive) ||
-        archive_read_support_format_tar(archive) ||
-        archive_read_open_fd(archive, in, BLOCK))
+    if (!archive && why->size)
+        return -1;
+    if (!archive || la.archive_read_support_filter_zstd(archive) ||
+        la.archive_read_support_format_tar(archive) ||
+        la.archive_read_open_fd(archive, in, BLOCK))
         say_why(why, archive);
     else
         status = unpack_all(&pack);
-    archive_read_free(archive);
+    if (archive)
+        la.archive_read_free(archive);
     free(pack.before);
     if (!status)
         remove_order(&pack);

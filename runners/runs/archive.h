@@ -23,7 +23,7 @@ struct archive_limits {
 
 enum { RUNNERS_ARCHIVE_DEPTH = 32 /* of folders */ };
 
-/* ---- archive.c, or no_archive.c ---- */
+/* ---- archive.c ---- */
 
 /* runners_archive_write writes files in a folder as a pack, below the name
  * `run`. On failure it returns -1 and adds why. */

@@ -1,7 +1,5 @@
-/* compressed.c: compresses the recordings of a run with zstd, and opens
- * compressed recordings like others. Programs that run alone compress with
- * zlib.
- */
+/* compressed.c: opens compressed recordings like others: with zstd, or with
+ * zlib as older versions did. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,14 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 #include "archive.h"
 #include "find.h"
+#include "gunzip.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/zstd.h"
 #include "harness/options/options.h"
 #include "harness/run/folder/compress.h"
-#include "harness/run/folder/gzip.h"
 #include "harness/run/folder/run_folder.h"
 #include "run_json.h"
 #include "runners/runners.h"
@@ -27,11 +24,10 @@
 #include "trace/read/reader.h"
 #include "trace/samples/samples.h"
 
-static const char *const suffixes[] = {".zst", ".gz"};
+static const char *const suffixes[] = {TEST_LOG_COMPRESSED, ".gz"};
 
 enum {
     SUFFIXES = sizeof(suffixes) / sizeof(*suffixes),
-    LEVEL = 1,          /* others take longer, and save little */
     BLOCK = 128 << 10,  /* bytes that are read at once */
     BEGINNING = 1 << 18 /* bytes that contain a recording's metadata */
 };
@@ -98,7 +94,7 @@ static int nameless(void)
 
 /* A compressed recording that is being expanded. */
 struct expanding {
-    ZSTD_DCtx *context;
+    struct zstd_expander *context;
     struct holes_file to;
     size_t left; /* what ZSTD_decompressStream returns: 0 at the end */
 };
@@ -135,50 +131,53 @@ static const char *end(struct holes_file *to)
 }
 
 /* Decompresses a block. */
-static bool expand(struct expanding *from, ZSTD_inBuffer *in)
+static bool expand(struct expanding *from, struct zstd_in *in)
 {
     static char bytes[BLOCK];
-    ZSTD_outBuffer block;
+    struct zstd_out block;
 
     do {
-        block = (ZSTD_outBuffer){bytes, sizeof(bytes), 0};
-        from->left = ZSTD_decompressStream(from->context, &block, in);
-        if (ZSTD_isError(from->left)) {
-            from->to.why = ZSTD_getErrorName(from->left);
+        block = (struct zstd_out){bytes, sizeof(bytes), 0};
+        from->left =
+            test_log_zstd.ZSTD_decompressStream(from->context, &block, in);
+        if (test_log_zstd.ZSTD_isError(from->left)) {
+            from->to.why = test_log_zstd.ZSTD_getErrorName(from->left);
             return false;
         }
-        if (block.pos && !put(&from->to, bytes, block.pos))
+        if (block.at && !put(&from->to, bytes, block.at))
             return false;
         /* After the end it would wait for another frame. */
-    } while (in->pos < in->size || (from->left && block.pos == block.size));
+    } while (in->at < in->size || (from->left && block.at == block.size));
     return true;
 }
 
 /* Decompresses at least `most` bytes, or all; returns what is wrong, or NULL.
  */
-static const char *decompress(ZSTD_DCtx *context, int in, int out,
-                              uint64_t most)
+static const char *decompress(int in, int out, uint64_t most)
 {
     static char bytes[BLOCK];
     struct expanding from = {
-        .context = context,
         .to = {.out = out, .room = runners_holes_room(out)},
         .left = 1,
     };
+    bool right = true;
 
-    while (from.to.size < most) {
+    if (!test_log_zstd_open())
+        return TEST_LOG_ZSTD_MISSING;
+    from.context = test_log_zstd.ZSTD_createDCtx();
+    if (!from.context)
+        return strerror(ENOMEM);
+    while (right && from.to.size < most) {
         ssize_t got = read(in, bytes, sizeof(bytes));
-        ZSTD_inBuffer block = {bytes, got > 0 ? (size_t)got : 0, 0};
+        struct zstd_in block = {bytes, got > 0 ? (size_t)got : 0, 0};
 
         if (got < 0)
-            return strerror(errno);
-        if (!got && from.left)
-            return "it is truncated";
-        if (!got)
-            break;
-        if (!expand(&from, &block))
-            return from.to.why;
+            from.to.why = strerror(errno);
+        else if (!got && from.left)
+            from.to.why = "it is truncated";
+        right = got > 0 && expand(&from, &block);
     }
+    test_log_zstd.ZSTD_freeDCtx(from.context);
     return end(&from.to);
 }
 
@@ -187,16 +186,16 @@ static const char *decompress_gzip(int in, int out, uint64_t most)
 {
     static char bytes[BLOCK];
     struct holes_file to = {.out = out, .room = runners_holes_room(out)};
-    struct test_log_gunzip *from = test_log_gunzip_open(in);
+    struct gunzip *from = runners_gunzip_open(in);
     int got = 0;
 
     if (!from)
         return "libz.so.1 is not installed";
     while (to.size < most &&
-           (got = test_log_gunzip(from, bytes, sizeof(bytes))) > 0)
+           (got = runners_gunzip(from, bytes, sizeof(bytes))) > 0)
         if (!put(&to, bytes, (size_t)got))
             break;
-    test_log_gunzip_close(from);
+    runners_gunzip_close(from);
     return got < 0 ? "it is damaged or truncated" : end(&to);
 }
 
@@ -220,20 +219,18 @@ static struct trace_reader *open_descriptor(int fd)
 static struct trace_reader *open_compressed(int in, const char *path,
                                             uint64_t most, const char **why)
 {
-    int out = -1;
-    ZSTD_DCtx *context = ZSTD_createDCtx();
     struct trace_reader *reader = NULL;
+    int out = -1;
 
     *why = NULL;
-    if (in < 0 || !context || (out = nameless()) < 0)
-        *why = strerror(in >= 0 && !context ? ENOMEM : errno);
+    if (in < 0 || (out = nameless()) < 0)
+        *why = strerror(errno);
     else if (ends_with(path, ".gz"))
         *why = decompress_gzip(in, out, most);
     else
-        *why = decompress(context, in, out, most);
+        *why = decompress(in, out, most);
     if (!*why && !(reader = open_descriptor(out)))
         *why = runners_open_error();
-    ZSTD_freeDCtx(context);
     if (in >= 0)
         close(in);
     if (out >= 0)
@@ -339,50 +336,4 @@ bool runners_has_samples(const char *path)
 
     trace_reader_close(reader);
     return has;
-}
-
-/* ---- Writing ---- */
-
-/* Compresses `in` to `out`; false with errno. */
-static bool copy(void *opaque, FILE *in, uint64_t size, FILE *out)
-{
-    ZSTD_CCtx *context = opaque;
-    static char from[BLOCK], to[BLOCK];
-    ZSTD_EndDirective step;
-    size_t left;
-
-    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    ZSTD_CCtx_setPledgedSrcSize(context, size);
-    do {
-        ZSTD_inBuffer input = {from, fread(from, 1, sizeof(from), in), 0};
-
-        step = feof(in) ? ZSTD_e_end : ZSTD_e_continue;
-        if (ferror(in))
-            return false;
-        do {
-            ZSTD_outBuffer output = {to, sizeof(to), 0};
-
-            left = ZSTD_compressStream2(context, &output, &input, step);
-            errno = ZSTD_isError(left) ? EINVAL : 0;
-            if (errno || fwrite(to, 1, output.pos, out) < output.pos)
-                return false;
-        } while (step == ZSTD_e_end ? left : input.pos < input.size);
-    } while (step != ZSTD_e_end);
-    return true;
-}
-
-void runners_compress(const struct test_log_run *run, int (*interrupted)(void))
-{
-    const struct test_log_compressor compressor = {
-        .suffix = ".zst",
-        .copy = copy,
-        .context = ZSTD_createCCtx(),
-        .stopped = interrupted,
-    };
-
-    if (compressor.context)
-        test_log_compress(run, &compressor);
-    ZSTD_freeCCtx(compressor.context);
 }

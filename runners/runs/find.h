@@ -150,11 +150,6 @@ void runners_print_unmatched(const struct log_filter *, const char *origin,
 
 /* ---- compressed.c ---- */
 
-/* runners_compress replaces the large recordings of a run with recording.zst,
- * except those that a process still writes to. It stops when `interrupted`
- * returns true. */
-void runners_compress(const struct test_log_run *, int (*interrupted)(void));
-
 /* runners_is_link tells whether a path is a link, which a run that came from
  * elsewhere may have to what is not its own.
  * runners_is_there tells whether `path` or its compressed recording exists. */

@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 #include "archive.h"
 #include "find.h"
 #include "harness/machine/notice.h"
+#include "harness/machine/zstd.h"
 #include "runners/runners.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
@@ -28,15 +27,17 @@ static bool is_tar(const char *bytes, size_t size)
 {
     static const char magic[] = "ustar";
     char header[MAGIC_AT + sizeof(magic)] = "";
-    ZSTD_DCtx *context = ZSTD_createDCtx();
-    ZSTD_inBuffer in = {bytes, size, 0};
-    ZSTD_outBuffer out = {header, sizeof(header), 0};
+    struct zstd_expander *context =
+        test_log_zstd_open() ? test_log_zstd.ZSTD_createDCtx() : NULL;
+    struct zstd_in in = {bytes, size, 0};
+    struct zstd_out out = {header, sizeof(header), 0};
     size_t left = 1;
 
-    while (context && left && !ZSTD_isError(left) && in.pos < in.size &&
-           out.pos < out.size)
-        left = ZSTD_decompressStream(context, &out, &in);
-    ZSTD_freeDCtx(context);
+    while (context && left && !test_log_zstd.ZSTD_isError(left) &&
+           in.at < in.size && out.at < out.size)
+        left = test_log_zstd.ZSTD_decompressStream(context, &out, &in);
+    if (context)
+        test_log_zstd.ZSTD_freeDCtx(context);
     return !memcmp(header + MAGIC_AT, magic, strlen(magic));
 }
 

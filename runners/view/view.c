@@ -56,7 +56,8 @@ static int timeout_of(const struct view *view)
 {
     MHD_UNSIGNED_LONG_LONG most;
 
-    return MHD_get_timeout(view->daemon, &most) == MHD_YES && most < TICK_MS
+    return view_http.get_timeout(view->daemon, &most) == MHD_YES &&
+                   most < TICK_MS
                ? (int)most
                : TICK_MS;
 }
@@ -64,7 +65,7 @@ static int timeout_of(const struct view *view)
 static void serve(struct view *view, int signals)
 {
     const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(view->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+        view_http.get_daemon_info(view->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     struct pollfd fds[DESCRIPTORS] = {
         [HTTP] = {info->epoll_fd, POLLIN, 0},
         [SIGNALS] = {signals, POLLIN, 0},
@@ -87,7 +88,7 @@ static void serve(struct view *view, int signals)
             tick(view);
             ticked = now;
         }
-        MHD_run(view->daemon);
+        view_http.run(view->daemon);
     }
 }
 
@@ -216,7 +217,7 @@ static int run(char **argv)
         test_log_notice("view: --port and --socket exclude each other");
         return TEST_LOG_EXIT_USAGE;
     }
-    if (runners_settings(&options, "view", argv))
+    if (!view_http_open() || runners_settings(&options, "view", argv))
         return TEST_LOG_EXIT_USAGE;
     view.port = arguments.port;
     view.socket = arguments.socket;

@@ -26,6 +26,33 @@ enum {
     VIEW_LIVE_MOST = 16,      /* tests that are followed at a time */
 };
 
+/* The functions of libmicrohttpd, without MHD_. view_http_open sets them; false
+ * if it has printed that the library is missing. */
+#define VIEW_HTTP(X)                                                           \
+    X(add_response_header)                                                     \
+    X(create_response_from_buffer)                                             \
+    X(create_response_from_callback)                                           \
+    X(create_response_from_fd64)                                               \
+    X(destroy_response)                                                        \
+    X(get_connection_info)                                                     \
+    X(get_daemon_info)                                                         \
+    X(get_timeout)                                                             \
+    X(lookup_connection_value)                                                 \
+    X(queue_response)                                                          \
+    X(resume_connection)                                                       \
+    X(run)                                                                     \
+    X(start_daemon)                                                            \
+    X(stop_daemon)                                                             \
+    X(suspend_connection)
+
+extern struct view_http {
+#define X(name) __typeof__(MHD_##name) *name;
+    VIEW_HTTP(X)
+#undef X
+} view_http;
+
+bool view_http_open(void);
+
 struct view_connection;
 struct view_live;
 struct view_rendering;

@@ -39,13 +39,13 @@ view_result view_answer_response(const struct view_request *request,
 
     if (!response)
         return MHD_NO;
-    MHD_add_response_header(response, "Content-Type", type);
+    view_http.add_response_header(response, "Content-Type", type);
     for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-        MHD_add_response_header(response, headers[i][0], headers[i][1]);
+        view_http.add_response_header(response, headers[i][0], headers[i][1]);
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, "Allow", "GET, HEAD, POST");
-    result = MHD_queue_response(request->connection, status, response);
-    MHD_destroy_response(response);
+        view_http.add_response_header(response, "Allow", "GET, HEAD, POST");
+    result = view_http.queue_response(request->connection, status, response);
+    view_http.destroy_response(response);
     return result;
 }
 
@@ -54,8 +54,8 @@ view_result view_answer(const struct view_request *request, unsigned status,
 {
     return view_answer_response(
         request, status, type,
-        MHD_create_response_from_buffer(size, (void *)bytes,
-                                        MHD_RESPMEM_MUST_COPY));
+        view_http.create_response_from_buffer(size, (void *)bytes,
+                                              MHD_RESPMEM_MUST_COPY));
 }
 
 view_result view_answer_free(const struct view_request *request,
@@ -65,8 +65,8 @@ view_result view_answer_free(const struct view_request *request,
 
     if (!bytes)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
-    response =
-        MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
+    response = view_http.create_response_from_buffer(size, bytes,
+                                                     MHD_RESPMEM_MUST_FREE);
     if (!response)
         free(bytes);
     return view_answer_response(request, MHD_HTTP_OK, type, response);

@@ -53,7 +53,7 @@ static void forget(struct view *view, struct MHD_Connection *connection)
 
 static void end(struct view_connection *one)
 {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+    const union MHD_ConnectionInfo *info = view_http.get_connection_info(
         one->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     if (info && !one->ended)
@@ -112,7 +112,7 @@ void view_end_slow(struct view *view)
 
 static bool is_too_large(const struct view_request *request)
 {
-    const char *size = MHD_lookup_connection_value(
+    const char *size = view_http.lookup_connection_value(
         request->connection, MHD_HEADER_KIND, "Content-Length");
 
     return size && strtoull(size, NULL, 10) > VIEW_BODY_MOST;
@@ -226,9 +226,9 @@ bool view_begin_http(struct view *view, int listener)
 
     if (!view_begin_renderings(view))
         return false;
-    view->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
-                                    NULL, NULL, on_request, view,
-                                    MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    view->daemon = view_http.start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request,
+        view, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     return view->daemon != NULL;
 }
 
@@ -237,8 +237,8 @@ void view_end_http(struct view *view)
     view_close_streams(view);
     view_end_renderings(view);
     view_end_lives(view);
-    MHD_run(view->daemon);
-    MHD_stop_daemon(view->daemon);
+    view_http.run(view->daemon);
+    view_http.stop_daemon(view->daemon);
     close(view->watcher);
     view_free_tickets(view);
 }

@@ -41,7 +41,7 @@ bool view_decode(char *path)
 
 char *view_argument(const struct view_request *request, const char *name)
 {
-    const char *value = MHD_lookup_connection_value(
+    const char *value = view_http.lookup_connection_value(
         request->connection, MHD_GET_ARGUMENT_KIND, name);
     char *copy = value ? strdup(value) : NULL;
 

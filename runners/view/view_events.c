@@ -17,13 +17,13 @@ struct view_stream {
 static void suspend(struct view_stream *stream)
 {
     stream->suspended = true;
-    MHD_suspend_connection(stream->connection);
+    view_http.suspend_connection(stream->connection);
 }
 
 static void resume(struct view_stream *stream)
 {
     if (stream->suspended)
-        MHD_resume_connection(stream->connection);
+        view_http.resume_connection(stream->connection);
     stream->suspended = false;
 }
 
@@ -66,7 +66,7 @@ view_result view_send_events(const struct view_request *request)
     struct view *view = request->view;
     struct view_stream *stream = calloc(1, sizeof(*stream));
     struct MHD_Response *response =
-        stream ? MHD_create_response_from_callback(
+        stream ? view_http.create_response_from_callback(
                      MHD_SIZE_UNKNOWN, BLOCK, read_stream, stream, end_stream)
                : NULL;
 

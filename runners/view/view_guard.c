@@ -25,8 +25,8 @@ int view_key(char key[VIEW_KEY_SIZE])
 static const char *header_of(const struct view_request *request,
                              const char *name)
 {
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
-                                       name);
+    return view_http.lookup_connection_value(request->connection,
+                                             MHD_HEADER_KIND, name);
 }
 
 bool view_is_same(const char *text, const char *secret)
@@ -93,7 +93,7 @@ bool view_has_token(const struct view_request *request)
 
 bool view_may_read(const struct view_request *request)
 {
-    const char *cookie = MHD_lookup_connection_value(
+    const char *cookie = view_http.lookup_connection_value(
         request->connection, MHD_COOKIE_KIND, request->view->cookie);
 
     return view_has_token(request) ||

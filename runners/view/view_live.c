@@ -38,7 +38,7 @@ static void suspend(struct view_live *live)
 {
     view_watch(live->view, live->pipe, EPOLLIN);
     view_watch(live->view, view_socket_of(live->connection), EPOLLRDHUP);
-    MHD_suspend_connection(live->connection);
+    view_http.suspend_connection(live->connection);
     live->suspended = true;
 }
 
@@ -48,7 +48,7 @@ static void resume(struct view_live *live)
         return;
     view_unwatch(live->view, live->pipe);
     view_unwatch(live->view, view_socket_of(live->connection));
-    MHD_resume_connection(live->connection);
+    view_http.resume_connection(live->connection);
     live->suspended = false;
 }
 
@@ -147,8 +147,8 @@ static view_result answer(const struct view_request *request,
 
     if (live->ended || poll(&written, 1, 0) < 1 || !(written.revents & POLLIN))
         return view_refuse(request, MHD_HTTP_NOT_FOUND);
-    response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
-                                                 read_live, live, end_live);
+    response = view_http.create_response_from_callback(
+        MHD_SIZE_UNKNOWN, BLOCK, read_live, live, end_live);
     if (!response)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     live->sent = true;

@@ -59,8 +59,8 @@ static struct view_rendering *find(const struct view *view,
 
 int view_socket_of(struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info = view_http.get_connection_info(
+        connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     return info ? info->connect_fd : -1;
 }
@@ -81,7 +81,7 @@ void view_unwatch(const struct view *view, int fd)
 static void suspend(const struct view *view, struct view_rendering *rendering)
 {
     view_watch(view, view_socket_of(rendering->connection), EPOLLRDHUP);
-    MHD_suspend_connection(rendering->connection);
+    view_http.suspend_connection(rendering->connection);
     rendering->suspended = true;
 }
 
@@ -90,7 +90,7 @@ static void resume(const struct view *view, struct view_rendering *rendering)
     if (!rendering->suspended)
         return;
     view_unwatch(view, view_socket_of(rendering->connection));
-    MHD_resume_connection(rendering->connection);
+    view_http.resume_connection(rendering->connection);
     rendering->suspended = false;
 }
 
@@ -332,16 +332,17 @@ static view_result answer(const struct view_request *request,
     struct stat status;
 
     if (!fstat(rendering->output, &status))
-        response = MHD_create_response_from_fd64((uint64_t)status.st_size,
-                                                 rendering->output);
+        response = view_http.create_response_from_fd64((uint64_t)status.st_size,
+                                                       rendering->output);
     if (!response)
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     rendering->output = -1; /* it is the response's */
     if (source->saved)
-        MHD_add_response_header(response, "Content-Disposition", "attachment");
+        view_http.add_response_header(response, "Content-Disposition",
+                                      "attachment");
     if (source->sandboxed)
-        MHD_add_response_header(response, "Content-Security-Policy",
-                                VIEW_SANDBOX);
+        view_http.add_response_header(response, "Content-Security-Policy",
+                                      VIEW_SANDBOX);
     return view_answer_response(request, rendering->status, source->type,
                                 response);
 }

@@ -50,7 +50,7 @@ static view_result (*page_at(const char *target))(const struct view_request *)
 static view_result begin_session(const struct view_request *request)
 {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+        view_http.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     struct view *view = request->view;
     char cookie[2 * VIEW_KEY_SIZE + 128];
 
@@ -60,8 +60,8 @@ static view_result begin_session(const struct view_request *request)
     snprintf(cookie, sizeof(cookie),
              "%s=%s; HttpOnly; SameSite=Strict; Path=%s", view->cookie,
              view->session, view->place);
-    MHD_add_response_header(response, "Set-Cookie", cookie);
-    MHD_add_response_header(response, "Content-Location", view->place);
+    view_http.add_response_header(response, "Set-Cookie", cookie);
+    view_http.add_response_header(response, "Content-Location", view->place);
     return view_answer_response(request, MHD_HTTP_NO_CONTENT,
                                 "text/plain; charset=utf-8", response);
 }

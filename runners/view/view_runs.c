@@ -157,11 +157,13 @@ view_result view_send_file(const struct view_request *request, const char *path)
         return view_send_ticket(request, path);
     }
     if (!fstat(fd, &status))
-        response = MHD_create_response_from_fd64((uint64_t)status.st_size, fd);
+        response =
+            view_http.create_response_from_fd64((uint64_t)status.st_size, fd);
     if (!response) {
         close(fd);
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     }
-    MHD_add_response_header(response, "Content-Security-Policy", VIEW_SANDBOX);
+    view_http.add_response_header(response, "Content-Security-Policy",
+                                  VIEW_SANDBOX);
     return view_answer_response(request, MHD_HTTP_OK, type, response);
 }

@@ -36,17 +36,17 @@ view_result view_send_ticket(const struct view_request *request,
 {
     const struct view_ticket *ticket = take(request->view, path);
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+        view_http.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     char address[VIEW_KEY_SIZE + 16];
 
     if (!response)
         return MHD_NO;
     if (!ticket) {
-        MHD_destroy_response(response);
+        view_http.destroy_response(response);
         return view_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR);
     }
     snprintf(address, sizeof(address), "%s%s", prefix, ticket->key);
-    MHD_add_response_header(response, "Location", address);
+    view_http.add_response_header(response, "Location", address);
     return view_answer_response(request, MHD_HTTP_FOUND,
                                 "text/plain; charset=utf-8", response);
 }

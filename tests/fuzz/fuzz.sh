@@ -9,10 +9,10 @@ targets='filter reader format activity zones'
 rooms='trace log harness/machine harness/run runners/stat
     runners/export'
 libs= pages=
-if pkg-config --exists libarchive libzstd libcjson; then
+if pkg-config --exists libzstd libcjson; then
     targets="$targets pack"
     rooms="$rooms runners/runs"
-    libs=$(pkg-config --libs libarchive libzstd)
+    libs=$(pkg-config --libs libzstd)
 fi
 if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     targets="$targets request report"
@@ -62,7 +62,7 @@ rm -rf "$folder/objects" "$folder/objects.a"
 mkdir -p "$folder/objects"
 export -f compile build
 export folder clang flags libs
-find $rooms $pages -name '*.c' ! -name no_view.c ! -path 'trace/devices/*' ! -name no_archive.c |
+find $rooms $pages -name '*.c' ! -name no_view.c ! -path 'trace/devices/*' |
     xargs -P "$(nproc)" -I{} bash -c 'compile {}' || exit 1
 ar rcs "$folder/objects.a" "$folder"/objects/*.o
 printf '%s\n' $targets |

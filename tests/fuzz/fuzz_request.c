@@ -55,9 +55,8 @@ static const char *fuzz_header(const char *key)
     return NULL;
 }
 
-const char *MHD_lookup_connection_value(struct MHD_Connection *connection,
-                                        enum MHD_ValueKind kind,
-                                        const char *key)
+static const char *fuzz_lookup(struct MHD_Connection *connection,
+                               enum MHD_ValueKind kind, const char *key)
 {
     const char *cookie = fuzz.text[COOKIE];
 
@@ -78,8 +77,8 @@ static struct MHD_Response *fuzz_response(void)
     return (struct MHD_Response *)(void *)&response;
 }
 
-struct MHD_Response *MHD_create_response_from_buffer(
-    size_t size, void *buffer, enum MHD_ResponseMemoryMode mode)
+static struct MHD_Response *fuzz_from_buffer(size_t size, void *buffer,
+                                             enum MHD_ResponseMemoryMode mode)
 {
     static volatile unsigned char sum;
 
@@ -90,7 +89,7 @@ struct MHD_Response *MHD_create_response_from_buffer(
     return fuzz_response();
 }
 
-struct MHD_Response *MHD_create_response_from_fd64(uint64_t size, int fd)
+static struct MHD_Response *fuzz_from_file(uint64_t size, int fd)
 {
     struct stat status;
 
@@ -101,8 +100,8 @@ struct MHD_Response *MHD_create_response_from_fd64(uint64_t size, int fd)
     return fuzz_response();
 }
 
-enum MHD_Result MHD_add_response_header(struct MHD_Response *response,
-                                        const char *header, const char *value)
+static enum MHD_Result fuzz_add_header(struct MHD_Response *response,
+                                       const char *header, const char *value)
 {
     (void)response;
     if (!*header || strpbrk(value, "\r\n"))
@@ -110,9 +109,9 @@ enum MHD_Result MHD_add_response_header(struct MHD_Response *response,
     return MHD_YES;
 }
 
-enum MHD_Result MHD_queue_response(struct MHD_Connection *connection,
-                                   unsigned status,
-                                   struct MHD_Response *response)
+static enum MHD_Result fuzz_queue(struct MHD_Connection *connection,
+                                  unsigned status,
+                                  struct MHD_Response *response)
 {
     (void)connection;
     (void)response;
@@ -122,9 +121,19 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *connection,
     return MHD_YES;
 }
 
-void MHD_destroy_response(struct MHD_Response *response)
+static void fuzz_destroy(struct MHD_Response *response)
 {
     (void)response;
+}
+
+static void fuzz_http(void)
+{
+    view_http.lookup_connection_value = fuzz_lookup;
+    view_http.create_response_from_buffer = fuzz_from_buffer;
+    view_http.create_response_from_fd64 = fuzz_from_file;
+    view_http.add_response_header = fuzz_add_header;
+    view_http.queue_response = fuzz_queue;
+    view_http.destroy_response = fuzz_destroy;
 }
 
 /* ---- What takes a child or a connection ---- */
@@ -148,12 +157,7 @@ view_result view_send_events(const struct view_request *request)
 
 /* ---- What only a child calls ---- */
 
-int runners_capture(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return 0;
-}
+const struct test_log_command runners_capture = {.name = "capture"};
 
 size_t capture_find_programs(struct listening_program **programs)
 {
@@ -220,6 +224,7 @@ static void fuzz_make_runs(void)
 
 static void fuzz_begin(void)
 {
+    fuzz_http();
     fuzz_make_runs();
     snprintf(fuzz.view.folder, sizeof(fuzz.view.folder), "%s/runs",
              fuzz_folder);

@@ -11,28 +11,47 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/machine/zstd.h"
 #include "harness/run/folder/compress.h"
-#include "harness/run/folder/gzip.h"
 #include "harness/run/folder/run_folder.h"
 #include "trace/base/file.h"
 
-enum { LEAST = 256 << 10 }; /* bytes: a smaller file is not worth the time */
+enum {
+    LEAST = 256 << 10, /* bytes: a smaller file is not worth the time */
+    BLOCK = 128 << 10, /* bytes that are read at once */
+    LEVEL = 1,         /* others take longer, and save little */
+};
 
-static int compress_to(const struct test_log_compressor *compressor, FILE *in,
-                       uint64_t size, const struct test_log_run *run,
+static bool copy(FILE *in, uint64_t size, FILE *out)
+{
+    static char bytes[BLOCK];
+    struct zstd_compressor *to = test_log_zstd_begin(LEVEL, size);
+    bool right = to;
+
+    while (right && !feof(in)) {
+        size_t got = fread(bytes, 1, sizeof(bytes), in);
+
+        right =
+            !ferror(in) && !test_log_zstd_put(to, bytes, got, feof(in), out);
+    }
+    test_log_zstd_end(to);
+    return right;
+}
+
+static int compress_to(FILE *in, uint64_t size, const struct test_log_run *run,
                        const char *name)
 {
     struct trace_file file;
     char compressed[PATH_MAX];
 
-    if (snprintf(compressed, sizeof(compressed), "%s%s", name,
-                 compressor->suffix) >= PATH_MAX) {
+    if (snprintf(compressed, sizeof(compressed), "%s" TEST_LOG_COMPRESSED,
+                 name) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
     if (test_log_create(run, compressed, &file))
         return -1;
-    if (compressor->copy(compressor->context, in, size, file.stream))
+    if (copy(in, size, file.stream))
         return trace_file_commit(&file) || test_log_remove(run, name) ? -1 : 0;
 
     int error = errno;
@@ -57,8 +76,8 @@ static bool is_at_rest(int fd)
 }
 
 /* Compresses the open recording that is called `name` in the run. */
-static int compress_open(const struct test_log_compressor *compressor, int fd,
-                         const struct test_log_run *run, const char *name)
+static int compress_open(int fd, const struct test_log_run *run,
+                         const char *name)
 {
     struct stat status;
     FILE *in;
@@ -73,7 +92,7 @@ static int compress_open(const struct test_log_compressor *compressor, int fd,
         close(fd);
         return -1;
     }
-    result = compress_to(compressor, in, (uint64_t)status.st_size, run, name);
+    result = compress_to(in, (uint64_t)status.st_size, run, name);
 
     int error = errno;
 
@@ -82,8 +101,7 @@ static int compress_open(const struct test_log_compressor *compressor, int fd,
     return result;
 }
 
-static int compress_in(const struct test_log_compressor *compressor,
-                       const struct test_log_run *run, const char *folder)
+static int compress_in(const struct test_log_run *run, const char *folder)
 {
     char name[PATH_MAX];
     int fd = -1;
@@ -91,39 +109,30 @@ static int compress_in(const struct test_log_compressor *compressor,
     if (folder &&
         snprintf(name, sizeof(name), "%s/recording", folder) < PATH_MAX)
         fd = test_log_open(run, name, O_RDONLY);
-    return fd < 0 ? 0 : compress_open(compressor, fd, run, name);
+    return fd < 0 ? 0 : compress_open(fd, run, name);
 }
 
-static int compress_result(const struct test_log_compressor *compressor,
-                           const struct test_log_run *run,
+static int compress_result(const struct test_log_run *run,
                            const struct test_log_result *result)
 {
-    int status = compress_in(compressor, run, result->folder);
+    int status = compress_in(run, result->folder);
 
     for (size_t i = 0; !status && i < result->earlier_count; i++)
-        status = compress_in(compressor, run, result->earlier[i].folder);
+        status = compress_in(run, result->earlier[i].folder);
     return status;
 }
 
-void test_log_compress(const struct test_log_run *run,
-                       const struct test_log_compressor *compressor)
+void test_log_compress(const struct test_log_run *run, int (*stopped)(void))
 {
     int status = 0;
 
+    if (!test_log_zstd_open())
+        return;
     for (size_t i = 0; !status && i < run->count; i++)
-        if (!compressor->stopped || !compressor->stopped())
-            status = compress_result(compressor, run, &run->results[i]);
+        if (!stopped || !stopped())
+            status = compress_result(run, &run->results[i]);
     if (status)
         test_log_notice(
             "cannot compress recordings: %s; they stay uncompressed",
             strerror(errno));
-}
-
-void test_log_compress_with_gzip(const struct test_log_run *run)
-{
-    static const struct test_log_compressor gzip = {.suffix = ".gz",
-                                                    .copy = test_log_gzip};
-
-    if (test_log_gzip_found())
-        test_log_compress(run, &gzip);
 }

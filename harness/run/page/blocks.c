@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/run/folder/gzip.h"
 #include "harness/run/page/blocks.h"
 
 /* ---- Without zlib: stored blocks (RFC 1951, 3.2.4) ---- */

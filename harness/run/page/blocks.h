@@ -25,6 +25,10 @@ int test_log_pack(struct test_log_packed *, const struct trace_text *block);
 /* test_log_store does the same without zlib. */
 int test_log_store(struct test_log_packed *, const struct trace_text *block);
 
+/* test_log_deflate compresses bytes in zlib's format and returns them, to be
+ * freed; NULL without memory or zlib. */
+void *test_log_deflate(const void *bytes, size_t size, size_t *deflated);
+
 /* test_log_page_element writes a block as an element with an id. It returns
  * false, and writes nothing, if there is not enough space left; `whole`: it is
  * written nevertheless. */

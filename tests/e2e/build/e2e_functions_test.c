@@ -300,7 +300,7 @@ Test(e2e_functions, reads_all_calls_of_a_compressed_recording)
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     e2e_run("CALLS=9000 ./calls_test --filter=calls/serves");
     e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/*/*")->out,
-                   "recording.gz\n");
+                   "recording.zst\n");
     e2e_expect_has(
         e2e_line(e2e_run("'" BUILD_DIR "/testlog' stat")->out, "  step"),
         " 9000 ");

@@ -52,21 +52,29 @@ Test(e2e_compressed, compresses_nothing_if_the_option_is_off)
     }
 }
 
-/* A single program does not depend on zstd. */
-Test(e2e_compressed, compresses_with_zlib_without_testlog_run)
+Test(e2e_compressed, compresses_without_testlog_run)
 {
     const char *large = e2e_program("large", E2E_TRACED);
 
     e2e_run(LARGE "'%s'", large);
-    cr_expect(e2e_exists(MUCH "recording.gz"));
+    cr_expect(e2e_exists(MUCH "recording.zst"));
     cr_expect_not(e2e_exists(MUCH "recording"));
     cr_expect(e2e_exists(TESTS "large.one_of_many[7]/recording"));
-    e2e_expect_is(
-        e2e_run("gunzip -c " MUCH "recording.gz | head -c 8 | wc -c")->out,
-        "8\n");
+    cr_expect_eq(
+        e2e_count(e2e_run(TESTLOG "log large/records_much --filter debug")->out,
+                  "event "),
+        LINES);
     e2e_run(LARGE "'%s' --trace-options=compress=0", large);
     cr_expect(e2e_exists(MUCH "recording"));
-    cr_expect_not(e2e_exists(MUCH "recording.gz"));
+    cr_expect_not(e2e_exists(MUCH "recording.zst"));
+}
+
+/* As versions before 0.3 left them. */
+static void run_gzip(void)
+{
+    e2e_run(LARGE "'%s' --trace-options=compress=0; gzip -1 " MUCH "recording",
+            e2e_program("large", E2E_TRACED));
+    cr_assert(e2e_exists(MUCH "recording.gz"));
 }
 
 Test(e2e_compressed, reads_recordings_of_zlib)
@@ -74,8 +82,7 @@ Test(e2e_compressed, reads_recordings_of_zlib)
     static const char *const names[] = {"large/records_much", MUCH,
                                         MUCH "recording", MUCH "recording.gz"};
 
-    e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
-    cr_assert(e2e_exists(MUCH "recording.gz"));
+    run_gzip();
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         cr_expect_eq(
             e2e_count(e2e_run(TESTLOG "log %s --filter debug", names[i])->out,
@@ -86,59 +93,98 @@ Test(e2e_compressed, reads_recordings_of_zlib)
                    "recording.gz: it is damaged or truncated\n");
 }
 
-/* ---- Without zlib ---- */
+/* ---- Without a library ---- */
 
-#define NO_ZLIB "LD_PRELOAD=\"$PWD/no_zlib.so\" "
+#define WITHOUT "LD_PRELOAD=\"$PWD/hides.so\" "
 
-/* Builds a library that hides zlib from programs that open it. */
-static void hide_zlib(void)
+/* Builds a library that hides another one from programs that open it. */
+static void hide(const char *library)
 {
     const struct e2e *made = e2e_run(
-        "cat >no_zlib.c <<'END'\n"
+        "cat >hides.c <<'END'\n"
         "#include <dlfcn.h>\n#include <string.h>\n"
         "void *dlopen(const char *name, int flags)\n"
         "{\n"
         "    void *(*next)(const char *, int) = dlsym(RTLD_NEXT, \"dlopen\");\n"
-        "    return name && strstr(name, \"libz.so\") ? 0 : next(name, "
-        "flags);\n"
+        "    return name && strstr(name, \"%s\") ? 0 : next(name, flags);\n"
         "}\nEND\n"
-        "cc -D_GNU_SOURCE -shared -fPIC -o no_zlib.so no_zlib.c");
+        "cc -D_GNU_SOURCE -shared -fPIC -o hides.so hides.c",
+        library);
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
     cr_assert_eq(made->code, 0, "%s", made->err);
 }
 
-Test(e2e_compressed, stores_recordings_uncompressed_without_zlib)
+Test(e2e_compressed, leaves_recordings_uncompressed_without_zstd)
 {
     const char *large = e2e_program("large", E2E_TRACED);
     const struct e2e *with, *without;
 
-    hide_zlib();
+    hide("libzstd.so");
     with = e2e_run(LARGE "'%s' --log-time=none", large);
-    cr_assert(e2e_exists(MUCH "recording.gz"));
-    without = e2e_run(LARGE NO_ZLIB "'%s' --log-time=none", large);
+    cr_assert(e2e_exists(MUCH "recording.zst"));
+    without = e2e_run(LARGE WITHOUT "'%s' --log-time=none", large);
     cr_expect_eq(without->code, with->code);
     e2e_expect_is(without->out, with->out);
-    e2e_expect_lacks(without->err, "libz");
+    e2e_expect_lacks(without->err, "zstd");
     cr_expect(e2e_exists(MUCH "recording"));
-    cr_expect_not(e2e_exists(MUCH "recording.gz"));
+    cr_expect_not(e2e_exists(MUCH "recording.zst"));
     cr_expect_eq(
-        e2e_count(e2e_run(NO_ZLIB TESTLOG "log --filter debug")->out, "event "),
+        e2e_count(e2e_run(WITHOUT TESTLOG "log --filter debug")->out, "event "),
         LINES);
+}
+
+static void expect_named(const char *library, const char *name,
+                         const char *reason)
+{
+    const struct e2e *result;
+
+    hide(library);
+    result = e2e_run(WITHOUT TESTLOG "log");
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "test 8");
+    cr_expect(!strncmp(result->err, "testlog: cannot read " MUCH "recording.",
+                       strlen("testlog: cannot read " MUCH "recording.")));
+    e2e_expect_has(result->err, name);
+    e2e_expect_has(result->err, reason);
+    cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
 }
 
 Test(e2e_compressed, names_zlib_if_a_recording_needs_it)
 {
-    const struct e2e *result;
+    run_gzip();
+    expect_named("libz.so", "recording.gz: ", "libz.so.1 is not installed\n");
+}
 
-    hide_zlib();
+Test(e2e_compressed, names_zstd_if_a_recording_needs_it)
+{
     e2e_run(LARGE "'%s'", e2e_program("large", E2E_TRACED));
-    result = e2e_run(NO_ZLIB TESTLOG "log");
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "test 8");
-    e2e_expect_is(result->err, "testlog: cannot read " MUCH
-                               "recording.gz: libz.so.1 is not installed\n");
+    expect_named("libzstd.so", "recording.zst: ",
+                 "libzstd.so.1 is missing; install the package libzstd1\n");
+}
+
+Test(e2e_compressed, commands_name_the_libraries_that_they_lack)
+{
+    static const char *const lines[][2] = {
+        {"view", "testlog: view: libmicrohttpd.so.12 is missing; install the "
+                 "package libmicrohttpd12\n"},
+        {"pack", "libarchive.so.13 is missing; install the package "
+                 "libarchive13\n"},
+        {"log some.tar.zst", "libarchive.so.13 is missing; install the package "
+                             "libarchive13\n"}};
+
+    e2e_run(LARGE "'%s'; " TESTLOG "pack -o some.tar.zst",
+            e2e_program("large", E2E_TRACED));
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        const struct e2e *result;
+
+        hide(i ? "libarchive" : "libmicrohttpd");
+        result = e2e_run(WITHOUT TESTLOG "%s", lines[i][0]);
+        cr_expect_neq(result->code, 0);
+        e2e_expect_has(result->err, lines[i][1]);
+        cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
+    }
 }
 
 /* ---- Killed midway ---- */

@@ -20,7 +20,7 @@ static void add_sender_of(const char *name, const char *test,
             "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}' "
             ">/dev/fd/$TESTLOG_RESULTS\n"
             "END\n"
-            "chmod +x %s; echo \"add_test(%s '" BUILD_DIR "/testlog-entry' "
+            "chmod +x %s; echo \"add_test(%s '" BUILD_DIR "/testlog' "
             "run --join=$PWD/runs $PWD/%s)\" | tr \"'\" '\"' "
             ">>CTestTestfile.cmake",
             name, test, outcome, name, name, name);

@@ -3,6 +3,7 @@
 
 #include "harness/machine/notice.h"
 #include "harness/options/options.h"
+#include "harness/run/folder/compress.h"
 #include "runners/runners.h"
 #include "runners/runs/find.h"
 
@@ -73,7 +74,7 @@ static void compress(void)
     struct test_log_run run = {.results = &result, .count = 1};
 
     run.path = strdup(test_path("."));
-    runners_compress(&run, NULL);
+    test_log_compress(&run, NULL);
     free(run.path);
 }
 

@@ -139,7 +139,8 @@ static void begin(void)
     cr_assert_eq(listen(listener, 100), 0);
     getsockname(listener, (struct sockaddr *)&address, &size);
     cr_assert(view_begin_renderings(&view));
-    view.daemon = MHD_start_daemon(
+    cr_assert(view_http_open());
+    view.daemon = view_http.start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request,
         &view, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, &view, MHD_OPTION_END);
@@ -149,8 +150,8 @@ static void begin(void)
 static void end(void)
 {
     view_end_renderings(&view);
-    MHD_run(view.daemon);
-    MHD_stop_daemon(view.daemon);
+    view_http.run(view.daemon);
+    view_http.stop_daemon(view.daemon);
     fclose(test_log_out);
     free(notices);
 }
@@ -173,7 +174,7 @@ static int ask(const char *path)
 
 static void serve(void)
 {
-    MHD_run(view.daemon);
+    view_http.run(view.daemon);
     view_look_at_renderings(&view);
     cr_assert_leq(view.rendering, VIEW_RENDERINGS_MOST);
 }
