@@ -1,5 +1,11 @@
 # tests.mk: the project's own test programs, and what they load and run.
 
+deps-cupti: ## download older versions of NVIDIA's libcupti, for tests: 33 MB
+	@./.ci/deps-cupti build/cupti
+
+deps-opencl: ## install PoCL, an OpenCL device that is the processor: 255 MB
+	@./.ci/deps ocl-icd-libopencl1 pocl-opencl-icd opencl-c-headers
+
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c sampled.c \
     calls.c chrome.c page.c view_server.c)
 NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
@@ -215,7 +221,7 @@ soak: $(TESTLOG) $(filter $(B)/tests/soak_%,$(ALL_TESTS)) ## extreme loads, faul
 	SOAK=1 SOAK_SEED=$$seed; export SOAK SOAK_SEED; \
 	exec env $(call RUN,$(filter $(B)/tests/soak_%,$(ALL_TESTS)))
 
-fuzz: $(STAGED) $(PAGE_C) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
+fuzz: $(STAGED) $(PAGES_C) ## random filters, recordings, formats; FUZZ_SECONDS=600 each
 	@FUZZ_CC='$(FUZZ_CC)' FUZZ_SECONDS='$(FUZZ_SECONDS)' INCLUDE='$(L)/include' \
 	    PCRE2_LIBS='$(PCRE2_LIBS)' tests/fuzz/fuzz.sh build/fuzz
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/machine/zstd.h"
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 /* Of zstd.h. */
 enum {

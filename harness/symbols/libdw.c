@@ -1,7 +1,7 @@
 /* libdw.c: opens elfutils' libdw. */
 #include "libdw.h"
 
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 struct test_log_libdw test_log_dw;
 

@@ -18,7 +18,7 @@
 #include "harness/run/folder/scratch.h"
 #include "log/devices/device_summary.h"
 #include "trace/base/file.h"
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 #include "trace/read/reader.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "runners/runs/gunzip.h"
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 /* X(result, name, arguments), of zlib.h, "gzip File Access Functions" */
 #define FUNCTIONS(X)                                                           \

@@ -1,7 +1,7 @@
 /* view_http.c: opens libmicrohttpd. */
 #include "harness/machine/notice.h"
 #include "runners/view/view.h"
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 struct view_http view_http;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "harness/run/page/blocks.h"
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 /* X(result, name, arguments), of zlib.h, "Utility Functions" */
 #define FUNCTIONS(X)                                                           \

@@ -477,7 +477,7 @@ Test(e2e_link, make_supports_spaces_in_folder_names)
 {
     e2e_expect_code(
         e2e_run("mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace "
-                "log harness examples tests \"$OLDPWD/a b\") && "
+                "log harness runners examples tests \"$OLDPWD/a b\") && "
                 "make -s -C 'a b' B=built built/trace/base/text.o",
                 SOURCE_DIR),
         0);

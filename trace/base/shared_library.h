@@ -1,7 +1,7 @@
-/* library.h: opens shared libraries when they are needed, so that programs do
- * not depend on them. Private. */
-#ifndef TRACE_LIBRARY_H
-#define TRACE_LIBRARY_H
+/* shared_library.h: opens shared libraries when they are needed, so that
+ * programs do not depend on them. Private. */
+#ifndef TRACE_SHARED_LIBRARY_H
+#define TRACE_SHARED_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

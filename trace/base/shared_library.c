@@ -1,7 +1,7 @@
-/* library.c: opens shared libraries when they are needed. */
+/* shared_library.c: opens shared libraries when they are needed. */
 #include <dlfcn.h>
 
-#include "trace/base/library.h"
+#include "trace/base/shared_library.h"
 
 /* POSIX guarantees that a function's pointer has the form of dlsym's. */
 bool trace_library_open(struct trace_library *library, const char *const *names,
