@@ -11,6 +11,9 @@
 #include "harness/symbols/symbols.h"
 #include "runners.h"
 
+/* A new command is a file in runners/commands/, a row here and a page. It finds
+ * runs with runners_run_of or runners_find_run, because they may be packs, and
+ * opens recordings with runners_open, because they may be compressed. */
 static const struct test_log_command *const commands[] = {
     &runners_run,        &runners_record, &runners_capture,
     &runners_import,     &runners_log,    &runners_export,

@@ -108,7 +108,9 @@ struct trace_backend;
 struct trace_profiler; /* profiler.h */
 
 /* Functions that the recording offers to a back end, so that a shared object
- * that was loaded into the process can call them. */
+ * that was loaded into the process can call them. Annotations of another
+ * library, such as NVTX's, become calls of push, start, end and mark, with call
+ * sites of trace_site_find; bound what a program can make you keep. */
 struct trace_device_host {
     char magic[16];
     uint32_t version; /* TRACE_DEVICE_VERSION */

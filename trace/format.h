@@ -130,7 +130,9 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
     return TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
 }
 
-/* X(NAME, number, meaning of `end`, meaning of `span`, values) */
+/* X(NAME, number, meaning of `end`, meaning of `span`, values); a new kind also
+ * needs a case in `describe` (entry.c). Readers skip kinds that they do not
+ * know. */
 #define TRACE_KINDS(X)                                                         \
     X(THREAD, 1, "pid << 32 | tid", "span it was forked in",                   \
       "name, then the places of spans inherited by a fork")                    \

@@ -524,7 +524,11 @@ static bool read_show_config(struct test_log_reader *reader)
 
 #define WORD(id, text) text "|"
 
-/* Later rows beat earlier ones, and flags beat variables. */
+/* A new flag is a row here, and an item in testlog-flags.7: reading, --help,
+ * completion, testlog.conf, and what testlog run, record and capture do with it
+ * come from the row. A bad value prints one line that says what to write.
+ *
+ * Later rows beat earlier ones, and flags beat variables. */
 static const struct test_log_flag rows[] = {
     {.group = "Which tests run"},
     {NULL, "TESTBRIDGE_TEST_ONLY", "PATTERN", NULL, read_pattern,

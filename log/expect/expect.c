@@ -1,4 +1,6 @@
-/* expect.c: judges expectations of a test about its own records. */
+/* expect.c: judges expectations of a test about its own records. A new one is a
+ * row in LOG_EXPECTATIONS, a case in is_right, a macro in test_log.h, and lines
+ * in tests/programs/expecting.c. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

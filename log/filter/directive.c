@@ -8,7 +8,8 @@
  * A directive that does not begin with one of ! ^ ~ { / is parsed as
  * EnvFilter's state machine parses it. The exceptions: white space around
  * tokens is allowed, commas in braces belong to the fields, and a value in
- * quotes may contain any character.
+ * quotes may contain any character. A new form begins with a character that
+ * EnvFilter rejects, and keeps the answers of tests/cases/filter.
  */
 #include <stdarg.h>
 #include <stdlib.h>

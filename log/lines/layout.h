@@ -1,4 +1,9 @@
-/* layout.h: what the layouts of lines share. Private. */
+/* layout.h: what the layouts of lines share. Private.
+ *
+ * A new layout is a file layout_NAME.c with a function like log_full, a row in
+ * LOG_FORMATS (log.h), from which the flag, its help and completion come, and
+ * the word in testlog-flags.7. One that tracing-subscriber has also gets golden
+ * files in tests/cases/formats/. */
 #ifndef LOG_LAYOUT_H
 #define LOG_LAYOUT_H
 

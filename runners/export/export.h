@@ -7,8 +7,9 @@
 
 struct test_log_run;
 
-/* X(format, flag, argument, what it is): write_<format> in export.c writes it.
- */
+/* X(format, flag, argument, what it is): write_<format> in export.c writes it,
+ * from entries that trace_reader_next reads, and in constant memory. A new
+ * format also needs an item in testlog-export.1 and a line in fuzz_reader.c. */
 #define RUNNERS_EXPORT_SOURCES "[spans|samples|"
 #define RUNNERS_EXPORT_FORMATS(X)                                              \
     X(chrome, "chrome", NULL, "Chrome's trace event format (default)")         \

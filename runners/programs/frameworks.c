@@ -7,7 +7,12 @@
 #include "harness/machine/preflight.h"
 #include "linked_file.h"
 
-/* A framework that is linked statically leaves its help or the names of its
+/* A new framework is a row; functions in read_report.c, if its report has none
+ * of the forms there; variables that would change what is read, in
+ * framework_variables.c; a program in tests/programs/frameworks/, and an
+ * adapter with the eight tests in examples/frameworks/.
+ *
+ * A framework that is linked statically leaves its help or the names of its
  * variables in the program. Rows without either are never found in a file. */
 static const struct framework frameworks[] = {
     {

@@ -4,7 +4,11 @@
 #include "runners/runs/run_json.h"
 #include "stat.h"
 
-/* The name comes last, because it may be long. */
+/* X(title, key, kind, value of a struct sum), from which text, CSV and JSON
+ * come; table_printer.h lists the kinds, sums_by_name.c fills the sums, and
+ * testlog-stat.1 describes the columns.
+ *
+ * The name comes last, because it may be long. */
 #define SPAN_COLUMNS(X)                                                        \
     X("Count", "count", COUNT, durations->count)                               \
     X("Total", "total_ns", TIME, durations->total)                             \

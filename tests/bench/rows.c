@@ -1,4 +1,8 @@
-/* rows.c: the rows to measure and their budgets. */
+/* rows.c: the rows to measure and their budgets. A new one is a function that
+ * takes the number of repetitions and returns ns, and a row. Another tracer is
+ * a program that works as peers/peer.h describes, a rule in bench.mk, a line in
+ * peers/installed, and its packages in BENCH_DEPS. Under CALLGRIND=1, our rows
+ * pay for clock_gettime, because valgrind has no invariant clock. */
 #include "bench.h"
 
 enum {

@@ -9,6 +9,8 @@ import json
 import statistics
 import sys
 
+# A new question for a GPU is a row here or in CRITERIA, and the commands in run.sh that
+# answer it.
 QUESTIONS = {
     1: "Does CUPTI start within InitializeInjection in a test's process; is "
        "the variable honoured if it is set within the process, before cuInit?",

@@ -11,7 +11,8 @@
 #include "trace/recording.h"
 
 /* X(key, default, ...): the rest are members of struct trace_profiler_option.
- */
+ * A new option needs no more than a row, and a line in testlog-gpu.7, or in
+ * testlog-flags.7 if it is about the host. */
 #define TRACE_PROFILER_OPTIONS(X)                                              \
     X(host_tracer_level, TRACE_HOST_LEVEL_UNSET, .most = 3,                    \
       .help = "records nothing, info, debug or trace of the host")             \

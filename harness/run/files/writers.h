@@ -71,7 +71,9 @@ const char *test_log_loss_word(enum trace_loss);
 
 /* ---- report_files.c ---- */
 
-/* X(NAME, word in flags, what writes it at the end of the run) */
+/* X(NAME, word in flags, what writes it at the end of the run); a new report is
+ * a row and such a function, which passes text from tests through
+ * test_log_sanitize. */
 #define TEST_LOG_REPORTS(X)                                                    \
     X(TAP, "tap", test_log_put_tap)                                            \
     X(JUNIT, "junit", test_log_put_junit)                                      \

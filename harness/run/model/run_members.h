@@ -4,7 +4,8 @@
  * X(kind, member, field) is a member with the value of one field. W(kind,
  * member) has the values of several fields. D(kind, member) is derived from
  * them, and not read. A kind is written by its put_KIND in run_json.c, and read
- * by its read_KIND in read_run_json.c.
+ * by its read_KIND in read_run_json.c. A new member is a field of its struct in
+ * model.h, a row, and a line in testlog-files.7; merged runs have it, too.
  */
 #ifndef TESTLOG_RUN_MEMBERS_H
 #define TESTLOG_RUN_MEMBERS_H

@@ -331,7 +331,10 @@ static void compile_snippets(const char *compiler, int language,
 }
 
 /* What gets one error that says what to write, in a function of int x, struct s
- * s and const char *text. */
+ * s and const char *text. A new macro has NAME_1, which records, NAME_0, which
+ * only checks types, and NAME_no, which rejects a word that is no level;
+ * TRACE_USE_ chooses, TRACE_ASSERT_ explains. Its lines in tests/programs/
+ * library.c and library_cxx.cpp must leave no code. */
 static const struct {
     const char *text, *advice;
 } explained[] = {

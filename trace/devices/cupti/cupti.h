@@ -21,7 +21,10 @@
 
 /* ---- Facts ---- */
 
-/* X(NAME, number, required, word): the kinds of records that are enabled. */
+/* X(NAME, number, required, word): the kinds of records that are enabled. A new
+ * one also has fields in CUPTI_FIELDS; its start and end in `commons` and a
+ * function in `builds` (activity.c); records in tests/playback/generate.py, and
+ * their meaning, with its own offsets, in oracle.py. */
 #define CUPTI_KINDS(X)                                                         \
     X(CONCURRENT_KERNEL, 10, true, "kernel")                                   \
     X(RUNTIME, 5, true, "runtime")                                             \
