@@ -52,8 +52,9 @@ char **runners_launch_argv(const struct programs *programs,
     char **flags =
         program->lacks_testlog ? program->flags.arguments : programs->flags;
     size_t flag_count = program->lacks_testlog ? program->flags.argument_count
-                        : program->framework   ? 0
-                                               : (size_t)programs->flag_count;
+                        : !runners_can(program, PROGRAM_CAN(FLAGS))
+                            ? 0
+                            : (size_t)programs->flag_count;
     char **of_ctest = runners_ctest_argv(program, &count);
     char **argv = calloc(before + count + flag_count + 2, sizeof(*argv));
 
@@ -92,6 +93,7 @@ static int add_test(struct list *list, const struct program *program,
         free(one.name);
         return -1;
     }
+    one.kind = runners_kind_of(&one);
     list->all[list->count++] = one;
     return 0;
 }

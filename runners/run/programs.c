@@ -190,7 +190,6 @@ static int take_framework(const struct programs *programs,
         return failed ? -1 : 0;
     free(program->preload);
     program->preload = NULL;
-    program->child.foreign = true;
     return 0;
 }
 
@@ -207,12 +206,13 @@ int runners_programs_find_frameworks(struct programs *programs,
 
         if (!programs->launcher_count) /* ranks of MPI are Criterion's only */
             status = take_framework(programs, program, options, argv);
+        program->kind = runners_kind_of(program);
+        program->child.foreign = !runners_can(program, PROGRAM_CAN(ANSWER));
         if (status || program->framework)
             continue;
-        program->is_script = !program->file.is_program;
         if (program->file.has_criterion)
             status = take_criterion(programs, program, argv);
-        else if (program->is_script)
+        else if (runners_can(program, PROGRAM_CAN(HIDE)))
             status = find_own_flag(program, argv);
     }
     return status;

@@ -46,7 +46,7 @@ static void suggest(const struct programs *programs)
     test_log_session_export(&(struct test_log_session){
         .suggest = "1", .nested = test_log_session()->nested});
     for (size_t i = 0; i < programs->count; i++)
-        if (!programs->all[i].framework)
+        if (runners_can(&programs->all[i], PROGRAM_CAN(SUGGEST)))
             run_program(programs, &programs->all[i]);
 }
 
@@ -58,7 +58,7 @@ static int run_apart(const struct programs *programs)
     for (size_t i = 0; i < programs->count && !runners_interrupted(); i++) {
         const struct program *program = &programs->all[i];
 
-        if (program->framework) {
+        if (!runners_can(program, PROGRAM_CAN(FLAGS))) {
             runners_framework_print_list(program->framework);
             code = runners_worse(code, TEST_LOG_EXIT_PASSED);
             continue;
@@ -147,23 +147,16 @@ static char *command_of(const struct programs *programs,
     return text.data;
 }
 
-/* Whether a command can run one test of a program. */
-static bool runs_single_tests(const struct program *program)
-{
-    return program->framework ? runners_framework_is_known(program->framework)
-                              : !program->flagless;
-}
-
 /* The command that runs tests of a program, quoted for a shell; NULL: it takes
  * no names of tests. */
 static char *quoted(const struct programs *programs,
                     const struct program *program)
 {
     bool by_run = program->test || program->preload || program->ctest ||
-                  program->framework;
+                  !runners_can(program, PROGRAM_CAN(FLAGS));
     struct trace_text text = {0};
 
-    if (!runs_single_tests(program))
+    if (!runners_runs_single_tests(program))
         return NULL;
     if (by_run) {
         test_log_add_word(&text, program_invocation_name);
@@ -184,8 +177,8 @@ static char *debugged(const struct programs *programs,
                       const struct test_log_result *result)
 {
     for (size_t i = 0; result && i < programs->count; i++)
-        if (programs->all[i].folder && !programs->all[i].test &&
-            !programs->all[i].framework &&
+        if (programs->all[i].folder &&
+            runners_can(&programs->all[i], PROGRAM_CAN(DEBUG)) &&
             !strcmp(programs->all[i].folder, result->program))
             return quoted(programs, &programs->all[i]);
     return NULL;
@@ -209,8 +202,8 @@ static bool has_unnamed_failure(const struct test_log_run *run,
     for (size_t i = 0; i < programs->count; i++) {
         const struct program *program = &programs->all[i];
 
-        for (size_t n = 0; n < program->count && !runs_single_tests(program);
-             n++)
+        for (size_t n = 0;
+             n < program->count && !runners_runs_single_tests(program); n++)
             if (test_log_failed(&run->results[program->from + n]))
                 return true;
     }
@@ -245,7 +238,7 @@ static void finish(struct test_log_run *run, const struct programs *programs,
         all[i] = (struct test_log_page_program){
             .folder = programs->all[i].folder,
             .command = quoted(programs, &programs->all[i]),
-            .foreign = programs->all[i].framework};
+            .foreign = !runners_can(&programs->all[i], PROGRAM_CAN(FLAGS))};
     test_log_run_finish(
         run,
         &(struct test_log_finish){

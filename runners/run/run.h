@@ -212,6 +212,31 @@ enum program_state {
     PROGRAM_ENDED,
 };
 
+/* X(NAME): what programs of a kind can do, or are. */
+#define PROGRAM_CANS(X)                                                        \
+    X(FLAGS)   /* they take our flags */                                       \
+    X(CHOOSE)  /* we can run single tests of them */                           \
+    X(DEBUG)   /* --debug-failed */                                            \
+    X(SUGGEST) /* they name the test that was probably meant */                \
+    X(SHARE)   /* processes of a ctest may share their folder */               \
+    X(ANSWER)  /* SIGUSR1 */                                                   \
+    X(HIDE)    /* scripts: they may start any program */                       \
+    X(EXIT)    /* each is one test, of which the exit code tells */
+
+enum program_can {
+#define X(name) PROGRAM_##name,
+    PROGRAM_CANS(X)
+#undef X
+};
+
+#define PROGRAM_CAN(name) (1u << PROGRAM_##name)
+
+/* What a program is. What stands before it, such as a launcher or ctest, is a
+ * matter of its own. */
+struct program_kind {
+    unsigned can; /* PROGRAM_CAN of each */
+};
+
 struct program {
     char *path;
     char *name;    /* of all its files and results: "name", "name~2" */
@@ -233,12 +258,12 @@ struct program {
     size_t from, count;                  /* its results in the run */
     bool empty;                          /* it has no tests */
     bool flagless;                       /* it takes none of our flags */
+    const struct program_kind *kind;     /* NULL: not known yet */
     struct framework_program *framework; /* NULL: it uses Criterion */
     struct program_file file;
     bool lacks_testlog;           /* though it uses Criterion: */
     struct framework_start flags; /* it gets those that Criterion has, too */
     const char *own_flag;         /* a flag that Criterion lacks; NULL: none */
-    bool is_script;               /* its file does not tell what it is */
     size_t refusal;               /* bytes of Criterion's usage that it wrote */
     bool annotated;               /* its tests capture their own output */
     struct child child;
@@ -293,6 +318,15 @@ size_t runners_programs_in(const struct programs *, enum program_state);
 /* runners_programs_argv returns the arguments that a program is started with,
  * to be freed; NULL without memory. */
 char **runners_programs_argv(const struct programs *, char *path);
+
+/* ---- kinds.c ---- */
+
+/* runners_kind_of finds what a program is, once its framework is known.
+ * runners_can tells whether it can do PROGRAM_CAN of something;
+ * runners_runs_single_tests, whether a command can run one test of it. */
+const struct program_kind *runners_kind_of(const struct program *);
+bool runners_can(const struct program *, unsigned what);
+bool runners_runs_single_tests(const struct program *);
 
 /* ---- pass_durations.c ---- */
 

@@ -164,9 +164,9 @@ static void export_session(const struct schedule *schedule,
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
-        .joined = program->framework
-                      ? NULL
-                      : text_of(schedule->joined, joined, sizeof(joined)),
+        .joined = runners_can(program, PROGRAM_CAN(SHARE))
+                      ? text_of(schedule->joined, joined, sizeof(joined))
+                      : NULL,
         .test = program->test,
         .start = start,
         .run = schedule->run->scratch ? schedule->run->path : NULL,
@@ -232,13 +232,6 @@ static bool is_beside(const struct schedule *schedule,
     return !schedule->in_turn && !program->serial;
 }
 
-/* Whether the program itself is a test, without a framework. */
-static bool is_one_test(const struct program *program)
-{
-    return program->framework &&
-           !runners_framework_is_known(program->framework);
-}
-
 static bool writes_junit(const struct test_log_options *options)
 {
     for (size_t i = 0; i < options->output.report_count; i++)
@@ -255,7 +248,8 @@ static void copy_output(const struct schedule *schedule,
     char name[PATH_MAX];
     int file = -1;
 
-    if (is_one_test(program) && output->from[0] && program->folder &&
+    if (runners_can(program, PROGRAM_CAN(EXIT)) && output->from[0] &&
+        program->folder &&
         snprintf(name, sizeof(name), "tests/%s/output.txt", program->folder) <
             PATH_MAX &&
         !test_log_make_program_folder(schedule->run, program->folder))
@@ -271,10 +265,12 @@ static bool capture(const struct schedule *schedule, struct program *program,
     struct output *output = &program->child.output;
     bool reads =
         program->framework && runners_framework_prints(program->framework);
-    bool may_refuse = program->is_script && program->own_flag;
+    bool may_refuse =
+        runners_can(program, PROGRAM_CAN(HIDE)) && program->own_flag;
 
     if (!beside && !reads && !may_refuse &&
-        !(is_one_test(program) && writes_junit(schedule->options)))
+        !(runners_can(program, PROGRAM_CAN(EXIT)) &&
+          writes_junit(schedule->options)))
         return true;
     if (runners_output_begin(output, reads && runners_framework_prints_reasons(
                                                   program->framework)))
@@ -295,7 +291,8 @@ static bool capture(const struct schedule *schedule, struct program *program,
 static char *name_folder(const struct schedule *schedule,
                          const struct program *program)
 {
-    if (program->test || (schedule->joined && !program->framework))
+    if (program->test ||
+        (schedule->joined && runners_can(program, PROGRAM_CAN(SHARE))))
         return strdup(program->name);
     return test_log_program_folder(schedule->run, program->name);
 }
@@ -397,7 +394,8 @@ static enum told merge(struct schedule *schedule, struct program *program,
         told = runners_merge(run, folder, &program->child.handover,
                              &schedule->first);
     if (told != TOLD_ALL &&
-        test_log_judge_program(run, folder, program->from, !program->framework))
+        test_log_judge_program(run, folder, program->from,
+                               runners_can(program, PROGRAM_CAN(FLAGS))))
         run->flagless = true;
     program->annotated = run->annotated;
     program->flagless = run->flagless;
@@ -469,7 +467,8 @@ static void explain_code(const struct schedule *schedule,
 {
     bool none = code == TEST_LOG_EXIT_NO_TEST;
 
-    if (told || !program->is_script || (!none && code != TEST_LOG_EXIT_USAGE) ||
+    if (told || !runners_can(program, PROGRAM_CAN(HIDE)) ||
+        (!none && code != TEST_LOG_EXIT_USAGE) ||
         (none && (test_log_options_select(schedule->options) ||
                   schedule->options->failed || schedule->options->shard.total)))
         return;
@@ -515,7 +514,7 @@ static void end(struct schedule *schedule, struct program *program)
                      .began = test_log_run_time(run) - took,
                      .duration = took,
                      .own_flag = program->own_flag,
-                     .is_script = program->is_script,
+                     .is_script = runners_can(program, PROGRAM_CAN(HIDE)),
                      .has_refused = runners_refusal_is_whole(program->refusal),
                      .has_output = child->output.copied > 0,
                  });

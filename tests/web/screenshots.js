@@ -14,7 +14,7 @@ const VIEWS = {
     tables: 'view=tables', facts: 'view=facts',
 };
 
-// The runner wrote these reports of the examples; README shows one of the pictures.
+// The runner wrote these reports of the examples; README shows one picture.
 const REAL_VIEWS = {
     overview: '',
     timeline: 'view=timeline&test=pool/shares_a_store_between_threads',

@@ -274,3 +274,49 @@ Test(e2e_frameworks, a_crash_has_a_stack)
                         "list");
     e2e_expect_has(e2e_read("%s", stacks), "\teight_crash\t");
 }
+
+/* ---- One more framework ---- */
+
+/* Links testlog again, with a row for a stub before the first one. */
+#define WITH_ROW                                                               \
+    "sed 's|^static const struct framework frameworks.. = {|&\\n"              \
+    "    {.name = \"stub\", .title = \"Stub\", .marker = \"STUB_FRAMEWORK:\"," \
+    " .report = {\"--xml=%%s/report.xml\"}, .list = {\"--list\"},"             \
+    " .chosen = {\"--only=%%s\"}, .form = FRAMEWORK_LIST_NAMES,"               \
+    " .choice = FRAMEWORK_EACH},|' " SOURCE_DIR                                \
+    "/runners/programs/frameworks.c >frameworks.c && "                         \
+    "cc -w " SANITIZE_FLAGS " -D_GNU_SOURCE -DTRACE_BUILD -I" SOURCE_DIR       \
+    " -I" SOURCE_DIR "/runners/programs -I" BUILD_DIR                          \
+    "/include -c frameworks.c && "                                             \
+    "cc " SANITIZE_FLAGS " -o testlog frameworks.o $(cd " SOURCE_DIR           \
+    " && find runners -name '*.c' ! -path '*/stacks/*' ! -name frameworks.c "  \
+    "! -name no_view.c | sed 's|^|" BUILD_DIR "/|; s|c$|o|') "                 \
+    "$(ls " BUILD_DIR "/harness/run/page/*_page.o | grep -v index) " BUILD_DIR \
+    "/libtestlog.a -lpcre2-8 -lcjson -lm -lpthread"
+
+Test(e2e_frameworks, one_more_needs_a_row)
+{
+    const struct e2e *result;
+
+    e2e_expect_code(e2e_run(WITH_ROW), 0);
+    e2e_expect_code(
+        e2e_run("cc -o stub " SOURCE_DIR "/tests/cases/frameworks/stub.c"), 0);
+    result = e2e_run("./testlog run ./stub");
+    e2e_expect_code(result, 1);
+    e2e_expect_closing(result, "1 passed, 1 failed, 0 skipped");
+    e2e_expect_has(result->err, "stub.c:7: stub/fails: failed: on purpose\n");
+    e2e_expect_has(outcomes(), "passed stub/passes\n");
+    e2e_expect_closing(e2e_run("./testlog run --failed ./stub"),
+                       "0 passed, 1 failed, 0 skipped");
+    e2e_expect_closing(e2e_run("./testlog run ./stub -- pass"),
+                       "1 passed, 0 failed, 0 skipped");
+    e2e_expect_has(e2e_run("./testlog run --list=json ./stub")->out,
+                   "\"stub/passes\"");
+    e2e_expect_has(e2e_run("./testlog run --fail-leaky ./stub")->err,
+                   "cannot take --fail-leaky, because it uses Stub; ");
+    e2e_run("printf '#!/bin/sh\nexec ./stub \"$@\"\n' >script; "
+            "chmod +x script; "
+            "printf '[program script]\nkind = stub\n' >testlog.conf");
+    e2e_expect_closing(e2e_run("./testlog run ./script"),
+                       "1 passed, 1 failed, 0 skipped");
+}

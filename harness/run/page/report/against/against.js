@@ -1,8 +1,8 @@
 // against.js: opens the page that compares two runs.
 const against = (() => {
     const { make } = dom;
-    // A new part is a row; runners/against/ writes its data, and against_sample.js
-    // makes pages for its test.
+    // A new part is a row; runners/against/ writes its data, and
+    // against_sample.js makes pages for its test.
     const PARTS = { pairs, names, difference };
 
     function notice(...content) {
