@@ -7,7 +7,7 @@
 #include "harness/options/flags.h"
 
 extern const struct test_log_command runners_run, runners_record,
-    runners_capture, runners_import, runners_log, runners_export,
+    runners_capture, runners_import, runners_log, runners_show, runners_export,
     runners_report, runners_stat, runners_list, runners_flaky, runners_diff,
     runners_bisect, runners_merge_runs, runners_view, runners_clean,
     runners_pack, runners_filter;

@@ -15,12 +15,25 @@
  * runs with runners_run_of or runners_find_run, because they may be packs, and
  * opens recordings with runners_open, because they may be compressed. */
 static const struct test_log_command *const commands[] = {
-    &runners_run,        &runners_record, &runners_capture,
-    &runners_import,     &runners_log,    &runners_export,
-    &runners_report,     &runners_stat,   &runners_list,
-    &runners_flaky,      &runners_diff,   &runners_bisect,
-    &runners_merge_runs, &runners_view,   &runners_clean,
-    &runners_pack,       &runners_filter, NULL,
+    &runners_run,
+    &runners_record,
+    &runners_capture,
+    &runners_import,
+    &runners_log,
+    &runners_show,
+    &runners_export,
+    &runners_report,
+    &runners_stat,
+    &runners_list,
+    &runners_flaky,
+    &runners_diff,
+    &runners_bisect,
+    &runners_merge_runs,
+    &runners_view,
+    &runners_clean,
+    &runners_pack,
+    &runners_filter,
+    NULL,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) - 1 };

@@ -57,6 +57,7 @@ struct test_log_flag {
     bool chooses;   /* it chooses tests */
     bool records;   /* testlog record takes it, too */
     bool captures;  /* testlog capture takes it, too */
+    bool shows;     /* testlog show does */
 };
 
 /* A subcommand of testlog, or a test program. */

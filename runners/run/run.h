@@ -319,7 +319,7 @@ size_t runners_programs_in(const struct programs *, enum program_state);
  * to be freed; NULL without memory. */
 char **runners_programs_argv(const struct programs *, char *path);
 
-/* ---- kinds.c ---- */
+/* ---- program_kinds.c ---- */
 
 /* runners_kind_of finds what a program is, once its framework is known.
  * runners_can tells whether it can do PROGRAM_CAN of something;

@@ -45,6 +45,7 @@ void test_log_take_try(struct test_log_result *result, size_t number)
     result->began = before->began;
     result->duration = before->duration;
     result->source = before->source;
+    result->folder = before->folder;
 }
 
 /* ---- Workers ---- */

@@ -405,11 +405,12 @@ static void put_recording(struct block *block)
         put_open_spans(block, reader);
     if (reader)
         put_gpu_summary(block, reader);
-    if (reader && block->begun &&
+    if (reader && block->begun && !block->output->vanishes &&
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n",
                 test_log_shown_path(path, buffer));
-    if (reader && test_log_outcome_bad(result->outcome))
+    if (reader && test_log_outcome_bad(result->outcome) &&
+        !block->output->vanishes)
         put_page(block);
     trace_reader_close(reader);
     log_filter_free(filter);

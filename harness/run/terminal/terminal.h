@@ -18,6 +18,7 @@ struct test_log_output {
     uint64_t slow;         /* ns; longer tests are listed; 0: none */
     size_t durations;      /* how many of the slowest tests are listed */
     size_t fail_log;       /* hidden lines that a failed test's block shows */
+    bool vanishes;         /* the run's files go when we end: name none */
     struct test_log_report *reports; /* of --report */
     size_t report_count, report_capacity;
 };

@@ -233,6 +233,7 @@ static const struct {
     {"runners/testlog-record.1", "record"},
     {"runners/testlog-capture.1", "capture"},
     {"runners/testlog-log.1", "log"},
+    {"runners/testlog-show.1", "show"},
     {"runners/testlog-export.1", "export"},
     {"runners/testlog-import.1", "import"},
     {"runners/testlog-report.1", "report"},
@@ -795,7 +796,7 @@ static const struct {
     const char *line, *offers;
 } completions[] = {
     {"testlog ",
-     "run record capture import log export report stat list flaky diff "
+     "run record capture import log show export report stat list flaky diff "
      "bisect merge view clean pack "
      "filter --help --version "},
     {"testlog rec", "record "},

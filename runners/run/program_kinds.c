@@ -1,4 +1,4 @@
-/* kinds.c: what a program is, and what it can do because of that. */
+/* program_kinds.c: what a program is, and what it can do because of that. */
 #include "run.h"
 
 #define BIT(name) PROGRAM_CAN(name)
