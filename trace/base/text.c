@@ -185,23 +185,29 @@ bool trace_same_bytes(const char *a, const char *b, size_t size)
 
 size_t trace_distance(const char *a, size_t m, const char *b, size_t n)
 {
-    size_t row[64];
+    size_t rows[3][64], *row = rows[0], *last = rows[1], *before = rows[2];
 
-    if (n >= sizeof(row) / sizeof(*row))
+    if (n >= sizeof(rows[0]) / sizeof(rows[0][0]))
         return SIZE_MAX;
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; i <= m; i++) {
-        size_t corner = row[0];
+        size_t *oldest = before;
 
+        before = last;
+        last = row;
+        row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
+            size_t least = last[j] < row[j - 1] ? last[j] + 1 : row[j - 1] + 1;
             size_t changed =
-                corner + !trace_same_bytes(a + i - 1, b + j - 1, 1);
-            size_t least = row[j] < row[j - 1] ? row[j] : row[j - 1];
+                last[j - 1] + !trace_same_bytes(a + i - 1, b + j - 1, 1);
 
-            corner = row[j];
-            row[j] = changed < least + 1 ? changed : least + 1;
+            row[j] = changed < least ? changed : least;
+            if (i > 1 && j > 1 && before[j - 2] + 1 < row[j] &&
+                trace_same_bytes(a + i - 1, b + j - 2, 1) &&
+                trace_same_bytes(a + i - 2, b + j - 1, 1))
+                row[j] = before[j - 2] + 1;
         }
     }
     return row[n];

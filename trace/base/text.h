@@ -66,8 +66,9 @@ void trace_json_member(struct trace_text *, const char *name,
                        const char *value);
 
 /* trace_same_bytes compares `size` bytes without regard to ASCII case; a word
- * may end before. trace_distance returns the Levenshtein distance of words of m
- * and n bytes, ignoring case; SIZE_MAX if n is over 63. */
+ * may end before. trace_distance returns how many letters must be changed,
+ * added, removed or swapped with the next one to make a word of m bytes one of
+ * n bytes, ignoring case; SIZE_MAX if n is over 63. */
 bool trace_same_bytes(const char *a, const char *b, size_t size);
 size_t trace_distance(const char *a, size_t m, const char *b, size_t n);
 

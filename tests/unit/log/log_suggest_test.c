@@ -234,6 +234,8 @@ Test(log_suggest, accepts_words_of_any_length)
 
     memset(huge, 'a', sizeof(huge) - 1);
     cr_expect_str_eq(log_nearest("wran", words), "warn");
+    cr_expect_str_eq(log_nearest("rnu", (const char *[]){"run", NULL}), "run");
+    cr_expect_null(log_nearest("rup", (const char *[]){"log", NULL}));
     cr_expect_str_eq(log_nearest(long_word, words), long_word);
     cr_expect_null(log_nearest(huge, words));
 }
