@@ -43,6 +43,7 @@ static bool read_slow(struct test_log_reader *reader)
                              1e9, &seconds))
         return test_log_flag_judge(reader, -1);
     reader->options->output.slow = (uint64_t)(seconds * 1e9);
+    reader->options->output.named = reader->options->output.slow;
     return true;
 }
 
@@ -614,7 +615,8 @@ static const struct test_log_flag rows[] = {
      .by_run = true, .shows = true},
     {"--stacks", NULL, TEST_LOG_STACKS(WORD),
      "threads whose stacks a failed test shows", read_stacks, .by_run = true},
-    {"--slow", NULL, "SECONDS", "list tests that take longer", read_slow,
+    {"--slow", NULL, "SECONDS",
+     "list tests that take longer; while they run, name them (60)", read_slow,
      .by_run = true, .shows = true},
     {"--durations", NULL, "N", "list the N slowest tests",
      test_log_read_integer, AT(output.durations), "number of tests",

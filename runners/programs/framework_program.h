@@ -39,6 +39,7 @@ struct framework_program {
     uint64_t changed; /* ns, monotonic, when it was last seen to go on */
     size_t told;      /* then, a measure of what it had done */
     bool late;        /* it was killed because of a time-out */
+    uint64_t named;   /* `since` of the test that was named as slow */
     bool is_empty;    /* its last process has no tests */
     bool by_code;     /* the exit code of that process is all that counts */
     bool interrupted; /* we got a signal, so that process did not end by itself

@@ -233,6 +233,24 @@ static void kill_tree(const struct test_log_run *run, pid_t pid)
     test_log_tree_free(&tree);
 }
 
+/* What runs has no name if nothing has told it. */
+static void name_slow(struct framework_program *program, uint64_t since,
+                      bool limited)
+{
+    const struct test_log_output *output = &program->options->output;
+
+    if (!output->named || program->named == since ||
+        test_log_now() - since < output->named)
+        return;
+    program->named = since;
+    test_log_print_running(
+        output,
+        program->printed.runs
+            ? test_log_name(&program->seen.results[program->seen.count - 1])
+            : program->path,
+        limited);
+}
+
 void runners_framework_check(struct framework_program *program,
                              const struct test_log_run *run, const char *folder,
                              int pid, size_t told)
@@ -241,6 +259,7 @@ void runners_framework_check(struct framework_program *program,
     double limit = limit_of(program);
 
     runners_report_pipes_read(program);
+    name_slow(program, since, limit > 0);
     if (program->late || limit <= 0 ||
         (double)(test_log_now() - since) < limit * 1e9)
         return;

@@ -12,6 +12,7 @@
 
 #include "harness/machine/notice.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/run/terminal/terminal.h"
 #include "run.h"
 
 enum {
@@ -94,6 +95,20 @@ void runners_output_poll(const struct output *output, struct pollfd *ends)
     }
 }
 
+static void put(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t wrote;
+
+        runners_wait_to_write(fd);
+        wrote = write(fd, data, size < CHUNK ? size : CHUNK);
+        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
+            return; /* nobody reads it */
+        data += wrote > 0 ? wrote : 0;
+        size -= wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
 /* Moves text to the file. Text that the file cannot take stays in memory. */
 static void spill(struct stream *stream)
 {
@@ -111,23 +126,47 @@ static void spill(struct stream *stream)
     trace_text_clear(&stream->text);
 }
 
+/* Prints a program's lines about slow tests at once, instead of at its end.
+ * Returns how many bytes are left. */
+static size_t print_running(char *bytes, size_t size)
+{
+    static const char begin[] = TEST_LOG_RUNNING;
+    size_t left = 0;
+
+    for (size_t at = 0, end; at < size; at = end) {
+        const char *newline = memchr(bytes + at, '\n', size - at);
+
+        end = newline ? (size_t)(newline + 1 - bytes) : size;
+        if (newline && end - at > strlen(begin) &&
+            !memcmp(bytes + at, begin, strlen(begin))) {
+            runners_status_erase();
+            put(STDERR_FILENO, bytes + at, end - at);
+        } else {
+            memmove(bytes + left, bytes + at, end - at);
+            left += end - at;
+        }
+    }
+    return left;
+}
+
 /* Reads all output of the program itself, but a process that it left behind may
  * never stop writing. */
 static void drain(int *fd, struct stream *stream, struct output *output)
 {
     char bytes[65536];
     ssize_t size = -1;
+    size_t left;
 
     for (int i = 0; i < READS_MOST && *fd; i++) {
         size = read(*fd, bytes, sizeof(bytes));
         if (size <= 0)
             break;
-        trace_text_add(&stream->text, bytes, (size_t)size);
-        if (output->copy &&
-            !test_log_write_all(output->copy, bytes, (size_t)size))
-            output->copied += (size_t)size;
+        left = print_running(bytes, (size_t)size);
+        trace_text_add(&stream->text, bytes, left);
+        if (output->copy && !test_log_write_all(output->copy, bytes, left))
+            output->copied += left;
         if (output->read && (output->reads_all || stream == output->streams))
-            output->read(output->reader, bytes, (size_t)size);
+            output->read(output->reader, bytes, left);
         if (stream->text.size > HELD_MOST)
             spill(stream);
     }
@@ -144,20 +183,6 @@ void runners_output_read(struct output *output)
 }
 
 /* ---- Printing ---- */
-
-static void put(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t wrote;
-
-        runners_wait_to_write(fd);
-        wrote = write(fd, data, size < CHUNK ? size : CHUNK);
-        if (wrote < 0 && errno != EINTR && errno != EAGAIN)
-            return; /* nobody reads it */
-        data += wrote > 0 ? wrote : 0;
-        size -= wrote > 0 ? (size_t)wrote : 0;
-    }
-}
 
 static void put_file(int fd, struct stream *stream)
 {

@@ -586,8 +586,9 @@ static void check_programs(struct schedule *schedule)
 static bool needs_checks(const struct schedule *schedule)
 {
     const struct programs *programs = schedule->programs;
-    bool has_limits =
-        schedule->options->timeout > 0 || schedule->options->override_count;
+    bool has_limits = schedule->options->timeout > 0 ||
+                      schedule->options->output.named ||
+                      schedule->options->override_count;
 
     for (size_t i = 0; i < programs->count; i++)
         if (programs->all[i].framework &&

@@ -175,15 +175,13 @@ static uint64_t next_tick(struct test_log_runner *runner, uint64_t now)
 static void print_slow(const struct test_log_runner *runner,
                        struct test_log_job *job, uint64_t now)
 {
-    uint64_t slow = runner->options->output.slow;
+    const struct test_log_output *output = &runner->options->output;
 
-    if (!slow || job->slow || now - job->started < slow ||
-        !test_log_progress_shown())
+    if (!output->named || job->slow || now - job->started < output->named)
         return;
     job->slow = true;
     test_log_progress_erase();
-    test_log_notice("slow: %s has been running for more than %g s",
-                    test_log_name(job->result), (double)slow / 1e9);
+    test_log_print_running(output, test_log_name(job->result), job->limit);
 }
 
 /* All running tests share the time for stacks. A worker that is starting stops

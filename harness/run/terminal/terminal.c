@@ -674,6 +674,14 @@ void test_log_print_unmatched(const struct test_log_run *run)
                         run->unmatched_count - shown);
 }
 
+void test_log_print_running(const struct test_log_output *output,
+                            const char *name, bool limited)
+{
+    test_log_notice("slow: %s has been running for more than %g s%s", name,
+                    (double)output->named / 1e9,
+                    limited ? "" : "; --timeout=SECONDS ends such tests");
+}
+
 void test_log_print_slow(const struct test_log_run *run,
                          const struct test_log_output *output)
 {

@@ -16,6 +16,7 @@ struct test_log_output {
     bool links;            /* paths of pages are links (OSC 8) */
     bool open;             /* open the page in a browser */
     uint64_t slow;         /* ns; longer tests are listed; 0: none */
+    uint64_t named;        /* ns; a test that runs longer is named; 0: none */
     size_t durations;      /* how many of the slowest tests are listed */
     size_t fail_log;       /* hidden lines that a failed test's block shows */
     bool vanishes;         /* the run's files go when we end: name none */
@@ -45,6 +46,13 @@ size_t test_log_print_open_spans(struct trace_reader *, const char *alive,
 /* test_log_print_stacks prints a test's stacks, if there are any. */
 void test_log_print_stacks(const struct test_log_run *,
                            const struct test_log_result *);
+
+/* test_log_print_running names a test that has been running for longer than
+ * output->named; `limited`: it has a timeout. Its line begins with
+ * TEST_LOG_RUNNING. */
+#define TEST_LOG_RUNNING "testlog: slow: "
+void test_log_print_running(const struct test_log_output *, const char *name,
+                            bool limited);
 
 /* test_log_print_slow lists the tests that took longer than --slow. */
 void test_log_print_slow(const struct test_log_run *,

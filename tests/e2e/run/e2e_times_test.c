@@ -71,3 +71,42 @@ Test(e2e_times, marks_a_test_that_is_slower_than_its_last_passes)
                                ""),
                      "slower than");
 }
+
+/* ---- While they run ---- */
+
+static void sleeping(void)
+{
+    e2e_run("printf '#!/bin/sh\necho early\nsleep 0.7\n' >sleeps; "
+            "printf '#!/bin/sh\nexit 0\n' >other; chmod +x sleeps other; "
+            "printf '[program *]\nkind = exit\n' >testlog.conf");
+}
+
+/* It is printed before what the program has printed earlier. */
+Test(e2e_times, names_a_slow_test_while_it_runs)
+{
+    const struct e2e *result;
+
+    sleeping();
+    result = e2e_run("'" BUILD_DIR "/testlog' run --slow=0.2 --show-output "
+                     "./sleeps ./other 2>&1");
+    e2e_expect_has(result->out,
+                   "testlog: slow: ./sleeps has been running for more than "
+                   "0.2 s; --timeout=SECONDS ends such tests\n");
+    cr_expect_lt(strstr(result->out, "testlog: slow: "),
+                 strstr(result->out, "early\n"));
+    cr_expect_eq(e2e_count(result->out, "testlog: slow: "), 1);
+    result = e2e_run("'" BUILD_DIR "/testlog' run --slow=0 ./sleeps ./other");
+    e2e_expect_lacks(result->err, "slow");
+}
+
+/* Criterion's tests are named by the program, whose output is captured. */
+Test(e2e_times, names_a_slow_test_of_a_captured_program)
+{
+    const char *slow = e2e_program("slow", E2E_TRACED);
+    const struct e2e *result =
+        e2e_run("'" BUILD_DIR "/testlog' run --slow=0.1 '%s' '%s' 2>&1", slow,
+                e2e_program("small", E2E_TRACED));
+
+    e2e_expect_has(result->out, "testlog: slow: ");
+    e2e_expect_has(result->out, " has been running for more than 0.1 s; ");
+}
