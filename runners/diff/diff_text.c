@@ -178,7 +178,9 @@ static void add_judgement(struct trace_text *line, enum measure by,
                                              : "long");
     if (judgement->noise > 0)
         trace_text_printf(line, " (noise: %.*f)", digits, judgement->noise);
-    if (judgement->verdict == VERDICT_TOO_NOISY)
+    if (judgement->by_mean)
+        trace_text_string(line, ", by the mean of all calls");
+    if (judgement->verdict == VERDICT_TOO_NOISY && judgement->more_runs)
         trace_text_printf(line, "; %u%s more run%s of each side would tell",
                           judgement->more_runs,
                           judgement->more_runs == JUDGE_MORE_MOST ? " or" : "",
@@ -208,9 +210,9 @@ static void put_slowdown(const struct slowdown *one, enum measure by)
                           (unsigned long long)old->count,
                           (unsigned long long)new->count, one->times);
     } else {
-        add_number(&line, by, runners_percentiles_quantile(old, 0.5));
+        add_number(&line, by, (uint64_t)(one->judgement.medians[0] + 0.5));
         trace_text_string(&line, " -> ");
-        add_number(&line, by, runners_percentiles_quantile(new, 0.5));
+        add_number(&line, by, (uint64_t)(one->judgement.medians[1] + 0.5));
         trace_text_string(&line, ", ");
         add_judgement(&line, by, &one->judgement);
     }

@@ -25,7 +25,6 @@ static const struct prior {
 } priors[MEASURES] = {
     [MEASURE_TIME] = {0.05, 20, 2},
     [MEASURE_CPU] = {0.05, 20, 2},
-    [MEASURE_INSTRUCTIONS] = {0.001, 20, 20},
     [MEASURE_MEMORY] = {0.01, 20, 20},
 };
 static const double error_of_all = 0.01;
@@ -116,7 +115,9 @@ static int add_run(struct measured_runs *runs, size_t group,
 int runners_measure_calls(struct measured_runs *runs, size_t group,
                           const struct percentiles *calls)
 {
-    struct measured_run run = {.few = calls->count < CALLS_LEAST};
+    struct measured_run run = {
+        .few = calls->count < CALLS_LEAST,
+        .mean = log_of((double)calls->total / (double)calls->count)};
 
     for (int i = 0; i < JUDGE_PLACES; i++) {
         run.places[i] = place_in(calls, i);
@@ -129,7 +130,7 @@ int runners_measure_value(struct measured_runs *runs, size_t group,
                           double value)
 {
     double place = log_of(value);
-    const struct measured_run run = {{place, place}, {0, 0}, true};
+    const struct measured_run run = {{place, place}, {0, 0}, place, true};
 
     return add_run(runs, group, &run);
 }
@@ -261,9 +262,8 @@ static struct comparison compare(struct measured_runs *before,
     struct comparison all = {
         .runs = {before->count, after->count},
         .together = together(before) + together(after),
-        .few = rules->by != MEASURE_INSTRUCTIONS &&
-               rules->by != MEASURE_MEMORY &&
-               (has_few(before) || has_few(after)),
+        .few =
+            rules->by != MEASURE_MEMORY && (has_few(before) || has_few(after)),
         .prior = &priors[rules->by],
         .over = log1p(rules->over),
         .error = error_of_all /
@@ -362,10 +362,66 @@ static enum verdict verdict_of(const struct comparison *all, unsigned more)
                : VERDICT_TOO_NOISY;
 }
 
+/* ---- Counts, which are exact ---- */
+
+/* The least and the most that the runs of a side have counted. */
+struct range {
+    double least, most;
+};
+
+static struct range range_of(const struct measured_runs *runs, bool means)
+{
+    struct range range = {HUGE_VAL, -HUGE_VAL};
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct measured_run *run = &runs->all[i];
+        double count = means ? run->mean : run->places[JUDGE_MEDIAN];
+
+        range.least = fmin(range.least, count);
+        range.most = fmax(range.most, count);
+    }
+    return range;
+}
+
+static struct judgement judge_counts(const struct measured_runs *before,
+                                     const struct measured_runs *after,
+                                     const struct judge_rules *rules,
+                                     bool means)
+{
+    struct range old = range_of(before, means), new = range_of(after, means);
+    double over = log1p(rules->over);
+    double middles[] = {(old.least + old.most) / 2, (new.least + new.most) / 2};
+    double ratio = exp(middles[1] - middles[0]);
+
+    return (struct judgement){
+        .verdict = new.least - old.most > over    ? VERDICT_SLOWER
+                   : new.most - old.least <= over ? VERDICT_NOT_SLOWER
+                                                  : VERDICT_TOO_NOISY,
+        .medians = {exp(middles[0]), exp(middles[1])},
+        .ratio = ratio,
+        .noise =
+            ratio *expm1((old.most - old.least + new.most - new.least) / 2),
+        .by_mean = means};
+}
+
+/* The one that says more: slower, then too noisy to tell. */
+static struct judgement judge_all_counts(const struct measured_runs *before,
+                                         const struct measured_runs *after,
+                                         const struct judge_rules *rules)
+{
+    struct judgement median = judge_counts(before, after, rules, false);
+    struct judgement mean = judge_counts(before, after, rules, true);
+
+    return mean.verdict > median.verdict ? mean : median;
+}
+
 struct judgement runners_judge(struct measured_runs *before,
                                struct measured_runs *after,
                                const struct judge_rules *rules)
 {
+    if (rules->by == MEASURE_INSTRUCTIONS)
+        return judge_all_counts(before, after, rules);
+
     struct comparison all = compare(before, after, rules);
     struct judgement judgement = {
         .verdict = verdict_of(&all, 0),

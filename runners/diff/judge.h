@@ -54,6 +54,7 @@ enum { JUDGE_FAST, JUDGE_MEDIAN, JUDGE_PLACES };
 struct measured_run {
     double places[JUDGE_PLACES];
     double errors[JUDGE_PLACES]; /* standard errors */
+    double mean;                 /* of the calls */
     bool few;                    /* calls: their errors are unknown */
 };
 
@@ -90,11 +91,12 @@ struct judge_rules {
 
 struct judgement {
     enum verdict verdict;
-    double medians[2];  /* of the old and the new runs */
-    double ratio;       /* of the medians */
-    double noise;       /* of the ratio; 0: unknown */
+    double medians[2];  /* of the old and the new runs; means if by_mean */
+    double ratio;       /* of these */
+    double noise;       /* of the ratio; 0: unknown, or none */
     unsigned more_runs; /* TOO_NOISY: that would tell, of each side; MORE_MOST:
-                           or more */
+                           or more; 0: unknown */
+    bool by_mean;       /* the mean of the calls has decided */
 };
 
 /* runners_judge compares two sides, of which each has a run. It sorts their
@@ -105,7 +107,11 @@ struct judgement {
  * order statistics of the calls. The error of runs is their standard deviation,
  * mixed with what equal runs on shared machines differ by, as prior knowledge;
  * see G. K. Smyth, "Linear Models and Empirical Bayes Methods", 2004. The error
- * of all comparisons together is 1 %, after C. E. Bonferroni. */
+ * of all comparisons together is 1 %, after C. E. Bonferroni.
+ *
+ * Counts of instructions have no error but what the runs of a side differ by.
+ * The median of the calls or their mean decides: where some calls take longer
+ * and others stay as they were, the mean alone grows. */
 struct judgement runners_judge(struct measured_runs *before,
                                struct measured_runs *after,
                                const struct judge_rules *);

@@ -315,3 +315,64 @@ Test(runners_judge, judges_spans_beside_busy_loops)
     cr_expect_eq(equal, 18);
     fclose(file);
 }
+
+/* ---- Counts ---- */
+
+/* Adds a run of `cheap` calls of 1,000 instructions and `dear` of `more`. */
+static void add_counts(int side, size_t cheap, size_t dear, uint64_t more)
+{
+    struct percentiles calls = {.count = 0};
+
+    for (size_t i = 0; i < cheap + dear; i++)
+        cr_assert_eq(runners_percentiles_add(&calls, i < cheap ? 1000 : more),
+                     0);
+    cr_assert_eq(runners_measure_calls(&sides[side], sides[side].count, &calls),
+                 0);
+    runners_percentiles_free(&calls);
+}
+
+static struct judgement judge_counts_of(double over)
+{
+    const struct judge_rules rules = {MEASURE_INSTRUCTIONS, over, 100};
+
+    return runners_judge(&sides[OLD], &sides[NEW], &rules);
+}
+
+Test(runners_judge, finds_that_some_calls_execute_more)
+{
+    struct judgement judgement;
+
+    add_counts(OLD, 60, 40, 1000);
+    add_counts(NEW, 60, 40, 4000);
+    judgement = judge_counts_of(0.2);
+    cr_expect_eq(judgement.verdict, VERDICT_SLOWER);
+    cr_expect(judgement.by_mean);
+    cr_expect_float_eq(judgement.ratio, 2.2, 1e-6);
+    cr_expect_float_eq(judgement.noise, 0, 1e-9);
+    cr_expect_eq(judgement.more_runs, 0);
+}
+
+Test(runners_judge, finds_that_most_calls_execute_more)
+{
+    struct judgement judgement;
+
+    add_counts(OLD, 1, 0, 0);
+    add_counts(NEW, 0, 9, 1300);
+    judgement = judge_counts_of(0.2);
+    cr_expect_eq(judgement.verdict, VERDICT_SLOWER);
+    cr_expect_not(judgement.by_mean);
+    cr_expect_eq(judge_counts_of(0.4).verdict, VERDICT_NOT_SLOWER);
+}
+
+/* What the runs of one side differ by is the noise. */
+Test(runners_judge, counts_of_one_side_that_differ_are_noise)
+{
+    add_counts(OLD, 0, 5, 1000);
+    add_counts(OLD, 0, 5, 1400);
+    add_counts(NEW, 0, 5, 1300);
+    cr_expect_eq(judge_counts_of(0.2).verdict, VERDICT_TOO_NOISY);
+    cr_expect_gt(judge_counts_of(0.2).noise, 0.1);
+    add_counts(NEW, 0, 5, 2000);
+    cr_expect_eq(judge_counts_of(0.5).verdict, VERDICT_TOO_NOISY);
+    cr_expect_eq(judge_counts_of(1.5).verdict, VERDICT_NOT_SLOWER);
+}
