@@ -159,6 +159,7 @@ TRACE_API void log_plain(struct trace_text *out, const char *text, size_t size);
 #define LOG_TIMES(X)                                                           \
     X(UTC, "utc")                                                              \
     X(UPTIME, "uptime")                                                        \
+    X(RELATIVE, "relative")                                                    \
     X(NONE, "none")
 
 /* X(NAME, word, bits): lines about spans. */

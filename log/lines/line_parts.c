@@ -48,6 +48,24 @@ static const char *date_of(struct log_memory *memory, int64_t second)
     return memory->date;
 }
 
+/* Adds the time since the test's body began, in ms. */
+static void put_relative(const struct log_parts *parts, struct trace_text *out)
+{
+    enum { WIDTH = 12 };
+    uint64_t zero = trace_reader_began(parts->reader);
+    bool before = parts->time < zero;
+    uint64_t ns = before ? zero - parts->time : parts->time - zero;
+    char text[32];
+    int size = snprintf(text, sizeof(text), "%c%llu.%03llums",
+                        before ? '-' : '+', (unsigned long long)(ns / 1000000),
+                        (unsigned long long)(ns / 1000 % 1000));
+
+    if (parts->style->format != LOG_FORMAT_JSON)
+        for (int i = size; i < WIDTH; i++)
+            trace_text_char(out, ' ');
+    trace_text_put(out, text, (size_t)size);
+}
+
 bool log_time(const struct log_parts *parts, struct trace_text *out)
 {
     uint64_t ns = parts->time;
@@ -59,6 +77,9 @@ bool log_time(const struct log_parts *parts, struct trace_text *out)
         trace_text_printf(out, "%4llu.", (unsigned long long)(ns / 1000000000));
         padded(out, ns % 1000000000, 9);
         trace_text_literal(out, "s");
+        return true;
+    case LOG_TIME_RELATIVE:
+        put_relative(parts, out);
         return true;
     default:
         ns += trace_reader_origin(parts->reader).wall;

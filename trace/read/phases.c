@@ -18,6 +18,16 @@ struct trace_phases trace_reader_phases(const struct trace_reader *reader)
     };
 }
 
+uint64_t trace_reader_began(const struct trace_reader *reader)
+{
+    struct trace_phases phases = trace_reader_phases(reader);
+
+    return phases.body ? phases.body
+           : phases.setup
+               ? phases.setup
+               : trace_reader_time(reader, reader->header.start.ticks);
+}
+
 /* ---- Recordings without phases ---- */
 
 /* The records of all threads, and of the main thread. */

@@ -194,6 +194,10 @@ struct trace_phases {
 
 struct trace_phases trace_reader_phases(const struct trace_reader *);
 
+/* trace_reader_began returns when a test's body began; without phases, when the
+ * recording was opened. */
+uint64_t trace_reader_began(const struct trace_reader *);
+
 /* What the runner notes of a test. */
 struct trace_noted {
     uint64_t began;    /* ns since the recording's time zero, + 1; 0: unknown */

@@ -234,6 +234,18 @@ void trace_report(const struct trace_record *record)
         report_live(record);
 }
 
+void trace_live_phase(const struct trace_record *record)
+{
+    struct reporting reporting;
+
+    if (!trace_is_live())
+        return;
+    begin(&reporting);
+    if (!reader.phases[record->end])
+        reader.phases[record->end] = record->time;
+    end(&reporting);
+}
+
 void trace_live_exit(const struct trace_record *record, uint64_t time)
 {
     uint32_t place =

@@ -541,6 +541,7 @@ void trace_phase_begin(enum trace_phase phase)
     if (record) {
         record->end = phase;
         trace_commit(writer, record);
+        trace_live_phase(record);
     } else {
         trace_undrop(writer);
     }

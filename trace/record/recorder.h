@@ -314,11 +314,12 @@ extern const struct trace_sender *trace_sender;
 
 /* ---- live.c ---- */
 
-/* trace_live_begin opens a reader on what the process writes. trace_report
- * reports a record to the sender and the subscriber, trace_live_exit a span's
- * exit to the subscriber. */
+/* trace_live_begin opens a reader on what the process writes. trace_live_phase
+ * notes that a phase has begun. trace_report reports a record to the sender and
+ * the subscriber, trace_live_exit a span's exit to the subscriber. */
 void trace_live_begin(const struct trace_header *, size_t size);
 void trace_report(const struct trace_record *);
+void trace_live_phase(const struct trace_record *);
 void trace_live_exit(const struct trace_record *, uint64_t time);
 void trace_live_site(const struct trace_site *, uint32_t id);
 

@@ -244,6 +244,24 @@ Test(e2e_log, log_accepts_layouts_times_and_span_events)
                    "programs::traced: close time.busy=");
 }
 
+/* The setup of a test, and a process of many tests, take longer. */
+Test(e2e_log, relative_times_begin_with_each_test)
+{
+    static const char *const flags[][2] = {
+        {"--log-time=relative --nocapture", "true"},
+        {"--log-time=relative --log=trace", "true"},
+        {"--quiet >all 2>&1", TESTLOG "log --time relative --filter trace"}};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+        const struct e2e *result =
+            e2e_run("{ SMALL=sizes,passes '%s' %s; %s; } 2>&1",
+                    e2e_program("small", E2E_TRACED), flags[i][0], flags[i][1]);
+
+        e2e_expect_has(result->out, "ms  INFO programs::small: size 3\n");
+        cr_expect_geq(e2e_count(result->out, "    +0."), 2, "%s", result->out);
+    }
+}
+
 Test(e2e_log, log_warns_about_what_was_not_recorded)
 {
     const struct e2e *result;

@@ -491,7 +491,7 @@ static const struct {
     {"--output= -- true", "testlog: record: --output needs a value: "
                           "--output=DIR"},
     {"--log-time=x -- true", "testlog: --log-time: unknown value \"x\"; write "
-                             "utc, uptime or none"},
+                             "utc, uptime, relative or none"},
     {"--trace-options=x=1 -- true", "testlog: --trace-options: unknown option "
                                     "\"x\"; testlog-flags(7) lists all"},
     {"--log=info --nonsense -- true", "testlog: record: unknown flag "

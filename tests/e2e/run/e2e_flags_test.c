@@ -69,7 +69,7 @@ static const struct {
                                     "only the last try; remove them and "
                                     "use the run's junit.xml"},
     {"PROGRAM --log-time=noon",
-     "--log-time: unknown value \"noon\"; write utc, uptime or none"},
+     "--log-time: unknown value \"noon\"; write utc, uptime, relative or none"},
     {"PROGRAM --log-span-events=some",
      "--log-span-events: unknown value \"some\"; write new, enter, exit, "
      "close, active, full or none"},
@@ -125,7 +125,7 @@ static const struct {
     {"PROGRAM --verbose=loud",
      "--verbose: \"loud\" is not a level; write 0 to 10000"},
     {"LOG_TIME=noon PROGRAM",
-     "LOG_TIME: unknown value \"noon\"; write utc, uptime or none"},
+     "LOG_TIME: unknown value \"noon\"; write utc, uptime, relative or none"},
     {"LOG_SPAN_EVENTS=some PROGRAM",
      "LOG_SPAN_EVENTS: unknown value \"some\"; write new, enter, exit, close, "
      "active, full or none"},

@@ -57,6 +57,29 @@ Test(log_line_parts, prints_the_uptime)
     expect_text("");
 }
 
+Test(log_line_parts, prints_the_time_since_the_test_began)
+{
+    struct log_style style = {.time = LOG_TIME_RELATIVE};
+    struct log_parts parts = {.style = &style};
+    struct trace_reader *reader;
+    uint64_t began;
+
+    test_record();
+    parts.reader = reader = test_read();
+    began = trace_reader_began(reader);
+    parts.time = began + 1234567;
+    log_put_time(&parts, &out);
+    expect_text("    +1.234ms ");
+    parts.time = began + UINT64_C(123456789012345);
+    log_put_time(&parts, &out);
+    expect_text("+123456789.012ms ");
+    style.format = LOG_FORMAT_JSON;
+    parts.time = began;
+    log_put_time(&parts, &out);
+    expect_text("+0.000ms ");
+    trace_reader_close(reader);
+}
+
 /* The date is formatted once a second: it must follow the time both ways. */
 Test(log_line_parts, prints_the_date_of_each_second)
 {

@@ -68,7 +68,8 @@ Test(harness_option_values, refuses_other_words_and_changes_nothing)
     cr_expect_eq(events, 7);
     fflush(stderr);
     cr_expect_stderr_eq_str(
-        "testlog: --time: unknown value \"noon\"; write utc, uptime or none\n"
+        "testlog: --time: unknown value \"noon\"; write utc, uptime, relative "
+        "or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "
         "active, full or none\n"
         "testlog: --spans: unknown value \"\"; write new, enter, exit, close, "
