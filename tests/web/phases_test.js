@@ -90,6 +90,26 @@ module.exports = {
         assert.deepStrictEqual(await shown(), [-1500, 3000]);
     },
 
+    // Otherwise they would be a hairline.
+    async show_short_records_first_and_then_the_body(open) {
+        const page = await open('brief', HASH);
+        const length = () => page.evaluate(() => {
+            const { view } = timeline.control;
+
+            return Math.round((view.end - view.start) / 1.02);
+        });
+
+        await page.waitForFunction(() => timeline.isPainted());
+        assert.strictEqual(await length(), 18e3);
+        assert.doesNotMatch(page.url(), /from=/);
+        await page.keyboard.press('f');
+        assert.strictEqual(await length(), 489e6);
+        await page.keyboard.press('f');
+        assert.strictEqual(await length(), 489.5e6);
+        await page.keyboard.press('f');
+        assert.strictEqual(await length(), 18e3);
+    },
+
     // Neither a range nor a slice as wide as the screen holds F.
     async fit_a_selection_then_more(open) {
         const page = await opened(open);

@@ -359,6 +359,25 @@ function phased() {
         endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
 }
 
+// brief() is a test whose records take 18 us of a body of 489 ms.
+function brief() {
+    const data = {
+        tracks: [{ kind: 'thread', name: 'store_test', pid: 100, tid: 100,
+            depth: 1 }],
+        sites: SITE_LIST,
+        slices: [{ start: 1e6, duration: 9e3, name: 'request' },
+            { start: 1.009e6, duration: 9e3, name: 'query', site: 1 }],
+        lines: [],
+    };
+    const tests = [{ program: 'store_test', name: 'store/opens',
+        outcome: 'failed', duration: 489e6, start: 1, tries: 1 }];
+
+    return assemble([runBlock({ duration_ns: 500e6 }, tests, [], []),
+        testBlock(0, { end: 495e6, phases: { setup: 5e5, body: 9e5,
+            teardown: 489.9e6, end: 490e6 } }, data),
+        endBlock([{ test: 0, spans: 2, slices: 2 }], [])]);
+}
+
 const EVIL = '</script><script>document.title="owned"</script>' +
     '<img src=x onerror=alert(1)>"\'&amp;\u202Egnp.exe\u0007\u001b[31m\n@JS@';
 
@@ -405,7 +424,7 @@ function mistyped(value) {
 
 const SAMPLES = {
     mixed, many, hostile, interrupted, running, threaded, crowded, merged,
-    twins, phased, waits,
+    twins, phased, brief, waits,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

@@ -4,6 +4,8 @@ const recordings = (() => {
     const OPEN = 1;
     const NEVER_ENTERED = 2;
     const ON_DEVICE = 4;
+    // Records that take less than this share of the body are not seen in it.
+    const HAIRLINE = 0.05;
 
     // The rows of a table of fields lie in the order of their owners.
     function firsts(counts, rows) {
@@ -62,8 +64,9 @@ const recordings = (() => {
     // The recording spans the test's phases and all records. Times count from
     // `zero`, the beginning of the body; those of the setup are negative. The
     // duration in run.json includes Criterion's messages about the test.
-    // `used` is what a time line shows at first: the body and all records;
-    // around it, Criterion prepares a process and ends it.
+    // `used` is the body and all records; around it, Criterion prepares a
+    // process and ends it. `opens` is what a time line shows at first: that, or
+    // the records alone, if they would be a hairline in it.
     function span(recording, test) {
         const { slices, lines, counters } = recording;
         const { setup, body, teardown, end } = recording.phases =
@@ -79,6 +82,9 @@ const recordings = (() => {
         recording.used = [Math.min(first, recording.zero),
             Math.max(last.all, recording.bodyEnd, recording.zero + 1)];
         recording.end = Math.max(end, recording.used[1]);
+        recording.opens = last.all > first && last.all - first <
+            HAIRLINE * (recording.used[1] - recording.used[0]) ?
+            [first, last.all] : recording.used;
     }
 
     // extend() makes a recording of which only the part from a time on is known
@@ -89,6 +95,7 @@ const recordings = (() => {
         recording.start = Math.max(recording.start, from);
         recording.end = Math.max(recording.end, now);
         recording.used = [Math.max(used[0], from), Math.max(used[1], now)];
+        recording.opens = recording.used;
         return recording;
     }
 

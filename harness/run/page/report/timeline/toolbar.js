@@ -7,7 +7,7 @@ const toolbar = (() => {
         ['↑ ↓ PageUp PageDown', 'scroll'],
         ['Home End', 'scroll to the first, last track'],
         ['L', 'follow a test that runs'],
-        ['F', 'fit the selection, then all records, then the recording'],
+        ['F', 'fit the selection, the records, the body, all'],
         ['G', 'fit the work of devices'], ['I', 'skip idle times'],
         ['M', 'measure'], ['C', 'note'], ['T', 'tracks'],
         ['K', 'critical path'], ['E Shift+E', 'next, previous problem'],

@@ -21,10 +21,15 @@ const viewport = (() => {
     // first() is the window that a time line begins with: the end of a test
     // that runs, otherwise all records.
     function first(control) {
-        const { used: [start, end], moved } = control.recording;
+        const { used: [start, end], opens, moved } = control.recording;
 
-        return padded(control,
-            [moved ? Math.max(start, end - RECENT) : start, end]);
+        return padded(control, moved ?
+            [Math.max(start, end - RECENT), end] : opens);
+    }
+
+    // body() has the test's body, and all records.
+    function body(control) {
+        return padded(control, control.recording.used);
     }
 
     function follows({ recording, view }) {
@@ -144,12 +149,13 @@ const viewport = (() => {
         return [slices.start[id] - margin, slices.ends[id] + margin];
     }
 
-    // fit() shows the selection, all records, the recording, in turn; a new
-    // selection comes first. Those that are alike take one turn.
+    // fit() shows the selection, the records, the body, the recording, in turn;
+    // a new selection comes first. Those that are alike take one turn.
     function fit(control) {
         const { view } = control;
         const selection = view.range ?? view.selected;
-        const windows = [selected(control), first(control), whole(control)]
+        const windows = [selected(control), first(control), body(control),
+            whole(control)]
             .filter(Boolean).map((window) => within(control, window));
         const now = view.fitted === selection ?
             windows.findIndex((window) => shows(control, window)) : -1;
