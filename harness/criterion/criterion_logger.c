@@ -186,26 +186,30 @@ static void show(struct test_log_job *job)
     render_ended(false);
 }
 
-static double seconds_of(const struct test_log_job *job)
+/* How long a test has run, without the time in which it was stopped for its
+ * stacks. */
+static uint64_t time_of(const struct test_log_job *job)
 {
-    return (double)(test_log_now() - job->started - job->looked) / 1e9;
+    return trace_between(job->started + job->looked, test_log_now());
 }
 
-/* Returns a test's duration as Criterion measured it. If Criterion's clock went
- * back, its duration is negative or centuries long; then ours counts. */
+/* Returns a test's duration as Criterion measured it, without that time. If
+ * Criterion's clock went back, its duration is negative or centuries long; then
+ * ours counts. */
 static uint64_t duration_of(const struct test_log_job *job,
                             const struct criterion_test_stats *stats)
 {
     double ns = (double)stats->elapsed_time * 1e9;
 
-    return ns >= 0 && ns < 1e18 ? (uint64_t)ns : test_log_now() - job->started;
+    return ns >= 0 && ns < 1e18 ? trace_between(job->looked, (uint64_t)ns)
+                                : time_of(job);
 }
 
 /* Judges a test that the supervisor may have killed. */
 static enum test_log_outcome judge_killed(struct test_log_job *job,
                                           enum test_log_outcome outcome)
 {
-    double spent = seconds_of(job);
+    double spent = (double)time_of(job) / 1e9;
 
     if (job->late) {
         set_reason(job->result, "after %.2f s%s", spent,
@@ -307,7 +311,7 @@ static void finish(struct test_log_job *job, enum test_log_outcome outcome)
     job->result->began =
         trace_between(runner->run->start.monotonic, job->started);
     if (!job->result->duration)
-        job->result->duration = test_log_now() - job->started;
+        job->result->duration = time_of(job);
     if (job->forked)
         job->result->occupied = test_log_now() - job->forked;
     job->result->usage = test_log_status_usage(job);
@@ -491,7 +495,7 @@ static void report_death(struct criterion_test_stats *stats,
 {
     if (job && job->late) {
         stats->timed_out = true;
-        stats->elapsed_time = (float)seconds_of(job);
+        stats->elapsed_time = (float)(double)time_of(job) / 1e9;
         crash = original.log_test_timeout;
     } else if (job && job->ended) {
         return;

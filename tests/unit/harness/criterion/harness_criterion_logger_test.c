@@ -85,6 +85,16 @@ Test(harness_criterion_logger, passes_a_test_without_errors)
     cr_expect_eq(run.results[0].duration, 500000000);
 }
 
+Test(harness_criterion_logger, leaves_the_time_for_stacks_out_of_durations)
+{
+    stats.elapsed_time = 0.5f;
+    ours()->log_pre_init(&suite, &test);
+    job->looked = 300000000;
+    ours()->log_post_test(&stats);
+    ours()->log_post_fini(&stats);
+    cr_expect_eq(run.results[0].duration, 200000000);
+}
+
 Test(harness_criterion_logger, reports_the_first_failure_as_the_reason)
 {
     struct criterion_assert_stats first = {
