@@ -314,7 +314,10 @@ static size_t tries_left(const struct framework_program *program,
             .retries;
 
     return test_log_outcome_bad(result->outcome) &&
-                   result->earlier_count < retries
+                   result->earlier_count < retries &&
+                   !(result->suite &&
+                     test_log_known_of(&program->options->known, result->suite,
+                                       result->test))
                ? retries - result->earlier_count
                : 0;
 }

@@ -76,7 +76,7 @@ void test_log_stop(struct test_log_runner *runner, const char *why)
 
 bool test_log_job_retries(const struct test_log_job *job)
 {
-    return test_log_outcome_bad(job->result->outcome) && !job->ended &&
+    return test_log_failed(job->result) && !job->ended &&
            job->result->earlier_count < job->result->retries;
 }
 

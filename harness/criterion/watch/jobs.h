@@ -74,7 +74,8 @@ struct test_log_job *test_log_job_of(const struct test_log_runner *,
 /* test_log_job_runs tells whether a test runs and has no outcome yet. */
 bool test_log_job_runs(const struct test_log_job *);
 
-/* test_log_job_retries tells whether a test has failed and has a try left. */
+/* test_log_job_retries tells whether a test has failed, not as one that is
+ * known to fail, and has a try left. */
 bool test_log_job_retries(const struct test_log_job *);
 
 /* test_log_job_retry makes a job and its result ready for the next try, and
