@@ -51,6 +51,7 @@ install: $(LIB) $(SHARED) $(CORE) $(CORE_SO) $(TESTLOG) $(HELPERS) install-manua
 	install -m 644 $(SHARED) $(NONSHARED) '$(LIBS_PLACE)'
 	install -m 755 $(SO) $(CORE_SO) '$(LIBS_PLACE)'
 	install -D -m 644 -t '$(PLACE)/share/testlog' harness/valgrind.supp
+	install -D -m 644 -t '$(PLACE)/share/testlog/adapters' $(wildcard examples/frameworks/*_adapter.*)
 	ln -sf $(notdir $(SO)) '$(LIBS_PLACE)/$(SONAME)'
 	ln -sf $(notdir $(CORE_SO)) '$(LIBS_PLACE)/$(CORE_SONAME)'
 	ln -sf $(notdir $(CORE_SO)) '$(LIBS_PLACE)/libtestlog-core.so'
@@ -67,6 +68,14 @@ install: $(LIB) $(SHARED) $(CORE) $(CORE_SO) $(TESTLOG) $(HELPERS) install-manua
 	$(call pc,$(RPATH)-ltestlog,testlog.pc)
 	$(call pc,-l:libtestlog.a $(EXPORTS),testlog-static.pc,libpcre2-8)
 	$(call pc,$(RPATH)-ltestlog-core,testlog-core.pc,,testlog-core.pc.in)
+
+# What an installation elsewhere has is removed here.
+uninstall: ## remove what install has installed
+	@there=$$(mktemp -d) && $(MAKE) --no-print-directory install DESTDIR="$$there" >/dev/null && \
+	    (cd "$$there$(PREFIX)" && find . ! -type d) | sed 's|^\.|$(PLACE)|' | \
+	    while read -r file; do rm -f "$$file"; done; rm -rf "$$there"
+	@find '$(PLACE)/share/testlog' '$(PLACE)/include/testlog' '$(LIBS_PLACE)/testlog' \
+	    '$(LIBS_PLACE)/cmake/testlog' -type d -empty -delete 2>/dev/null; true
 
 install-manual: # the pages and the completion alone
 	install -d '$(PLACE)/share/bash-completion/completions'

@@ -94,6 +94,71 @@ Test(e2e_build_systems, one_ctest_is_one_run)
 }
 
 /* Before ctest runs tests, it asks a program that is newer than the list. */
+/* Adapters are targets: a line gives each test of a framework a log and a
+ * trace, also with a main of the user's. */
+Test(e2e_build_systems, cmake_links_adapters)
+{
+    const struct e2e *run;
+
+    need("cmake");
+    if (e2e_run("echo '#include <gtest/gtest.h>' | g++ -fsyntax-only -xc++ -")
+            ->code)
+        cr_skip_test("no GoogleTest");
+    e2e_run("mkdir projects; cat >projects/stock_test.cpp <<'END'\n"
+            "#include <gtest/gtest.h>\n"
+            "#include <testlog/core.h>\n"
+            "TEST(Stock, Fails) { log_info(\"seen\"); EXPECT_EQ(1, 2); }\n"
+            "TEST(Stock, Passes) {}\n"
+            "#ifdef OWN_MAIN\n"
+            "int main(int c, char **v)\n"
+            "{ testing::InitGoogleTest(&c, v); return RUN_ALL_TESTS(); }\n"
+            "#endif\nEND\n"
+            "cat >projects/CMakeLists.txt <<'END'\n"
+            "cmake_minimum_required(VERSION 3.14)\nproject(stock CXX)\n"
+            "find_package(GTest REQUIRED)\n"
+            "find_package(testlog CONFIG REQUIRED)\n"
+            "find_package(testlog CONFIG REQUIRED)\n"
+            "add_executable(stock_test stock_test.cpp)\n"
+            "target_link_libraries(stock_test GTest::gtest_main "
+            "testlog::gtest)\n"
+            "add_executable(own_test stock_test.cpp)\n"
+            "target_compile_definitions(own_test PRIVATE OWN_MAIN)\n"
+            "target_link_libraries(own_test GTest::gtest testlog::gtest)\n"
+            "END\n");
+    e2e_expect_code(e2e_run("cmake -S projects -B build "
+                            "-DCMAKE_PREFIX_PATH=$PWD/opt && "
+                            "cmake --build build"),
+                    0);
+    run = e2e_run("'" BUILD_DIR "/testlog' run build/stock_test "
+                  "build/own_test");
+    e2e_expect_code(run, 1);
+    e2e_expect_is(e2e_last(run->out), "2 passed, 2 failed, 0 skipped");
+    cr_expect_eq(e2e_count(run->err, " INFO projects::stock_test: seen\n"), 2,
+                 "%s", run->err);
+    e2e_expect_is(e2e_run("ls $(PKG_CONFIG_PATH=$PWD/opt/lib/pkgconfig "
+                          "pkg-config --variable=adapters testlog-core)")
+                      ->out,
+                  "boost_adapter.cpp\ncatch2_adapter.cpp\ncheck_adapter.h\n"
+                  "cmocka_adapter.h\ndoctest_adapter.cpp\n"
+                  "gtest_adapter.cpp\n");
+}
+
+Test(e2e_build_systems, uninstall_leaves_nothing)
+{
+    need("make");
+    e2e_expect_code(
+        e2e_run("opt=$(readlink -f opt); there=$PWD/there; set -e; "
+                "make() { command make -s -C ${opt%%/opt}/copy $1 TRACING=0 "
+                "PREFIX=$opt DESTDIR=$there; }; "
+                "make install; [ -f $there$opt/lib/libtestlog.a ]; "
+                "touch $there$opt/share/man/man1/other.1; make uninstall; "
+                "! [ -e $there$opt/lib/testlog ]"),
+        0);
+    e2e_expect_is(
+        e2e_run("cd there$(readlink -f opt) && find . ! -type d")->out,
+        "./share/man/man1/other.1\n");
+}
+
 Test(e2e_build_systems, cmake_discovers_tests_before_they_run)
 {
     build_cmake("PRE_TEST");
