@@ -150,9 +150,7 @@ static void follow_move(struct followed_run *run)
     if (!to)
         return;
     runners_recordings_move(found, run->where, to);
-    for (size_t i = 0; i < found->count; i++)
-        if (found->all[i].unreadable)
-            found->all[i].ended = false;
+    runners_recordings_retry(found);
     run->where = to;
 }
 

@@ -56,8 +56,9 @@ int runners_recordings_find(struct recordings *, const char *where,
                             char **patterns);
 void runners_recordings_free(struct recordings *);
 
-/* runners_recordings_retry lets a later search find the copies of recordings
- * that were gone before they could be read. */
+/* runners_recordings_retry has recordings read again that could not be read:
+ * they were still being made, or were gone and have copies, which a later
+ * search finds. */
 void runners_recordings_retry(struct recordings *);
 
 /* runners_is_gone tells whether a process has ended. */

@@ -184,9 +184,11 @@ static int add_once(struct recordings *found, const char *program,
 void runners_recordings_retry(struct recordings *found)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (found->all[i].unreadable)
+        if (found->all[i].unreadable) {
+            found->all[i].ended = false;
             trace_table_set(&found->known, identity_of(&found->all[i]),
                             KNOWN_NOWHERE);
+        }
 }
 
 static int add_test(struct recordings *found, const char *folder,

@@ -349,6 +349,22 @@ Test(e2e_log, log_does_not_follow_a_recording_without_owner)
     e2e_expect_code(result, 0);
 }
 
+/* A recording has a name before it has a header. */
+Test(e2e_log, log_follows_a_recording_that_is_being_made)
+{
+    const struct e2e *result = e2e_run(
+        LOOKS "'%s' --filter traced/nests >/dev/null 2>&1; "
+              "run=testlog-runs/latest; "
+              "test=$run/tests/traced_test/traced.nests; "
+              "mv $run/run.json $test/recording . && : >$test/recording && "
+              "{ " TESTLOG "log -f --filter trace & } && looks $! && "
+              "mv recording $test && mv run.json $run && wait $!",
+        e2e_program("traced", E2E_TRACED));
+
+    e2e_expect_code(result, 0);
+    e2e_expect_has(result->out, "inner");
+}
+
 Test(e2e_log, log_follows_a_run_until_it_is_killed)
 {
     const struct e2e *result = e2e_run(
