@@ -105,86 +105,61 @@ static int in_order(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-struct workers {
-    struct trace_exporter export;
-    struct trace_test_rows rows;
-    uint32_t pid;
-    uint64_t begin; /* of the first test of all */
-};
-
-static void put_idle(struct workers *workers, size_t worker, uint64_t from,
-                     uint64_t until)
+/* Draws the slice of a worker's idle time, unless that is empty. */
+static void put_idle(struct trace_exporter *export, uint32_t pid, size_t worker,
+                     uint64_t from, uint64_t until)
 {
     if (from >= until)
         return;
-    begin_slice(&workers->export, workers->pid, (uint32_t)worker + 1, "idle",
-                "idle");
-    end_slice(&workers->export, from, until);
-}
-
-static void name_worker(struct workers *workers, size_t worker)
-{
-    uint32_t number = (uint32_t)worker + 1;
-    char name[32];
-
-    snprintf(name, sizeof(name), "worker %u", number);
-    trace_chrome_metadata(&workers->export, "thread_name", workers->pid, number,
-                          "name", name);
-    trace_chrome_index(&workers->export, "thread_sort_index", workers->pid,
-                       number, number);
-}
-
-static void put_test(struct workers *workers,
-                     const struct trace_chrome_test *test)
-{
-    size_t count = workers->rows.count;
-    uint64_t idle_since;
-    size_t worker = trace_test_rows_add(&workers->rows, test->begin, test->end,
-                                        &idle_since);
-
-    if (worker == SIZE_MAX)
-        return;
-    if (worker == count) {
-        name_worker(workers, worker);
-        idle_since = workers->begin;
-    }
-    put_idle(workers, worker, idle_since, test->begin);
-    trace_chrome_test_slice(&workers->export, workers->pid,
-                            (uint32_t)worker + 1, test);
-}
-
-static void put_process(struct workers *workers, const char *host)
-{
-    struct trace_text name = {0};
-
-    trace_text_string(&name, "workers");
-    if (host)
-        trace_text_printf(&name, " of %s", host);
-    trace_chrome_metadata(&workers->export, "process_name", workers->pid, 0,
-                          "name", name.data ? name.data : "workers");
-    trace_chrome_index(&workers->export, "process_sort_index", workers->pid, 0,
-                       FIRST);
-    trace_text_free(&name);
+    begin_slice(export, pid, (uint32_t)worker + 1, "idle", "idle");
+    end_slice(export, from, until);
 }
 
 /* Draws the tests of one host. */
 static void put_host(struct trace_chrome *chrome,
                      const struct trace_chrome_test *tests, size_t count)
 {
-    struct workers workers = {.export = {.chrome = chrome},
-                              .pid = WORKERS - (uint32_t)tests->host_number,
-                              .begin = tests->begin};
+    uint32_t pid = WORKERS - (uint32_t)tests->host_number;
+    struct trace_exporter export = {.chrome = chrome};
+    struct trace_test_rows rows = {0};
+    struct trace_text name = {0};
     uint64_t end = 0;
 
-    put_process(&workers, tests->host);
+    trace_text_string(&name, "workers");
+    if (tests->host)
+        trace_text_printf(&name, " of %s", tests->host);
+    trace_chrome_metadata(&export, "process_name", pid, 0, "name",
+                          name.data ? name.data : "workers");
+    trace_chrome_index(&export, "process_sort_index", pid, 0, FIRST);
     for (size_t i = 0; i < count; i++) {
-        put_test(&workers, &tests[i]);
-        end = tests[i].end > end ? tests[i].end : end;
+        const struct trace_chrome_test *test = &tests[i];
+        size_t known = rows.count;
+        uint64_t idle_since;
+        size_t worker =
+            trace_test_rows_add(&rows, test->begin, test->end, &idle_since);
+        uint32_t number = (uint32_t)worker + 1;
+
+        end = test->end > end ? test->end : end;
+        if (worker == SIZE_MAX)
+            continue;
+        if (worker == known) {
+            char label[32];
+
+            snprintf(label, sizeof(label), "worker %u", number);
+            trace_chrome_metadata(&export, "thread_name", pid, number, "name",
+                                  label);
+            trace_chrome_index(&export, "thread_sort_index", pid, number,
+                               number);
+            idle_since = tests->begin;
+        }
+        put_idle(&export, pid, worker, idle_since, test->begin);
+        trace_chrome_test_slice(&export, pid, number, test);
     }
-    for (size_t i = 0; i < workers.rows.count; i++)
-        put_idle(&workers, i, workers.rows.ends[i], end);
-    trace_test_rows_free(&workers.rows);
-    trace_text_free(&workers.export.text);
+    for (size_t i = 0; i < rows.count; i++)
+        put_idle(&export, pid, i, rows.ends[i], end);
+    trace_test_rows_free(&rows);
+    trace_text_free(&name);
+    trace_text_free(&export.text);
 }
 
 void trace_chrome_workers(struct trace_chrome *chrome,
