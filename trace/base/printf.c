@@ -274,87 +274,63 @@ static inline struct trace_value take_word(enum arg arg, va_list *args)
     }
 }
 
-/* The state for arguments that need more. */
-struct taking {
-    va_list *args;
-    int precision; /* of the next string */
-    int wide;      /* long doubles so far */
-};
-
 /* Long doubles stay here until they are stored; a message with more is
  * formatted at the call. */
 enum { LONG_DOUBLES = 4 };
 static _Thread_local long double long_doubles[LONG_DOUBLES];
 
-static bool take_star(struct taking *taking, struct trace_value *value)
-{
-    int n = va_arg(*taking->args, int);
-
-    *value = trace_i64_(n);
-    taking->precision = n;
-    return n <= NUMBER_MAX && n >= -NUMBER_MAX;
-}
-
-static bool take_long_double(struct taking *taking, struct trace_value *value)
-{
-    long double *at = &long_doubles[taking->wide++];
-
-    *at = va_arg(*taking->args, long double);
-    *value = trace_bytes(at, sizeof(*at));
-    value->type = TRACE_TYPE_LONG_DOUBLE;
-    return true;
-}
-
-/* Takes one argument; returns false if it cannot be deferred. */
-static bool take_other(enum arg arg, struct taking *taking,
-                       struct trace_value *value)
-{
-    switch (arg) {
-    case ARG_DOUBLE:
-        *value = trace_f64_(va_arg(*taking->args, double));
-        return decimal_point_is_dot();
-    case ARG_LONG_DOUBLE:
-        return decimal_point_is_dot() && taking->wide < LONG_DOUBLES &&
-               take_long_double(taking, value);
-    case ARG_CUT:
-        *value = string_value(va_arg(*taking->args, const char *),
-                              taking->precision);
-        return true;
-    case ARG_STAR:
-        return take_star(taking, value);
-    case ARG_ERRNO:
-        *value = trace_errno(errno);
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int args_take(const uint8_t *codes, va_list *args,
                      struct trace_value *values, size_t *size)
 {
-    struct taking taking = {.args = args, .precision = -1};
     struct trace_value *value = values;
+    int precision = -1; /* of the next string */
+    int wide = 0;       /* long doubles so far */
     size_t bytes = 0;
 
     for (; *codes; codes++) {
         if (value == values + TRACE_ARGS_MAX)
             return -1;
         if (*codes <= ARG_LAST_WORD) {
-            *value = take_word(*codes, args);
+            *value++ = take_word(*codes, args);
             bytes += 2 * TRACE_WORD;
-        } else if (*codes == ARG_STRING) {
-            *value = string_value(va_arg(*args, const char *), -1);
-            bytes += TRACE_WORD + trace_text_room(value->size);
-        } else if (*codes == ARG_PRECISION) {
-            taking.precision = *++codes - 1;
             continue;
-        } else if (take_other(*codes, &taking, value)) {
-            bytes += trace_values_size(1, value);
-        } else {
+        }
+        switch (*codes) {
+        case ARG_STRING:
+            *value = string_value(va_arg(*args, const char *), -1);
+            bytes += TRACE_WORD + trace_text_room(value++->size);
+            continue;
+        case ARG_PRECISION:
+            precision = *++codes - 1;
+            continue;
+        case ARG_CUT:
+            *value = string_value(va_arg(*args, const char *), precision);
+            break;
+        case ARG_STAR:
+            precision = va_arg(*args, int);
+            if (precision > NUMBER_MAX || precision < -NUMBER_MAX)
+                return -1;
+            *value = trace_i64_(precision);
+            break;
+        case ARG_DOUBLE:
+            if (!decimal_point_is_dot())
+                return -1;
+            *value = trace_f64_(va_arg(*args, double));
+            break;
+        case ARG_LONG_DOUBLE:
+            if (!decimal_point_is_dot() || wide == LONG_DOUBLES)
+                return -1;
+            long_doubles[wide] = va_arg(*args, long double);
+            *value = trace_bytes(&long_doubles[wide++], sizeof(long double));
+            value->type = TRACE_TYPE_LONG_DOUBLE;
+            break;
+        case ARG_ERRNO:
+            *value = trace_errno(errno);
+            break;
+        default:
             return *codes == ARG_REFUSED ? -2 : -1;
         }
-        value++;
+        bytes += trace_values_size(1, value++);
     }
     *size = bytes;
     return (int)(value - values);
