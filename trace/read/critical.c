@@ -49,52 +49,19 @@ static uint64_t phase_before(const struct trace_causes *slices, uint64_t time,
     return 0;
 }
 
-/* ---- The walk ---- */
+/* ---- The path ---- */
 
-struct walk {
-    const struct trace_causes *slices;
-    struct trace_moment now;
-    uint32_t begun; /* the slice that begins now, or TRACE_NO_SLICE */
-    unsigned standstills;
-};
-
-/* Returns the slice that begins now and whose cause is known: the innermost one
- * that was just left, or one that begins with it. TRACE_NO_SLICE: there is
- * none.
- */
-static uint32_t caused(const struct walk *walk)
+/* Returns the slice that begins at a time and whose cause is known: `left`, the
+ * innermost one that was just left, or one that begins with it. TRACE_NO_SLICE:
+ * there is none. */
+static uint32_t caused(const struct trace_caused *all, uint32_t left,
+                       uint64_t time)
 {
-    const struct trace_caused *all = walk->slices->all;
-    uint32_t at = walk->begun;
-
-    while (at != TRACE_NO_SLICE && all[at].begin == walk->now.time &&
-           all[at].cause_track == TRACE_NO_SLICE)
-        at = all[at].around;
-    return at != TRACE_NO_SLICE && all[at].begin == walk->now.time
-               ? at
-               : TRACE_NO_SLICE;
-}
-
-/* Returns the moment, at most now, that the path comes from. On this track,
- * nothing has ended after `since`. */
-static struct trace_moment find_before(const struct walk *walk, uint32_t around,
-                                       uint64_t since)
-{
-    const struct trace_caused *all = walk->slices->all;
-    struct trace_moment before = {walk->now.track, since};
-    bool is_busy =
-        around != TRACE_NO_SLICE && all[around].end == walk->now.time;
-    uint32_t begun = caused(walk);
-
-    if (begun != TRACE_NO_SLICE && !is_busy && all[begun].cause > since)
-        before =
-            (struct trace_moment){all[begun].cause_track, all[begun].prepared};
-    if (around != TRACE_NO_SLICE ||
-        (begun == TRACE_NO_SLICE && walk->now.track == TRACE_MAIN_TRACK))
-        trace_causes_waited(walk->slices, around, walk->now, &before);
-    else if (begun == TRACE_NO_SLICE)
-        before = (struct trace_moment){TRACE_MAIN_TRACK, walk->now.time};
-    return before;
+    while (left != TRACE_NO_SLICE && all[left].begin == time &&
+           all[left].cause_track == TRACE_NO_SLICE)
+        left = all[left].around;
+    return left != TRACE_NO_SLICE && all[left].begin == time ? left
+                                                             : TRACE_NO_SLICE;
 }
 
 /* Pieces are added from the end; adjacent parts of a slice are one piece. */
@@ -137,25 +104,6 @@ static bool add_piece(struct trace_critical *critical,
     return ok;
 }
 
-static bool step(struct walk *walk, struct trace_critical *critical)
-{
-    struct trace_moment now = walk->now, before;
-    uint64_t since;
-    uint32_t around = trace_causes_around(walk->slices, now, &since);
-
-    before = find_before(walk, around, since);
-    walk->standstills = before.time == now.time ? walk->standstills + 1 : 0;
-    if (walk->standstills > STANDSTILLS)
-        before = (struct trace_moment){now.track, since};
-    walk->now = before;
-    walk->begun = before.track == now.track ? around : TRACE_NO_SLICE;
-    return add_piece(critical, walk->slices,
-                     (struct trace_piece){.begin = before.time,
-                                          .end = now.time,
-                                          .track = now.track,
-                                          .slice = around});
-}
-
 static void reverse(struct trace_critical *critical)
 {
     for (size_t i = 0, j = critical->count; i + 1 < j; i++) {
@@ -164,6 +112,46 @@ static void reverse(struct trace_critical *critical)
         critical->pieces[j] = critical->pieces[i];
         critical->pieces[i] = piece;
     }
+}
+
+int trace_critical_find(struct trace_critical *critical,
+                        const struct trace_causes *slices)
+{
+    struct trace_moment now = {TRACE_MAIN_TRACK, slices->end};
+    const struct trace_caused *all = slices->all;
+    uint32_t left = TRACE_NO_SLICE; /* the slice that the path was in */
+    unsigned standstills = 0;
+    bool ok = true;
+
+    *critical = (struct trace_critical){.count = 0};
+    while (ok && now.time > slices->begin) {
+        uint64_t since; /* nothing has ended on this track after it */
+        uint32_t around = trace_causes_around(slices, now, &since);
+        uint32_t begun = caused(all, left, now.time);
+        bool is_busy = around != TRACE_NO_SLICE && all[around].end == now.time;
+        struct trace_moment before = {now.track, since};
+
+        if (begun != TRACE_NO_SLICE && !is_busy && all[begun].cause > since)
+            before = (struct trace_moment){all[begun].cause_track,
+                                           all[begun].prepared};
+        if (around != TRACE_NO_SLICE ||
+            (begun == TRACE_NO_SLICE && now.track == TRACE_MAIN_TRACK))
+            trace_causes_waited(slices, around, now, &before);
+        else if (begun == TRACE_NO_SLICE)
+            before = (struct trace_moment){TRACE_MAIN_TRACK, now.time};
+        standstills = before.time == now.time ? standstills + 1 : 0;
+        if (standstills > STANDSTILLS)
+            before = (struct trace_moment){now.track, since};
+        left = before.track == now.track ? around : TRACE_NO_SLICE;
+        ok = add_piece(critical, slices,
+                       (struct trace_piece){.begin = before.time,
+                                            .end = now.time,
+                                            .track = now.track,
+                                            .slice = around});
+        now = before;
+    }
+    reverse(critical);
+    return ok ? 0 : -1;
 }
 
 /* ---- Sums ---- */
@@ -182,61 +170,37 @@ static int by_total(const void *a, const void *b)
     return strcmp(name_of(x), name_of(y));
 }
 
-static bool add_to_sums(struct trace_critical *critical,
-                        struct trace_table *by_name,
-                        const struct trace_piece *piece, const char *name)
-{
-    uint64_t key = name ? trace_hash_string(TRACE_HASH, name) : piece->phase;
-    uintptr_t number = critical->sum_count;
-
-    if (!trace_table_find(by_name, key, &number)) {
-        if (!TRACE_ARRAY_RESERVE(critical->sums, critical->sum_capacity,
-                                 critical->sum_count + 1) ||
-            !trace_table_set(by_name, key, number))
-            return false;
-        critical->sums[critical->sum_count++] = (struct trace_piece_sum){
-            .name = name, .phase = name ? 0 : piece->phase};
-    }
-    critical->sums[number].total += piece->end - piece->begin;
-    critical->sums[number].pieces++;
-    return true;
-}
-
 int trace_critical_sum(struct trace_critical *critical,
                        const struct trace_causes *slices)
 {
     struct trace_table by_name = {.count = 0};
     bool ok = true;
 
-    for (size_t i = 0; ok && i < critical->count; i++) {
+    for (size_t i = 0; i < critical->count; i++) {
         const struct trace_piece *piece = &critical->pieces[i];
+        const char *name = piece->slice == TRACE_NO_SLICE
+                               ? NULL
+                               : slices->all[piece->slice].site->name;
+        uint64_t key =
+            name ? trace_hash_string(TRACE_HASH, name) : piece->phase;
+        uintptr_t number = critical->sum_count;
 
-        ok = add_to_sums(critical, &by_name, piece,
-                         piece->slice == TRACE_NO_SLICE
-                             ? NULL
-                             : slices->all[piece->slice].site->name);
+        if (!trace_table_find(&by_name, key, &number)) {
+            ok = TRACE_ARRAY_RESERVE(critical->sums, critical->sum_capacity,
+                                     critical->sum_count + 1) &&
+                 trace_table_set(&by_name, key, number);
+            if (!ok)
+                break;
+            critical->sums[critical->sum_count++] = (struct trace_piece_sum){
+                .name = name, .phase = name ? 0 : piece->phase};
+        }
+        critical->sums[number].total += piece->end - piece->begin;
+        critical->sums[number].pieces++;
     }
     trace_table_free(&by_name);
     if (critical->sum_count)
         qsort(critical->sums, critical->sum_count, sizeof(*critical->sums),
               by_total);
-    return ok ? 0 : -1;
-}
-
-/* ---- The path ---- */
-
-int trace_critical_find(struct trace_critical *critical,
-                        const struct trace_causes *slices)
-{
-    struct walk walk = {.slices = slices,
-                        .now = {TRACE_MAIN_TRACK, slices->end},
-                        .begun = TRACE_NO_SLICE};
-    bool ok = true;
-
-    *critical = (struct trace_critical){.count = 0};
-    while (ok && walk.now.time > slices->begin)
-        ok = step(&walk, critical);
-    reverse(critical);
     return ok ? 0 : -1;
 }
 

@@ -392,59 +392,45 @@ static bool judge(struct trace_reader *reader, struct visit *visit,
     return true;
 }
 
-/* Lets the ranges before another one end where it begins. They must know that
- * also when it has been read to its end and forgotten. */
-static void stop_at(struct trace_follow *follow, const struct visit *visit,
-                    uint64_t place)
-{
-    for (size_t i = visit->kept; i-- > 0 && follow->cursors[i].stop > place;)
-        follow->cursors[i].stop = place;
-}
-
-static void keep(struct trace_follow *follow, struct visit *visit,
-                 struct cursor cursor)
-{
-    struct cursor *kept = &follow->cursors[visit->kept++];
-
-    *kept = cursor;
-    if (cursor.thread != NOBODY)
-        visit->before = kept;
-}
-
-/* Returns false without memory. */
-static bool visit_one(struct trace_reader *reader, struct visit *visit,
-                      struct cursor cursor)
-{
-    enum piece piece = BEGINS;
-
-    if (cursor.thread == NOBODY && !judge(reader, visit, cursor.place, &piece))
-        return false;
-    if (piece == INSIDE)
-        return true;
-    if (piece == BEGINS) {
-        stop_at(reader->follow, visit, cursor.begin);
-        if (!read_range(reader, visit, &cursor))
-            return false;
-    }
-    if (cursor.thread != NOBODY && cursor.place >= cursor.stop)
-        trace_reader_drop(reader, cursor.begin, cursor.place);
-    else
-        keep(reader->follow, visit, cursor);
-    return true;
-}
-
+/* Visits each cursor, and forgets those of ranges that have been read to their
+ * end. Returns false without memory. */
 static bool visit_all(struct trace_reader *reader)
 {
     struct trace_follow *follow = reader->follow;
+    struct cursor *all = follow->cursors;
     struct visit visit = {0, NULL, 0};
     bool ok = true;
     size_t i = 0;
 
-    while (ok && i < follow->count)
-        ok = visit_one(reader, &visit, follow->cursors[i++]);
+    while (ok && i < follow->count) {
+        struct cursor cursor = all[i++];
+        enum piece piece = BEGINS;
+
+        if (cursor.thread == NOBODY)
+            ok = judge(reader, &visit, cursor.place, &piece);
+        if (!ok || piece == INSIDE)
+            continue;
+        if (piece == BEGINS) {
+            /* The ranges before it end where it begins. They must know that
+             * also when it has been read to its end and forgotten. */
+            for (size_t before = visit.kept;
+                 before-- > 0 && all[before].stop > cursor.begin;)
+                all[before].stop = cursor.begin;
+            ok = read_range(reader, &visit, &cursor);
+        }
+        if (!ok)
+            continue;
+        if (cursor.thread != NOBODY && cursor.place >= cursor.stop) {
+            trace_reader_drop(reader, cursor.begin, cursor.place);
+            continue;
+        }
+        all[visit.kept] = cursor;
+        if (cursor.thread != NOBODY)
+            visit.before = &all[visit.kept];
+        visit.kept++;
+    }
     if (i < follow->count) /* otherwise there may be no array */
-        memmove(follow->cursors + visit.kept, follow->cursors + i,
-                (follow->count - i) * sizeof(*follow->cursors));
+        memmove(all + visit.kept, all + i, (follow->count - i) * sizeof(*all));
     follow->count -= i - visit.kept;
     return ok;
 }
@@ -482,31 +468,6 @@ static int by_time(const void *a, const void *b)
                                 : x->exit - y->exit;
 }
 
-static void forget_returned(struct trace_follow *follow)
-{
-    struct list *found = &follow->found;
-
-    found->count -= follow->next;
-    if (found->count)
-        memmove(found->all, found->all + follow->next,
-                found->count * sizeof(*found->all));
-    follow->next = 0;
-}
-
-/* Makes the entry of the first span that of the sum. */
-static void make_sum(const struct trace_reader *reader,
-                     const struct found *found, struct trace_entry *entry)
-{
-    struct trace_entry span;
-
-    if (entry->kind == TRACE_ENTRY_ENTER &&
-        trace_reader_span(reader, entry->span, &span))
-        entry->site = span.site;
-    entry->kind = TRACE_ENTRY_SUM;
-    entry->count = found->count;
-    entry->end = trace_reader_time(reader, found->ticks + found->ticks_long);
-}
-
 bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
 {
     struct trace_follow *follow = reader->follow;
@@ -514,6 +475,7 @@ bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
     while (follow->next < follow->found.count) {
         const struct found *found = &follow->found.all[follow->next];
         uint64_t time = trace_reader_time(reader, found->ticks);
+        struct trace_entry span;
 
         if (time > follow->until)
             return false;
@@ -526,8 +488,14 @@ bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
                 entry->kind == TRACE_ENTRY_SPAN ? entry->id : entry->span;
             entry->kind = TRACE_ENTRY_EXIT;
             entry->time = time;
-        } else if (found->count) {
-            make_sum(reader, found, entry);
+        } else if (found->count) { /* of the first span in a sum */
+            if (entry->kind == TRACE_ENTRY_ENTER &&
+                trace_reader_span(reader, entry->span, &span))
+                entry->site = span.site;
+            entry->kind = TRACE_ENTRY_SUM;
+            entry->count = found->count;
+            entry->end =
+                trace_reader_time(reader, found->ticks + found->ticks_long);
         }
         return true;
     }
@@ -536,29 +504,14 @@ bool trace_follow_next(struct trace_reader *reader, struct trace_entry *entry)
 
 /* ---- The recording ---- */
 
-/* The clock's rate becomes more exact the longer it is measured, and must not
- * change at each look. */
-static void refresh_clock(struct trace_reader *reader,
-                          struct trace_anchor closed)
-{
-    struct trace_anchor *measured = &reader->follow->now;
-    struct trace_anchor now = trace_anchor_now();
-    uint64_t origin = reader->header.origin.ticks;
-
-    if (closed.ticks)
-        *measured = closed;
-    else if (!measured->ticks ||
-             now.ticks - origin >= 2 * (measured->ticks - origin))
-        *measured = now;
-    trace_reader_set_end(reader, *measured);
-}
-
 /* Reads the header again: first whether the recording has ended, because what
  * is read later is then complete. */
 static void refresh(struct trace_reader *reader)
 {
     const struct trace_header *header = (const void *)reader->base;
     uint32_t ended = __atomic_load_n(&header->ended, __ATOMIC_ACQUIRE);
+    struct trace_anchor *measured = &reader->follow->now, now;
+    uint64_t origin;
 
     reader->size = reader->mapped;
     trace_reader_read_header(reader);
@@ -569,30 +522,43 @@ static void refresh(struct trace_reader *reader)
     reader->header.ended = ended;
     if (reader->header.end.ticks > reader->last)
         reader->last = reader->header.end.ticks;
-    refresh_clock(reader, reader->header.end);
+    /* The clock's rate becomes more exact the longer it is measured, and must
+     * not change at each look. */
+    now = trace_anchor_now();
+    origin = reader->header.origin.ticks;
+    if (reader->header.end.ticks)
+        *measured = reader->header.end;
+    else if (!measured->ticks ||
+             now.ticks - origin >= 2 * (measured->ticks - origin))
+        *measured = now;
+    trace_reader_set_end(reader, *measured);
 }
 
 /* Finds what was recorded since the last time; false without memory. */
 static bool find_new(struct trace_reader *reader)
 {
     struct trace_follow *follow = reader->follow;
-    size_t found, open = follow->open.count, late = reader->late_count;
+    struct list *found = &follow->found;
+    size_t before, open = follow->open.count, late = reader->late_count;
     size_t metas = reader->meta_count, threads = reader->thread_count;
     bool ok;
 
     refresh(reader);
     if (follow->shorts.most)
         look_again(&follow->shorts);
-    forget_returned(follow);
-    found = follow->found.count;
+    /* The entries that the caller has taken are forgotten. */
+    before = found->count -= follow->next;
+    if (before)
+        memmove(found->all, found->all + follow->next,
+                before * sizeof(*found->all));
+    follow->next = 0;
     ok = add_pieces(reader) && visit_all(reader) && add_exits(reader, open);
     if (reader->meta_count > metas || reader->thread_count > threads)
         trace_reader_rename_threads(reader);
     ok = trace_reader_sort_late(reader, late) && ok;
     trace_fields_prepare(reader);
-    if (follow->found.count > found)
-        qsort(follow->found.all, follow->found.count,
-              sizeof(*follow->found.all), by_time);
+    if (found->count > before)
+        qsort(found->all, found->count, sizeof(*found->all), by_time);
     return ok;
 }
 

@@ -47,18 +47,6 @@ static uint64_t key_of(enum end_kind kind, uint32_t a, uint32_t b)
 
 /* ---- Tracks ---- */
 
-static void name_track(struct trace_text *name, struct trace_reader *reader,
-                       const struct trace_entry *entry)
-{
-    if (trace_is_on_thread(entry)) {
-        trace_name_thread(name, reader, entry->thread);
-        return;
-    }
-    trace_name_device(name, reader, entry->at.device);
-    trace_text_string(name, ", ");
-    trace_name_stream(name, reader, &entry->at);
-}
-
 /* Returns the number of an entry's track, TRACE_NO_SLICE without memory. */
 static uint32_t track_of(struct reading *reading,
                          const struct trace_entry *entry)
@@ -69,7 +57,13 @@ static uint32_t track_of(struct reading *reading,
 
     if (number < slices->track_count)
         return (uint32_t)number;
-    name_track(&name, reading->reader, entry);
+    if (trace_is_on_thread(entry)) {
+        trace_name_thread(&name, reading->reader, entry->thread);
+    } else {
+        trace_name_device(&name, reading->reader, entry->at.device);
+        trace_text_string(&name, ", ");
+        trace_name_stream(&name, reading->reader, &entry->at);
+    }
     if (number == SIZE_MAX || name.failed || !name.data ||
         !TRACE_ARRAY_RESERVE(slices->tracks, slices->track_capacity,
                              number + 1)) {
@@ -136,39 +130,11 @@ static void describe_span(struct reading *reading,
     }
 }
 
-static void describe_activity(const struct trace_entry *entry,
-                              struct trace_caused *slice)
-{
-    slice->activity = entry->at.kind;
-    slice->on_device = entry->at.on_device;
-    slice->context = entry->at.context;
-    slice->stream = entry->at.stream;
-    slice->correlation = entry->at.correlation;
-}
-
 static uint64_t within(const struct trace_causes *slices, uint64_t time)
 {
     if (time < slices->begin)
         return slices->begin;
     return time > slices->end ? slices->end : time;
-}
-
-/* Nests a slice in its track. `around` counts from the track's first one. */
-static bool nest(struct reading *reading, struct trace_caused *slice)
-{
-    struct trace_slice open = {.begin = slice->begin,
-                               .end = slice->end,
-                               .number =
-                                   reading->slices->tracks[slice->track].count};
-    const struct trace_slice *around =
-        trace_slices_around(&reading->open, slice->track, slice->begin);
-    const struct trace_slice *begun;
-
-    slice->around = around ? (uint32_t)around->number : TRACE_NO_SLICE;
-    begun = trace_slices_begin(&reading->open, slice->track, open);
-    if (begun)
-        slice->end = begun->end;
-    return begun != NULL;
 }
 
 static bool add_slice(struct reading *reading, const struct trace_entry *entry,
@@ -181,19 +147,35 @@ static bool add_slice(struct reading *reading, const struct trace_entry *entry,
                                  .track = track_of(reading, entry),
                                  .number = reading->number,
                                  .cause_track = TRACE_NO_SLICE};
+    const struct trace_slice *around, *begun;
+    struct trace_cause_track *track;
 
     if (slice.track == TRACE_NO_SLICE ||
         !TRACE_ARRAY_RESERVE(slices->all, slices->capacity, slices->count + 1))
         return false;
     if (slice.end < slice.begin)
         slice.end = slice.begin;
-    if (entry->kind == TRACE_ENTRY_DEVICE)
-        describe_activity(entry, &slice);
-    else
+    if (entry->kind == TRACE_ENTRY_DEVICE) {
+        slice.activity = entry->at.kind;
+        slice.on_device = entry->at.on_device;
+        slice.context = entry->at.context;
+        slice.stream = entry->at.stream;
+        slice.correlation = entry->at.correlation;
+    } else {
         describe_span(reading, entry, &slice);
-    if (!nest(reading, &slice))
+    }
+    track = &slices->tracks[slice.track];
+    around = trace_slices_around(&reading->open, slice.track, slice.begin);
+    /* Counts from the track's first one, until all are in order. */
+    slice.around = around ? (uint32_t)around->number : TRACE_NO_SLICE;
+    begun = trace_slices_begin(&reading->open, slice.track,
+                               (struct trace_slice){.begin = slice.begin,
+                                                    .end = slice.end,
+                                                    .number = track->count});
+    if (!begun)
         return false;
-    slices->tracks[slice.track].count++;
+    slice.end = begun->end;
+    track->count++;
     slices->all[slices->count++] = slice;
     return true;
 }
@@ -375,31 +357,31 @@ static bool add_end(struct gathered *gathered, uint32_t slice, uint64_t key)
     return true;
 }
 
-static bool add_work(struct gathered *gathered, uint32_t number,
-                     const struct trace_caused *work)
-{
-    return (!work->correlation ||
-            add_end(gathered, number, key_of(CALL, work->correlation, 0))) &&
-           add_end(gathered, number,
-                   key_of(STREAM, work->context, work->stream)) &&
-           add_end(gathered, number, key_of(CONTEXT, 0, 0)) &&
-           (!work->context ||
-            add_end(gathered, number, key_of(CONTEXT, work->context, 0)));
-}
-
 /* No thread waits for a part of a kernel. */
 static bool add_ends(struct gathered *gathered, uint32_t number)
 {
     const struct trace_caused *slice = &gathered->slices->all[number];
+    uint32_t context = slice->context;
     bool works = slice->on_device && slice->activity != TRACE_ACTIVITY_ZONE;
 
-    return slice->end == slice->begin ||
-           (add_end(gathered, number, key_of(ANY, 0, 0)) &&
-            (slice->activity ||
-             add_end(gathered, number, key_of(CHILD, slice->parent, 0))) &&
-            (!slice->again ||
-             add_end(gathered, number, key_of(AGAIN, slice->span, 0))) &&
-            (!works || add_work(gathered, number, slice)));
+    if (slice->end == slice->begin)
+        return true;
+    if (!add_end(gathered, number, key_of(ANY, 0, 0)))
+        return false;
+    if (!slice->activity &&
+        !add_end(gathered, number, key_of(CHILD, slice->parent, 0)))
+        return false;
+    if (slice->again &&
+        !add_end(gathered, number, key_of(AGAIN, slice->span, 0)))
+        return false;
+    if (!works)
+        return true;
+    if (slice->correlation &&
+        !add_end(gathered, number, key_of(CALL, slice->correlation, 0)))
+        return false;
+    return add_end(gathered, number, key_of(STREAM, context, slice->stream)) &&
+           add_end(gathered, number, key_of(CONTEXT, 0, 0)) &&
+           (!context || add_end(gathered, number, key_of(CONTEXT, context, 0)));
 }
 
 static int by_end(const void *a, const void *b, void *context)
@@ -410,23 +392,6 @@ static int by_end(const void *a, const void *b, void *context)
     if (all[x].end != all[y].end)
         return all[x].end < all[y].end ? -1 : 1;
     return x < y ? -1 : x > y;
-}
-
-/* Gathers the ends of all slices in order. */
-static bool gather(struct gathered *gathered)
-{
-    const struct trace_causes *slices = gathered->slices;
-    uint32_t *order = calloc(slices->count + 1, sizeof(*order));
-    bool ok = order != NULL;
-
-    for (size_t i = 0; ok && i < slices->count; i++)
-        order[i] = (uint32_t)i;
-    if (ok)
-        qsort_r(order, slices->count, sizeof(*order), by_end, slices->all);
-    for (size_t i = 0; ok && i < slices->count; i++)
-        ok = add_ends(gathered, order[i]);
-    free(order);
-    return ok;
 }
 
 /* Puts those of each key together; they stay in order. */
@@ -455,8 +420,17 @@ static bool group(const struct gathered *gathered)
 static bool sort_ends(struct trace_causes *slices)
 {
     struct gathered gathered = {.slices = slices};
-    bool ok = gather(&gathered) && group(&gathered);
+    uint32_t *order = calloc(slices->count + 1, sizeof(*order));
+    bool ok = order != NULL;
 
+    for (size_t i = 0; ok && i < slices->count; i++)
+        order[i] = (uint32_t)i;
+    if (ok)
+        qsort_r(order, slices->count, sizeof(*order), by_end, slices->all);
+    for (size_t i = 0; ok && i < slices->count; i++)
+        ok = add_ends(&gathered, order[i]);
+    ok = ok && group(&gathered);
+    free(order);
     free(gathered.items);
     return ok;
 }
@@ -504,21 +478,6 @@ static void find_end(const struct trace_causes *slices, uint64_t key,
     }
 }
 
-static void find_work(const struct trace_causes *slices,
-                      const struct trace_caused *call, struct trace_moment now,
-                      struct trace_moment *last)
-{
-    uint64_t skew = call->end == now.time ? SKEW_NS : 0;
-
-    if (call->activity != TRACE_ACTIVITY_SYNC && call->correlation)
-        find_end(slices, key_of(CALL, call->correlation, 0), skew, now, last);
-    if (call->activity == TRACE_ACTIVITY_SYNC)
-        find_end(slices,
-                 call->stream ? key_of(STREAM, call->context, call->stream)
-                              : key_of(CONTEXT, call->context, 0),
-                 skew, now, last);
-}
-
 static void find_below(const struct trace_causes *slices,
                        const struct trace_caused *slice,
                        struct trace_moment now, struct trace_moment *last)
@@ -560,40 +519,44 @@ void trace_causes_waited(const struct trace_causes *slices, uint32_t number,
                          struct trace_moment now, struct trace_moment *last)
 {
     const struct trace_caused *slice;
+    uint64_t key;
 
     if (number == TRACE_NO_SLICE) {
         find_end(slices, key_of(ANY, 0, 0), 0, now, last);
         return;
     }
     slice = &slices->all[number];
-    if (slice->activity && !slice->on_device)
-        find_work(slices, slice, now, last);
-    if (slice->activity)
+    if (!slice->activity) {
+        find_below(slices, slice, now, last);
+        find_beside(slices, slice, now, last);
         return;
-    find_below(slices, slice, now, last);
-    find_beside(slices, slice, now, last);
+    }
+    if (slice->on_device)
+        return;
+    if (slice->activity != TRACE_ACTIVITY_SYNC)
+        key = key_of(CALL, slice->correlation, 0);
+    else if (slice->stream)
+        key = key_of(STREAM, slice->context, slice->stream);
+    else
+        key = key_of(CONTEXT, slice->context, 0);
+    if (slice->activity == TRACE_ACTIVITY_SYNC || slice->correlation)
+        find_end(slices, key, slice->end == now.time ? SKEW_NS : 0, now, last);
 }
 
 /* ---- Reading ---- */
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* A recording without phases begins with the test's time. */
 struct trace_causes trace_causes_none(const struct trace_reader *reader,
                                       uint64_t zero)
 {
     struct trace_phases phases = trace_reader_phases(reader);
-    uint64_t last = trace_reader_summary(reader).end;
     uint64_t begin = phases.setup ? phases.setup : zero;
+    uint64_t end = phases.end ? phases.end : trace_reader_summary(reader).end;
 
-    return (struct trace_causes){
-        .phases = phases,
-        .zero = zero,
-        .begin = begin,
-        .end = later(begin, phases.end ? phases.end : last)};
+    return (struct trace_causes){.phases = phases,
+                                 .zero = zero,
+                                 .begin = begin,
+                                 .end = end > begin ? end : begin};
 }
 
 int trace_causes_read(struct trace_causes *slices, struct trace_reader *reader,

@@ -8,29 +8,20 @@
 
 enum { NONE = UINT32_MAX };
 
-/* A recording that is being split. */
-struct splitting {
-    const struct trace_reader *reader;
-    struct trace_tracks *tracks;
-    struct trace_table by_key;
-};
-
-static bool add_track(struct splitting *splitting, struct trace_track track,
-                      uint64_t key)
+static bool add_track(struct trace_tracks *tracks, struct trace_table *by_key,
+                      struct trace_track track, uint64_t key)
 {
-    struct trace_tracks *tracks = splitting->tracks;
-
     if (!TRACE_ARRAY_RESERVE(tracks->all, tracks->capacity,
                              tracks->count + 1) ||
-        !trace_table_set(&splitting->by_key, key, tracks->count))
+        !trace_table_set(by_key, key, tracks->count))
         return false;
     tracks->all[tracks->count++] = track;
     return true;
 }
 
-static bool add_threads(struct splitting *splitting)
+static bool add_threads(struct trace_tracks *tracks, struct trace_table *by_key,
+                        const struct trace_reader *reader)
 {
-    const struct trace_reader *reader = splitting->reader;
     size_t segment = 0, block = 0;
 
     for (size_t i = 0; i < reader->thread_count; i++) {
@@ -48,40 +39,17 @@ static bool add_threads(struct splitting *splitting)
                reader->calls.blocks[block].thread == i;
              block++)
             track.part.block_count++;
-        if (!add_track(splitting, track, trace_thread_key(track.thread)))
+        if (!add_track(tracks, by_key, track, trace_thread_key(track.thread)))
             return false;
     }
     return true;
 }
 
-/* Finds the track of an activity, NONE if that is damaged; false without
- * memory. */
-static bool find_track(struct splitting *splitting,
-                       const struct trace_begun *begun, uint32_t *number)
-{
-    const struct trace_reader *reader = splitting->reader;
-    struct trace_entry entry;
-    uintptr_t found = splitting->tracks->count;
-    uint64_t key;
-
-    *number = NONE;
-    if (!trace_reader_entry(reader, begun->place,
-                            &reader->threads[begun->thread], &entry))
-        return true;
-    key = trace_track_key(&entry);
-    if (!trace_table_find(&splitting->by_key, key, &found) &&
-        !add_track(splitting, (struct trace_track){.at = entry.at}, key))
-        return false;
-    *number = (uint32_t)found;
-    splitting->tracks->all[found].part.device_count++;
-    return true;
-}
-
 /* Copies the activities of each track to its range of `begun`. */
-static void place_devices(struct splitting *splitting, const uint32_t *numbers)
+static void place_devices(struct trace_tracks *tracks,
+                          const struct trace_reader *reader,
+                          const uint32_t *numbers)
 {
-    const struct trace_reader *reader = splitting->reader;
-    struct trace_tracks *tracks = splitting->tracks;
     struct trace_begun *next = tracks->begun;
 
     for (size_t i = 0; i < tracks->count; i++) {
@@ -102,12 +70,11 @@ static void place_devices(struct splitting *splitting, const uint32_t *numbers)
     }
 }
 
-static bool add_devices(struct splitting *splitting)
+static bool add_devices(struct trace_tracks *tracks, struct trace_table *by_key,
+                        const struct trace_reader *reader)
 {
-    const struct trace_reader *reader = splitting->reader;
-    struct trace_tracks *tracks = splitting->tracks;
     size_t count = reader->device_count;
-    uint32_t *numbers;
+    uint32_t *numbers; /* of the tracks of activities; NONE: it is damaged */
     bool ok;
 
     if (!count)
@@ -115,10 +82,27 @@ static bool add_devices(struct splitting *splitting)
     numbers = calloc(count, sizeof(*numbers));
     tracks->begun = calloc(count, sizeof(*tracks->begun));
     ok = numbers && tracks->begun;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = find_track(splitting, &reader->devices[i], &numbers[i]);
+    for (size_t i = 0; ok && i < count; i++) {
+        const struct trace_begun *begun = &reader->devices[i];
+        uintptr_t number = tracks->count;
+        struct trace_entry entry;
+        uint64_t key;
+
+        numbers[i] = NONE;
+        if (!trace_reader_entry(reader, begun->place,
+                                &reader->threads[begun->thread], &entry))
+            continue;
+        key = trace_track_key(&entry);
+        ok = trace_table_find(by_key, key, &number) ||
+             add_track(tracks, by_key, (struct trace_track){.at = entry.at},
+                       key);
+        if (!ok)
+            break;
+        numbers[i] = (uint32_t)number;
+        tracks->all[number].part.device_count++;
+    }
     if (ok)
-        place_devices(splitting, numbers);
+        place_devices(tracks, reader, numbers);
     free(numbers);
     return ok;
 }
@@ -126,12 +110,13 @@ static bool add_devices(struct splitting *splitting)
 int trace_tracks_find(struct trace_tracks *tracks,
                       const struct trace_reader *reader)
 {
-    struct splitting splitting = {.reader = reader, .tracks = tracks};
+    struct trace_table by_key = {0};
     bool ok;
 
     *tracks = (struct trace_tracks){.count = 0};
-    ok = add_threads(&splitting) && add_devices(&splitting);
-    trace_table_free(&splitting.by_key);
+    ok = add_threads(tracks, &by_key, reader) &&
+         add_devices(tracks, &by_key, reader);
+    trace_table_free(&by_key);
     return ok ? 0 : -1;
 }
 
