@@ -62,31 +62,23 @@ static bool wait_for_one(const struct driver *driver, int ordinal,
     return waited;
 }
 
-static bool wait_for_all(const struct driver *driver)
-{
-    void *current = NULL;
-    bool waited = false;
-    int count = 0;
-
-    if (!driver->current(&current) && current)
-        waited = !driver->synchronize();
-    if (driver->count(&count))
-        count = 0;
-    for (int i = 0; i < count; i++)
-        waited |= wait_for_one(driver, i, current);
-    return waited;
-}
-
 bool cupti_wait_for_devices(void)
 {
     struct driver driver;
-    bool waited;
+    void *current = NULL;
+    bool waited = false;
+    int count = 0;
 
     if (!look_up(&driver))
         return false;
     cupti.own.thread = (uint32_t)gettid();
     cupti.own.begin = cupti_clock_now();
-    waited = wait_for_all(&driver);
+    if (!driver.current(&current) && current)
+        waited = !driver.synchronize();
+    if (driver.count(&count))
+        count = 0;
+    for (int i = 0; i < count; i++)
+        waited |= wait_for_one(&driver, i, current);
     cupti.own.end = cupti_clock_now();
     return waited;
 }

@@ -97,17 +97,6 @@ static void offer_in(struct search *search, const char *folder,
     }
 }
 
-static void offer_loaded(struct search *search)
-{
-    size_t count = sizeof(sonames) / sizeof(*sonames);
-    char path[PATH_MAX];
-
-    for (size_t i = 0; i < count; i++)
-        offer(search, sonames[i], RTLD_NOLOAD);
-    if (cupti_loaded("libcupti", path)) /* a bundled library's own name */
-        offer(search, path, RTLD_NOLOAD);
-}
-
 /* Python's wheels put each library into a folder of its own; since CUDA 13 all
  * are in one folder: beside the loaded library, or two folders up. */
 static void offer_beside(struct search *search, const char *object)
@@ -139,12 +128,16 @@ unsigned cupti_search(bool (*try)(void *))
     const char *given = getenv("TRACE_CUPTI");
     struct search search = {.try = try};
     size_t count = sizeof(sonames) / sizeof(*sonames);
+    char path[PATH_MAX];
 
     if (given && *given) {
         offer(&search, given, 0);
         return search.tried;
     }
-    offer_loaded(&search);
+    for (size_t i = 0; i < count; i++)
+        offer(&search, sonames[i], RTLD_NOLOAD);
+    if (cupti_loaded("libcupti", path)) /* a bundled library's own name */
+        offer(&search, path, RTLD_NOLOAD);
     offer_beside(&search, "libcudart");
     offer_toolkit(&search, getenv("CUDA_HOME"));
     offer_toolkit(&search, getenv("CUDA_PATH"));

@@ -74,37 +74,6 @@ static void print_time(char *room, size_t size, uint64_t ns)
         snprintf(room, size, "%lluns", (unsigned long long)ns);
 }
 
-/* The fields of an activity point to these. */
-struct texts {
-    char device[OPENCL_DEVICE_ROOM], count[THREE], block[THREE];
-    char rate[32], delay[32], result[16];
-};
-
-static void add_kernel(struct opencl_fields *fields, struct texts *texts,
-                       const struct opencl_command *command)
-{
-    fields->activity.at.launched = 1;
-    fields->values[0] =
-        opencl_display(print_three(texts->count, command->count));
-    fields->values[1] = trace_u64_(command->place.queue);
-    fields->values[2] = trace_site_name();
-    fields->value_count = TRACE_LAUNCH_FIELDS;
-}
-
-static void add_place(struct opencl_fields *fields, struct texts *texts,
-                      const struct opencl_command *command)
-{
-    opencl_add_device(fields, command->place.device, texts->device);
-    opencl_add_number(fields, "context", command->place.context);
-    if (!fields->activity.at.launched)
-        opencl_add_number(fields, "stream", command->place.queue);
-    if (command->block[0])
-        opencl_add(fields, "block",
-                   opencl_display(print_three(texts->block, command->block)));
-    if (command->first)
-        opencl_add_number(fields, "first", 1);
-}
-
 /* When a command was queued, submitted, started and ended, in ns of its device.
  */
 struct times {
@@ -123,27 +92,6 @@ static bool ask_times(cl_event event, struct times *times)
                event, OPENCL_PROFILING_COMMAND_END, sizeof(times->end),
                &times->end, NULL) &&
            times->queued && times->start && times->end >= times->start;
-}
-
-static void add_durations(struct opencl_fields *fields, struct texts *texts,
-                          const struct opencl_command *command,
-                          const struct times *times)
-{
-    cl_ulong ns = times->end - times->start;
-
-    if (command->bytes)
-        opencl_add_number(fields, "bytes", command->bytes);
-    if (command->bytes && ns) {
-        snprintf(texts->rate, sizeof(texts->rate), "%llu.%llu GB/s",
-                 (unsigned long long)(command->bytes / ns),
-                 (unsigned long long)(command->bytes * 10 / ns % 10));
-        opencl_add(fields, "throughput", opencl_display(texts->rate));
-    }
-    if (command->kind != TRACE_ACTIVITY_KERNEL || times->start < times->queued)
-        return;
-    print_time(texts->delay, sizeof(texts->delay),
-               times->start - times->queued);
-    opencl_add(fields, "queue_delay", opencl_display(texts->delay));
 }
 
 /* Without times, a command is placed from its call until now. */
@@ -169,9 +117,12 @@ static bool place(struct trace_activity *activity,
 static void record(const struct opencl_command *command, cl_event event,
                    cl_int status)
 {
+    /* The fields point to these. */
+    char device[OPENCL_DEVICE_ROOM], count[THREE], block[THREE];
+    char rate[32], delay[32], failure[16];
+    uint64_t bytes = command->bytes, ns;
     struct opencl_fields fields;
     struct times times;
-    struct texts texts;
     bool timed;
 
     fields.value_count = 0;
@@ -181,19 +132,44 @@ static void record(const struct opencl_command *command, cl_event event,
                .stream = command->place.queue,
                .correlation = command->correlation,
                .kind = command->kind,
-               .on_device = 1},
+               .on_device = 1,
+               .launched = command->count[0] != 0},
         .span = command->call.span,
         .level = status < 0 ? TRACE_LEVEL_ERROR : TRACE_LEVEL_TRACE,
         .name = command->name,
     };
     timed = place(&fields.activity, command, event, &times);
-    if (command->count[0])
-        add_kernel(&fields, &texts, command);
-    add_place(&fields, &texts, command);
-    add_durations(&fields, &texts, command, &times);
+    ns = times.end - times.start;
+    if (command->count[0]) {
+        fields.values[0] = opencl_display(print_three(count, command->count));
+        fields.values[1] = trace_u64_(command->place.queue);
+        fields.values[2] = trace_site_name();
+        fields.value_count = TRACE_LAUNCH_FIELDS;
+    }
+    opencl_add_device(&fields, command->place.device, device);
+    opencl_add_number(&fields, "context", command->place.context);
+    if (!command->count[0])
+        opencl_add_number(&fields, "stream", command->place.queue);
+    if (command->block[0])
+        opencl_add(&fields, "block",
+                   opencl_display(print_three(block, command->block)));
+    if (command->first)
+        opencl_add_number(&fields, "first", 1);
+    if (bytes)
+        opencl_add_number(&fields, "bytes", bytes);
+    if (bytes && ns) {
+        snprintf(rate, sizeof(rate), "%llu.%llu GB/s",
+                 (unsigned long long)(bytes / ns),
+                 (unsigned long long)(bytes * 10 / ns % 10));
+        opencl_add(&fields, "throughput", opencl_display(rate));
+    }
+    if (command->kind == TRACE_ACTIVITY_KERNEL && times.start >= times.queued) {
+        print_time(delay, sizeof(delay), times.start - times.queued);
+        opencl_add(&fields, "queue_delay", opencl_display(delay));
+    }
     opencl_add_number(&fields, "correlation", command->correlation);
     if (status < 0)
-        opencl_add_result(&fields, status, texts.result);
+        opencl_add_result(&fields, status, failure);
     if (!timed)
         opencl_add(&fields, "ts_estimated", trace_bool(true));
     if (!timed && status >= 0) /* a failed command has no times */

@@ -20,13 +20,6 @@ static const struct stage loading_il = {"opencl_il", "OpenCL load IL", 0};
 
 /* ---- What the driver says ---- */
 
-struct event {
-    const struct stage *stage;
-    struct opencl_fields fields;
-    char *kernels, *log;
-    char result[16];
-};
-
 static size_t info_size(cl_program program, cl_uint info)
 {
     size_t size = 0;
@@ -34,39 +27,33 @@ static size_t info_size(cl_program program, cl_uint info)
     return opencl.next.GetProgramInfo(program, info, 0, NULL, &size) ? 0 : size;
 }
 
-static void add_source(struct event *event, cl_program program)
-{
-    size_t size = info_size(program, OPENCL_PROGRAM_SOURCE);
-
-    if (size > 1)
-        opencl_add_number(&event->fields, "source_bytes", size - 1);
-}
-
-static void add_binary(struct event *event, cl_program program)
+/* Returns 0 if it is unknown. */
+static size_t binary_size(cl_program program)
 {
     size_t sizes[DEVICES] = {0}, all = 0;
 
     if (opencl.next.GetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES,
                                    sizeof(sizes), sizes, NULL))
-        return;
+        return 0;
     for (size_t i = 0; i < DEVICES; i++)
         all += sizes[i];
-    if (all)
-        opencl_add_number(&event->fields, "binary_bytes", all);
+    return all;
 }
 
-static void add_kernels(struct event *event, cl_program program)
+/* Returns the names of a program's kernels, which the caller frees, or NULL. */
+static char *kernels_of(cl_program program)
 {
     size_t size = info_size(program, OPENCL_PROGRAM_KERNEL_NAMES);
+    char *names = size > 1 ? calloc(1, size + 1) : NULL;
 
-    if (size < 2 || !(event->kernels = calloc(1, size + 1)))
-        return;
-    if (opencl.next.GetProgramInfo(program, OPENCL_PROGRAM_KERNEL_NAMES, size,
-                                   event->kernels, NULL))
-        return;
-    if (strlen(event->kernels) > TEXT)
-        event->kernels[TEXT] = '\0';
-    opencl_add(&event->fields, "kernel.names", opencl_display(event->kernels));
+    if (names && opencl.next.GetProgramInfo(
+                     program, OPENCL_PROGRAM_KERNEL_NAMES, size, names, NULL)) {
+        free(names);
+        return NULL;
+    }
+    if (names && size > TEXT)
+        names[TEXT] = '\0';
+    return names;
 }
 
 /* The first device's log that is not empty. */
@@ -95,46 +82,20 @@ static char *log_of(cl_program program)
     return NULL;
 }
 
-static void add_log(struct event *event, cl_program program)
-{
-    size_t size;
-
-    event->log = log_of(program);
-    if (!event->log)
-        return;
-    size = strlen(event->log);
-    opencl_add_number(&event->fields, "log_bytes", size);
-    while (size && event->log[size - 1] == '\n')
-        size--;
-    if (size)
-        opencl_add(&event->fields, "log",
-                   trace_string(event->log, size < TEXT ? size : TEXT));
-}
-
-static void gather(struct event *event, cl_program program, cl_int result)
-{
-    if (program)
-        add_source(event, program);
-    if (program && !result)
-        add_kernels(event, program);
-    if (program && !result)
-        add_binary(event, program);
-    if (program)
-        add_log(event, program);
-}
-
 /* ---- The activity ---- */
 
 static void record(const struct opencl_call *call, const struct stage *stage,
                    cl_program program, const char *options, cl_int result,
                    uint32_t thread)
 {
-    struct event event = {.stage = stage};
-    struct opencl_fields *fields = &event.fields;
+    size_t source = 0, binary = 0, size;
+    struct opencl_fields fields = {0};
+    char *kernels = NULL, *log = NULL;
+    char failure[16];
 
     if (!call->on || !opencl_is_on())
         return;
-    fields->activity = (struct trace_activity){
+    fields.activity = (struct trace_activity){
         .at = {.begin = call->begin,
                .thread = thread,
                .device = TRACE_DEVICES_opencl,
@@ -143,16 +104,37 @@ static void record(const struct opencl_call *call, const struct stage *stage,
         .span = call->span,
         .level = result ? TRACE_LEVEL_ERROR : TRACE_LEVEL_TRACE,
         .name = stage->name};
-    opencl_add(fields, "stage", opencl_display(stage->word));
+    opencl_add(&fields, "stage", opencl_display(stage->word));
     if (result)
-        opencl_add_result(fields, result, event.result);
+        opencl_add_result(&fields, result, failure);
     if (options && *options)
-        opencl_add(fields, "options",
+        opencl_add(&fields, "options",
                    trace_string(options, strnlen(options, TEXT)));
-    gather(&event, program, result);
-    opencl_put(fields);
-    free(event.kernels);
-    free(event.log);
+    if (program) {
+        source = info_size(program, OPENCL_PROGRAM_SOURCE);
+        log = log_of(program);
+    }
+    if (program && !result) {
+        kernels = kernels_of(program);
+        binary = binary_size(program);
+    }
+    if (source > 1)
+        opencl_add_number(&fields, "source_bytes", source - 1);
+    if (kernels)
+        opencl_add(&fields, "kernel.names", opencl_display(kernels));
+    if (binary)
+        opencl_add_number(&fields, "binary_bytes", binary);
+    size = log ? strlen(log) : 0;
+    if (size)
+        opencl_add_number(&fields, "log_bytes", size);
+    while (size && log[size - 1] == '\n')
+        size--;
+    if (size)
+        opencl_add(&fields, "log",
+                   trace_string(log, size < TEXT ? size : TEXT));
+    opencl_put(&fields);
+    free(kernels);
+    free(log);
 }
 
 static void finish(const struct opencl_call *call, const struct stage *stage,

@@ -25,79 +25,54 @@ static bool is_idle(void)
 
 /* ---- One ring ---- */
 
-struct ring {
-    struct trace_zone_buffer of;
-    cl_context context;
-    cl_command_queue queue;
-    uint32_t device;
-};
-
-static cl_mem buffer_of(const struct ring *ring)
+static bool copy(cl_command_queue queue, const struct trace_zone_buffer *ring,
+                 size_t size, void *to)
 {
-    return (cl_mem)ring->of.buffer;
-}
-
-static bool open_ring(struct ring *ring)
-{
-    cl_device_id device;
-    cl_int error;
-
-    if (opencl.next.GetMemObjectInfo(buffer_of(ring), OPENCL_MEM_CONTEXT,
-                                     sizeof(ring->context), &ring->context,
-                                     NULL) ||
-        !opencl_first_device(ring->context, &device))
-        return false;
-    ring->device = opencl_device(device);
-    ring->queue =
-        opencl.next.CreateCommandQueue(ring->context, device, 0, &error);
-    return ring->queue;
-}
-
-static bool copy(const struct ring *ring, size_t size, void *to)
-{
-    return !opencl.next.EnqueueReadBuffer(ring->queue, buffer_of(ring), 1, 0,
+    return !opencl.next.EnqueueReadBuffer(queue, (cl_mem)ring->buffer, 1, 0,
                                           size, to, 0, NULL, NULL);
 }
 
-/* Tells kernels which records have been read. */
-static void write_back(const struct ring *ring, const trace_zone_ring *header)
-{
-    opencl.next.EnqueueWriteBuffer(
-        ring->queue, buffer_of(ring), 1, offsetof(trace_zone_ring, read),
-        sizeof(header->read), &header->read, 0, NULL, NULL);
-}
-
-static void take(const struct ring *ring)
+static void take(cl_command_queue queue, uint32_t device,
+                 const struct trace_zone_buffer *ring)
 {
     trace_zone_ring header;
     void *bytes;
 
-    if (!copy(ring, sizeof(header), &header))
+    if (!copy(queue, ring, sizeof(header), &header))
         return;
-    bytes = header.taken != ring->of.read ? malloc(ring->of.size) : NULL;
-    if (bytes && copy(ring, ring->of.size, bytes)) {
-        opencl.host->take_ring(ring->of.number, bytes, ring->of.size,
-                               ring->device);
+    bytes = header.taken != ring->read ? malloc(ring->size) : NULL;
+    if (bytes && copy(queue, ring, ring->size, bytes)) {
+        opencl.host->take_ring(ring->number, bytes, ring->size, device);
         memcpy(&header, bytes, sizeof(header));
-        write_back(ring, &header);
+        /* Tells kernels which records have been read. */
+        opencl.next.EnqueueWriteBuffer(
+            queue, (cl_mem)ring->buffer, 1, offsetof(trace_zone_ring, read),
+            sizeof(header.read), &header.read, 0, NULL, NULL);
     }
     if (!bytes) /* it is empty, and thus read */
-        opencl.host->take_ring(ring->of.number, &header, sizeof(header),
-                               ring->device);
+        opencl.host->take_ring(ring->number, &header, sizeof(header), device);
     free(bytes);
 }
 
-static void read_ring(const struct trace_zone_buffer *of)
+static void read_ring(const struct trace_zone_buffer *ring)
 {
-    struct ring ring = {.of = *of};
+    cl_mem buffer = (cl_mem)ring->buffer;
+    cl_command_queue queue = NULL;
+    cl_context context;
+    cl_device_id device;
+    cl_int error;
 
-    if (!opencl_memory_retain(of->buffer))
+    if (!opencl_memory_retain(ring->buffer))
         return;
-    if (open_ring(&ring)) {
-        take(&ring);
-        opencl.next.ReleaseCommandQueue(ring.queue);
+    if (!opencl.next.GetMemObjectInfo(buffer, OPENCL_MEM_CONTEXT,
+                                      sizeof(context), &context, NULL) &&
+        opencl_first_device(context, &device))
+        queue = opencl.next.CreateCommandQueue(context, device, 0, &error);
+    if (queue) {
+        take(queue, opencl_device(device), ring);
+        opencl.next.ReleaseCommandQueue(queue);
     }
-    opencl.next.ReleaseMemObject(buffer_of(&ring));
+    opencl.next.ReleaseMemObject(buffer);
 }
 
 /* ---- All rings ---- */
