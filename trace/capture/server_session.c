@@ -288,14 +288,6 @@ static bool greet(struct session *session)
     return sent;
 }
 
-static void stop(const struct trace_descriptor *client)
-{
-    trace_close_file(judge_no_more);
-    trace_device_pause();
-    if (trace_descriptor_is_ours(client))
-        trace_message_send(client->fd, TRACE_MESSAGE_STOPPED, NULL, 0, -1);
-}
-
 /* The program may have become another user's meanwhile. */
 static bool is_ours(int client)
 {
@@ -321,7 +313,10 @@ void trace_capture(int client, const struct trace_descriptor *listener)
     if (is_ours(client) && greet(&session) && await_start(&session)) {
         if (!trace_message_send(client, TRACE_MESSAGE_STARTED, NULL, 0, -1))
             await_client(&session);
-        stop(&session.client);
+        trace_close_file(judge_no_more);
+        trace_device_pause();
+        if (trace_descriptor_is_ours(&session.client))
+            trace_message_send(client, TRACE_MESSAGE_STOPPED, NULL, 0, -1);
     }
     free(session.list.sites);
     trace_descriptor_close(&talking);
