@@ -48,7 +48,6 @@ enum {
 
 struct sum {
     enum group group;
-    const struct trace_site *site;
     uint32_t span;
     uint64_t count, time;
     struct trace_entry longest;
@@ -141,44 +140,33 @@ static bool is_nested(struct summing *summing, const struct trace_entry *entry)
     return false;
 }
 
-/* Returns NULL without memory. */
-static struct sum *sum_of(struct summing *summing, enum group group,
-                          const struct trace_entry *entry)
-{
-    bool apart = groups[group].repeats;
-    uint64_t key = trace_mix(TRACE_HASH, group);
-    uintptr_t at;
-
-    if (apart)
-        key = trace_mix(trace_mix(key, entry->span),
-                        (uintptr_t)entry->site->name);
-    if (trace_table_find(&summing->by_key, key, &at))
-        return &summing->all[at];
-    if (!TRACE_ARRAY_RESERVE(summing->all, summing->capacity,
-                             summing->count + 1) ||
-        !trace_table_set(&summing->by_key, key, summing->count))
-        return NULL;
-    summing->all[summing->count] =
-        (struct sum){.group = group, .site = entry->site, .span = entry->span};
-    return &summing->all[summing->count++];
-}
-
 static void add(struct summing *summing, const struct trace_entry *entry)
 {
     enum group group = group_of(entry);
+    uint64_t time = trace_entry_duration(entry);
+    uint64_t key = trace_mix(TRACE_HASH, group);
+    uintptr_t number = summing->count;
     struct sum *sum;
 
     if (group == NOTHING || (!entry->at.on_device && is_nested(summing, entry)))
         return;
-    sum = sum_of(summing, group, entry);
-    if (!sum) {
-        summing->failed = true;
-        return;
+    if (groups[group].repeats)
+        key = trace_mix(trace_mix(key, entry->span),
+                        (uintptr_t)entry->site->name);
+    if (!trace_table_find(&summing->by_key, key, &number)) {
+        if (!TRACE_ARRAY_RESERVE(summing->all, summing->capacity,
+                                 summing->count + 1) ||
+            !trace_table_set(&summing->by_key, key, number)) {
+            summing->failed = true;
+            return;
+        }
+        summing->all[summing->count++] =
+            (struct sum){.group = group, .span = entry->span};
     }
-    if (!sum->count++ ||
-        trace_entry_duration(entry) > trace_entry_duration(&sum->longest))
+    sum = &summing->all[number];
+    if (!sum->count++ || time > trace_entry_duration(&sum->longest))
         sum->longest = *entry;
-    sum->time += trace_entry_duration(entry);
+    sum->time += time;
 }
 
 /* ---- Idle devices ---- */
@@ -213,43 +201,6 @@ static void add_work(struct summing *summing, const struct trace_entry *entry)
 
 /* ---- Sentences ---- */
 
-static void write_idle(struct trace_text *text, const struct work *work,
-                       const struct trace_reader *reader)
-{
-    locale_t before = trace_locale_enter();
-
-    trace_name_device(text, reader, work->after.at.device);
-    trace_text_printf(text,
-                      " was idle for %.1f %% of the time between its first and "
-                      "last work",
-                      100 * (double)work->idle /
-                          (double)(work->end - work->begin));
-    trace_locale_leave(before);
-}
-
-static void write(struct trace_text *text, const struct sum *sum,
-                  const struct trace_reader *reader)
-{
-    unsigned long long count = (unsigned long long)sum->count;
-
-    if (sum->group == PAGEABLE) {
-        trace_text_printf(text, "%llu cop%s of pageable memory", count,
-                          count == 1 ? "y" : "ies");
-    } else {
-        trace_text_string(text, sum->longest.site->name);
-        trace_text_printf(text, " was called %llu time%s", count,
-                          count == 1 ? "" : "s");
-    }
-    if (groups[sum->group].repeats) {
-        trace_text_literal(text, " in ");
-        log_span_text(NULL, reader, sum->span, UINT64_MAX, text);
-    }
-    trace_text_literal(text, ", ");
-    log_duration(text, sum->time);
-    trace_text_literal(text, " in all: ");
-    trace_text_string(text, groups[sum->group].advice);
-}
-
 static int compare(const void *a, const void *b)
 {
     const struct log_blocking *left = a, *right = b;
@@ -257,13 +208,6 @@ static int compare(const void *a, const void *b)
     if (left->time != right->time)
         return left->time < right->time ? 1 : -1;
     return (left->from > right->from) - (left->from < right->from);
-}
-
-static bool counts(const struct sum *sum, uint64_t whole)
-{
-    if (groups[sum->group].repeats && (!sum->span || sum->count < REPEATED))
-        return false;
-    return sum->time && sum->time >= whole / LEAST;
 }
 
 /* Returns the text of a new finding, NULL without memory. */
@@ -281,33 +225,44 @@ static void put_idle(struct log_blockings *found, struct summing *summing,
 {
     for (size_t i = 0; i < DEVICES; i++) {
         const struct work *work = &summing->works[i];
+        uint64_t whole = work->end - work->begin;
         struct trace_text *text;
+        locale_t before;
 
-        if (!work->idle || work->idle < (work->end - work->begin) / 100 * IDLE)
+        if (!work->idle || work->idle < whole / 100 * IDLE)
             continue;
         text = put(found, (struct log_blocking){.time = work->idle,
                                                 .place = work->after.place,
                                                 .from = work->from,
                                                 .to = work->to});
-        if (text)
-            write_idle(text, work, reader);
+        if (text) {
+            before = trace_locale_enter();
+            trace_name_device(text, reader, work->after.at.device);
+            trace_text_printf(text,
+                              " was idle for %.1f %% of the time between its "
+                              "first and last work",
+                              100 * (double)work->idle / (double)whole);
+            trace_locale_leave(before);
+        }
         summing->failed |= !text || text->failed;
     }
 }
 
-static void put_all(struct log_blockings *found, struct summing *summing,
-                    const struct trace_reader *reader)
+static void put_sums(struct log_blockings *found, struct summing *summing,
+                     const struct trace_reader *reader)
 {
     struct trace_summary summary = trace_reader_summary(reader);
     uint64_t whole = trace_between(summary.begin, summary.end);
 
-    put_idle(found, summing, reader);
     for (size_t i = 0; i < summing->count; i++) {
         const struct sum *sum = &summing->all[i];
+        unsigned long long count = (unsigned long long)sum->count;
         uint64_t from = sum->longest.time;
+        bool repeats = groups[sum->group].repeats;
         struct trace_text *text;
 
-        if (!counts(sum, whole))
+        if ((repeats && (!sum->span || count < REPEATED)) || !sum->time ||
+            sum->time < whole / LEAST)
             continue;
         text =
             put(found, (struct log_blocking){
@@ -315,14 +270,27 @@ static void put_all(struct log_blockings *found, struct summing *summing,
                            .place = sum->longest.place,
                            .from = from,
                            .to = from + trace_entry_duration(&sum->longest)});
-        if (text)
-            write(text, sum, reader);
-        summing->failed |= !text || text->failed;
+        if (!text) {
+            summing->failed = true;
+            continue;
+        }
+        if (sum->group == PAGEABLE)
+            trace_text_printf(text, "%llu cop%s of pageable memory", count,
+                              count == 1 ? "y" : "ies");
+        else
+            trace_text_printf(text, "%s was called %llu time%s",
+                              sum->longest.site->name, count,
+                              count == 1 ? "" : "s");
+        if (repeats) {
+            trace_text_literal(text, " in ");
+            log_span_text(NULL, reader, sum->span, UINT64_MAX, text);
+        }
+        trace_text_literal(text, ", ");
+        log_duration(text, sum->time);
+        trace_text_literal(text, " in all: ");
+        trace_text_string(text, groups[sum->group].advice);
+        summing->failed |= text->failed;
     }
-    if (found->count)
-        qsort(found->all, found->count, sizeof(*found->all), compare);
-    while (found->count > MOST)
-        trace_text_free(&found->all[--found->count].text);
 }
 
 int log_blocking_find(struct log_blockings *found, struct trace_reader *reader)
@@ -340,7 +308,12 @@ int log_blocking_find(struct log_blockings *found, struct trace_reader *reader)
             add(&summing, &entry);
             add_work(&summing, &entry);
         }
-    put_all(found, &summing, reader);
+    put_idle(found, &summing, reader);
+    put_sums(found, &summing, reader);
+    if (found->count)
+        qsort(found->all, found->count, sizeof(*found->all), compare);
+    while (found->count > MOST)
+        trace_text_free(&found->all[--found->count].text);
     free(summing.all);
     trace_table_free(&summing.by_key);
     log_tracked_free(&summing.threads);

@@ -74,16 +74,6 @@ static void add(struct log_device_work *work, const struct trace_entry *entry)
     work->bytes += number_of(entry, "bytes");
 }
 
-static void add_kernel(struct summing *summing, const struct trace_entry *entry)
-{
-    add(&summing->all->works[LOG_DEVICE_KERNEL], entry);
-    if (summing->longest &&
-        trace_entry_duration(entry) <= summing->all->longest)
-        return;
-    summing->all->longest = trace_entry_duration(entry);
-    summing->longest = entry->site;
-}
-
 static void add_copy(struct summing *summing, const struct trace_entry *entry)
 {
     static const char prefix[] = "Memcpy ";
@@ -215,14 +205,6 @@ static void release(struct summing *summing, const struct trace_entry *entry)
         forget_all(summing);
 }
 
-/* The order of the table is arbitrary: among equals the first counts. */
-static bool is_larger(const struct allocation *one,
-                      const struct allocation *than)
-{
-    return !than || one->bytes > than->bytes ||
-           (one->bytes == than->bytes && one->place < than->place);
-}
-
 static void add_leaks(struct summing *summing,
                       const struct trace_reader *reader)
 {
@@ -238,7 +220,10 @@ static void add_leaks(struct summing *summing,
         leaks->count++;
         leaks->bytes += one->bytes;
         leaks->async += one->async ? one->bytes : 0;
-        if (is_larger(one, largest))
+        /* The order of the table is arbitrary: among equals the first counts.
+         */
+        if (!largest || one->bytes > largest->bytes ||
+            (one->bytes == largest->bytes && one->place < largest->place))
             largest = one;
     }
     if (!largest)
@@ -253,14 +238,20 @@ static void add_leaks(struct summing *summing,
 
 static void add_entry(struct summing *summing, const struct trace_entry *entry)
 {
+    struct log_device_summary *all = summing->all;
+
     log_faults_add(&summing->faults, entry);
     switch (entry->at.kind) {
     case TRACE_ACTIVITY_KERNEL:
-        add_kernel(summing, entry);
+        add(&all->works[LOG_DEVICE_KERNEL], entry);
+        if (!summing->longest || trace_entry_duration(entry) > all->longest) {
+            all->longest = trace_entry_duration(entry);
+            summing->longest = entry->site;
+        }
         add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_GRAPH:
-        add(&summing->all->works[LOG_DEVICE_GRAPH], entry);
+        add(&all->works[LOG_DEVICE_GRAPH], entry);
         add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_MEMCPY:
@@ -268,7 +259,7 @@ static void add_entry(struct summing *summing, const struct trace_entry *entry)
         add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_MEMSET:
-        add(&summing->all->works[LOG_DEVICE_MEMSET], entry);
+        add(&all->works[LOG_DEVICE_MEMSET], entry);
         add_busy(summing, entry);
         break;
     case TRACE_ACTIVITY_COMPILE:
@@ -288,36 +279,31 @@ static void add_entry(struct summing *summing, const struct trace_entry *entry)
     }
 }
 
-static void add_entries(struct summing *summing, struct trace_reader *reader)
-{
-    struct trace_entry entry;
-
-    while (trace_reader_next(reader, &entry))
-        if (entry.kind == TRACE_ENTRY_DEVICE)
-            add_entry(summing, &entry);
-        else if (entry.kind == TRACE_ENTRY_COUNTERS)
-            log_counters_add(&summing->all->counters, &entry);
-    if (summing->longest)
-        summing->all->longest_name = strdup(summing->longest->name);
-    if (summing->gap_before)
-        summing->all->gap_before = strdup(summing->gap_before->name);
-    add_leaks(summing, reader);
-    summing->all->fault = log_faults_take(&summing->faults, reader);
-}
-
 struct log_device_summary *log_device_summary_read(struct trace_reader *reader)
 {
     struct summing summing = {.some = false};
+    struct log_device_summary *all;
+    struct trace_entry entry;
 
     if (!trace_reader_has_devices(reader) || trace_reader_rewind(reader))
         return NULL;
-    summing.all = calloc(1, sizeof(*summing.all));
-    if (!summing.all)
+    all = summing.all = calloc(1, sizeof(*all));
+    if (!all)
         return NULL;
-    add_entries(&summing, reader);
+    while (trace_reader_next(reader, &entry))
+        if (entry.kind == TRACE_ENTRY_DEVICE)
+            add_entry(&summing, &entry);
+        else if (entry.kind == TRACE_ENTRY_COUNTERS)
+            log_counters_add(&all->counters, &entry);
+    if (summing.longest)
+        all->longest_name = strdup(summing.longest->name);
+    if (summing.gap_before)
+        all->gap_before = strdup(summing.gap_before->name);
+    add_leaks(&summing, reader);
+    all->fault = log_faults_take(&summing.faults, reader);
     log_tracked_free(&summing.threads);
     forget_all(&summing);
-    return summing.all;
+    return all;
 }
 
 void log_device_leaks_clear(struct log_device_leaks *leaks)
@@ -364,33 +350,12 @@ static void keep_larger(uint64_t *all, char **name, uint64_t one,
     replace(name, its);
 }
 
-static void merge_leaks(struct log_device_leaks *all,
-                        const struct log_device_leaks *one)
-{
-    all->count += one->count;
-    all->bytes += one->bytes;
-    all->async += one->async;
-    if (one->largest <= all->largest)
-        return;
-    all->largest = one->largest;
-    replace(&all->memory, one->memory);
-    replace(&all->spans, one->spans);
-}
-
-static void merge_fault(struct log_device_fault *all,
-                        const struct log_device_fault *one)
-{
-    if (all->error || !one->error)
-        return;
-    all->launches = one->launches;
-    replace(&all->error, one->error);
-    replace(&all->call, one->call);
-    replace(&all->spans, one->spans);
-}
-
 void log_device_summary_add(struct log_device_summary *all,
                             const struct log_device_summary *one)
 {
+    const struct log_device_leaks *leaks = &one->leaks;
+    const struct log_device_fault *fault = &one->fault;
+
     for (int i = 0; i < LOG_DEVICE_WORK_COUNT; i++)
         add_work(&all->works[i], &one->works[i]);
     for (int i = 0; i < LOG_DEVICE_COPY_COUNT; i++)
@@ -400,8 +365,20 @@ void log_device_summary_add(struct log_device_summary *all,
     keep_larger(&all->gap, &all->gap_before, one->gap, one->gap_before);
     all->busy += one->busy;
     all->span += one->span;
-    merge_leaks(&all->leaks, &one->leaks);
-    merge_fault(&all->fault, &one->fault);
+    all->leaks.count += leaks->count;
+    all->leaks.bytes += leaks->bytes;
+    all->leaks.async += leaks->async;
+    if (leaks->largest > all->leaks.largest) {
+        all->leaks.largest = leaks->largest;
+        replace(&all->leaks.memory, leaks->memory);
+        replace(&all->leaks.spans, leaks->spans);
+    }
+    if (fault->error && !all->fault.error) {
+        all->fault.launches = fault->launches;
+        replace(&all->fault.error, fault->error);
+        replace(&all->fault.call, fault->call);
+        replace(&all->fault.spans, fault->spans);
+    }
     log_counters_merge(&all->counters, &one->counters);
 }
 

@@ -3,11 +3,6 @@
 
 #include "filter.h"
 
-/* ---- As text ---- */
-
-static const char *const effects[] = {
-    [LOG_ADDS] = "", [LOG_CAPS] = "^", [LOG_EXCLUDES] = "!"};
-
 static const char *const signs[] = {
 #define LOG_X(name, sign, words) [LOG_##name] = sign,
     LOG_OPERATIONS(LOG_X)
@@ -26,38 +21,35 @@ static bool is_message(const struct log_directive *directive)
            directive->parts[strcspn(directive->parts, "/{")] == '/';
 }
 
-static void put_fields(const struct log_directive *directive,
-                       struct trace_text *out)
-{
-    trace_text_char(out, '{');
-    for (size_t i = 0; i < directive->field_count; i++) {
-        const struct log_pattern *pattern = &directive->fields[i];
+/* ---- As text ---- */
 
-        trace_text_printf(out, "%s%s%s%s", i ? "," : "", pattern->name,
-                          signs[pattern->operation],
-                          pattern->text ? pattern->text : "");
-    }
-    trace_text_char(out, '}');
-}
-
-/* In EnvFilter's form: the level last, or alone if there is nothing else. */
+/* In EnvFilter's form, "!~target/message/[span{fields}]=level": the level is
+ * last, or alone if there is nothing else. */
 static void put_directive(const struct log_directive *directive,
                           struct trace_text *out)
 {
+    static const char *const effects[] = {
+        [LOG_ADDS] = "", [LOG_CAPS] = "^", [LOG_EXCLUDES] = "!"};
     bool bare = !directive->target_size && !directive->of_spans &&
                 !directive->of_events;
 
-    if (out->size)
-        trace_text_char(out, ',');
-    trace_text_string(out, effects[directive->effect]);
-    trace_text_printf(out, "%s%s", directive->glob ? "~" : "",
+    trace_text_printf(out, "%s%s%s%s", out->size ? "," : "",
+                      effects[directive->effect], directive->glob ? "~" : "",
                       directive->target);
     if (is_message(directive))
         trace_text_printf(out, "/%s/", directive->fields->text);
     if (directive->of_spans)
         trace_text_printf(out, "[%s", directive->span ? directive->span : "");
-    if (directive->field_count && !is_message(directive))
-        put_fields(directive, out);
+    if (directive->field_count && !is_message(directive)) {
+        for (size_t i = 0; i < directive->field_count; i++) {
+            const struct log_pattern *pattern = &directive->fields[i];
+
+            trace_text_printf(out, "%s%s%s%s", i ? "," : "{", pattern->name,
+                              signs[pattern->operation],
+                              pattern->text ? pattern->text : "");
+        }
+        trace_text_char(out, '}');
+    }
     if (directive->of_spans)
         trace_text_char(out, ']');
     if (directive->effect != LOG_EXCLUDES)
@@ -79,33 +71,40 @@ void log_filter_text(const struct log_filter *filter, struct trace_text *out)
 
 /* ---- In words ---- */
 
-static void describe_targets(const struct log_directive *directive,
-                             const char *things, struct trace_text *out)
+/* Adds what a directive selects: "events whose n is greater than 5". */
+static void describe_selection(const struct log_directive *directive,
+                               struct trace_text *out)
 {
     size_t size = directive->target_size;
+    const char *target = directive->target;
 
-    if (!size)
-        trace_text_string(out, things);
-    else if (!directive->glob)
-        trace_text_printf(out, "%s whose target begins with \"%s\"", things,
-                          directive->target);
-    else if (size > 2 && !strcmp(directive->target + size - 2, "::"))
-        trace_text_printf(out, "%s of the module \"%.*s\" and those within it",
-                          things, (int)size - 2, directive->target);
+    if (is_message(directive)) {
+        trace_text_printf(out, "events whose message matches %s",
+                          directive->fields->text);
+        return;
+    }
+    if (directive->of_spans && directive->span)
+        trace_text_printf(out, "spans \"%s\"", directive->span);
+    else if (directive->of_spans)
+        trace_text_string(out,
+                          directive->values ? "spans" : "spans and events");
+    else if (directive->of_events)
+        trace_text_string(out, "events");
     else
-        trace_text_printf(out, "%s whose target matches \"%s\"", things,
-                          directive->target);
-}
-
-static void describe_fields(const struct log_directive *directive,
-                            struct trace_text *out)
-{
+        trace_text_string(out, size ? "spans and events" : "everything");
+    if (size && !directive->glob)
+        trace_text_printf(out, " whose target begins with \"%s\"", target);
+    else if (size > 2 && !strcmp(target + size - 2, "::"))
+        trace_text_printf(out, " of the module \"%.*s\" and those within it",
+                          (int)size - 2, target);
+    else if (size)
+        trace_text_printf(out, " whose target matches \"%s\"", target);
     for (size_t i = 0; i < directive->field_count; i++) {
         const struct log_pattern *pattern = &directive->fields[i];
         bool regex =
             pattern->operation == LOG_IS && pattern->type == LOG_VALUE_TEXT;
 
-        trace_text_string(out, i ? " and " : "");
+        trace_text_string(out, i ? " and " : " ");
         if (pattern->operation == LOG_DECLARED)
             trace_text_printf(out, "that have a field \"%s\"", pattern->name);
         else
@@ -116,36 +115,24 @@ static void describe_fields(const struct log_directive *directive,
     }
 }
 
-/* Adds what a directive selects: "events whose n is greater than 5". */
-static void describe_selection(const struct log_directive *directive,
-                               struct trace_text *out)
+/* Adds what it does with them: "within them at most info and more severe". */
+static void describe_effect(const struct log_directive *directive,
+                            struct trace_text *out)
 {
-    if (is_message(directive)) {
-        trace_text_printf(out, "events whose message matches %s",
-                          directive->fields->text);
+    bool within = directive->of_spans;
+    unsigned level = directive->level;
+
+    if (directive->effect == LOG_EXCLUDES) {
+        trace_text_string(out,
+                          within ? "never, nor anything within them" : "never");
         return;
     }
-    if (directive->of_spans && directive->span) {
-        trace_text_printf(out, "spans \"%s\"", directive->span);
-        describe_targets(directive, "", out);
-    } else if (directive->of_spans) {
-        describe_targets(directive,
-                         directive->values ? "spans" : "spans and events", out);
-    } else {
-        describe_targets(directive,
-                         directive->of_events     ? "events"
-                         : directive->target_size ? "spans and events"
-                                                  : "everything",
-                         out);
-    }
-    if (directive->field_count) {
-        trace_text_char(out, ' ');
-        describe_fields(directive, out);
-    }
-}
-
-static void describe_level(unsigned level, struct trace_text *out)
-{
+    if (directive->effect == LOG_CAPS)
+        trace_text_string(out, within ? "within them at most " : "at most ");
+    else if (within)
+        trace_text_string(out, "these, and within them ");
+    else if (!log_directive_is_static(directive))
+        trace_text_string(out, "also ");
     if (level == TRACE_LEVEL_OFF)
         trace_text_string(out, "nothing");
     else if (level == TRACE_LEVEL_TRACE)
@@ -154,28 +141,6 @@ static void describe_level(unsigned level, struct trace_text *out)
         trace_text_printf(out, "%s%s", trace_level_word(level),
                           level == TRACE_LEVEL_ERROR ? " alone"
                                                      : " and more severe");
-}
-
-static void describe_effect(const struct log_directive *directive,
-                            struct trace_text *out)
-{
-    bool within = directive->of_spans;
-
-    switch (directive->effect) {
-    case LOG_EXCLUDES:
-        trace_text_string(out,
-                          within ? "never, nor anything within them" : "never");
-        return;
-    case LOG_CAPS:
-        trace_text_string(out, within ? "within them at most " : "at most ");
-        break;
-    case LOG_ADDS:
-        if (within)
-            trace_text_string(out, "these, and within them ");
-        else if (!log_directive_is_static(directive))
-            trace_text_string(out, "also ");
-    }
-    describe_level(directive->level, out);
 }
 
 void log_filter_explain(const struct log_filter *filter, struct trace_text *out)
@@ -227,19 +192,13 @@ static bool is_reason(const struct log_verdict *verdict,
     return verdict->shown ? !above : !log_verdict_reaches(verdict);
 }
 
-/* Returns whether a directive's conditions on values can hide the site. */
-static bool takes(const struct log_verdict *verdict)
-{
-    return verdict->directives[verdict->count - 1]->effect != LOG_ADDS;
-}
-
 enum log_state log_filter_judge(const struct log_filter *filter,
                                 const struct trace_site *site,
                                 struct trace_text *why)
 {
     struct log_verdict verdict = {0};
     enum log_state state = LOG_STATE_ON;
-    bool decided = false;
+    bool decided = false, hides;
 
     if (!log_verdict_make(&verdict, filter, site))
         return LOG_STATE_SOMETIMES;
@@ -248,9 +207,12 @@ enum log_state log_filter_judge(const struct log_filter *filter,
             trace_text_string(why, why->size ? " " : "");
             trace_text_string(why, filter->directives[i].text);
         }
+    /* The last directive's conditions on values can hide the site. */
+    hides = verdict.count &&
+            verdict.directives[verdict.count - 1]->effect != LOG_ADDS;
     if (verdict.never || !(verdict.shown || log_verdict_reaches(&verdict)))
         state = LOG_STATE_OFF;
-    else if (!verdict.shown || (verdict.count && takes(&verdict)))
+    else if (!verdict.shown || hides)
         state = LOG_STATE_SOMETIMES;
     log_verdict_free(&verdict);
     return state;

@@ -36,14 +36,6 @@ static void add_piece(struct trace_text *out, const char *text, size_t from,
         trace_text_string(out, "...");
 }
 
-static void add_word(struct trace_text *out, const char *word)
-{
-    size_t size = strnlen(word, 2 * AROUND);
-
-    add_piece(out, word, 0,
-              word[size] ? trace_utf8_boundary(word, size) : size);
-}
-
 /* Adds the filter, or its part around `offset`, and a caret below. */
 static void add_place(struct trace_text *out, const char *whole, size_t offset)
 {
@@ -69,12 +61,15 @@ static void add_place(struct trace_text *out, const char *whole, size_t offset)
 static void complain(struct parser *parser, size_t offset,
                      const struct log_mistake *mistake, const char *directive)
 {
+    const char *word = mistake->word ? mistake->word : directive;
+    size_t size = strnlen(word, 2 * AROUND);
     struct trace_text *out = parser->complaints;
 
     if (!out || parser->mistakes++ >= COMPLAINTS_MAX)
         return;
     trace_text_printf(out, "%s: %s \"", parser->origin, mistake->what);
-    add_word(out, mistake->word ? mistake->word : directive);
+    add_piece(out, word, 0,
+              word[size] ? trace_utf8_boundary(word, size) : size);
     trace_text_string(out, mistake->instead[0] ? "\"; did you mean \"" : "\"");
     if (mistake->instead[0]) {
         log_plain(out, mistake->instead, strlen(mistake->instead));
@@ -82,14 +77,6 @@ static void complain(struct parser *parser, size_t offset,
     }
     trace_text_string(out, " (directive ignored)");
     add_place(out, parser->whole, offset);
-}
-
-static void complain_of_the_rest(const struct parser *parser)
-{
-    if (parser->mistakes > COMPLAINTS_MAX)
-        trace_text_printf(parser->complaints,
-                          "%s: %zu more directives are ignored\n",
-                          parser->origin, parser->mistakes - COMPLAINTS_MAX);
 }
 
 /* ---- Parsing ---- */
@@ -165,25 +152,6 @@ static void raise_to(unsigned *most, unsigned level)
         *most = level;
 }
 
-/* EnvFilter's hint: a replaced level still counts, and our own directives do
- * not. */
-static void note(struct log_filter *filter,
-                 const struct log_directive *directive)
-{
-    filter->scoped |= directive->of_spans;
-    filter->judges |= directive->of_events;
-    filter->takes |= directive->of_spans && directive->effect != LOG_ADDS;
-    if (directive->effect != LOG_ADDS)
-        return;
-    raise_to(&filter->most, directive->level);
-    if (directive->of_spans)
-        raise_to(&filter->dynamics, directive->level);
-    if (!directive->glob && !directive->of_events)
-        raise_to(&filter->hint, directive->of_spans && directive->values
-                                    ? TRACE_LEVEL_TRACE
-                                    : directive->level);
-}
-
 /* A limit on all call sites lowers the most verbose level. */
 static void note_cap(unsigned *most, const struct log_directive *directive)
 {
@@ -193,28 +161,39 @@ static void note_cap(unsigned *most, const struct log_directive *directive)
         *most = directive->level;
 }
 
-/* Returns whether the second directive, later in order, has no effect. Limits
- * and exclusions always have an effect. */
-static bool replaces(const struct log_directive *a,
-                     const struct log_directive *b)
-{
-    return a->effect == LOG_ADDS && !log_directive_order(a, b);
-}
-
 static void arrange(struct log_filter *filter)
 {
     struct log_directive *all = filter->directives;
     size_t kept = 0;
 
-    for (size_t i = 0; i < filter->count; i++)
-        note(filter, &all[i]);
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct log_directive *one = &all[i];
+
+        filter->scoped |= one->of_spans;
+        filter->judges |= one->of_events;
+        filter->takes |= one->of_spans && one->effect != LOG_ADDS;
+        if (one->effect != LOG_ADDS)
+            continue;
+        raise_to(&filter->most, one->level);
+        if (one->of_spans)
+            raise_to(&filter->dynamics, one->level);
+        /* EnvFilter's hint: a replaced level still counts, and our own
+         * directives do not. */
+        if (!one->glob && !one->of_events)
+            raise_to(&filter->hint, one->of_spans && one->values
+                                        ? TRACE_LEVEL_TRACE
+                                        : one->level);
+    }
     raise_to(&filter->most, filter->hint);
     for (size_t i = 0; i < filter->count; i++)
         note_cap(&filter->most, &all[i]);
     if (filter->count)
         qsort(all, filter->count, sizeof(*all), by_order);
+    /* A directive that is ordered like the one before it has no effect, but
+     * limits and exclusions always have one. */
     for (size_t i = 0; i < filter->count; i++)
-        if (kept && replaces(&all[kept - 1], &all[i]))
+        if (kept && all[kept - 1].effect == LOG_ADDS &&
+            !log_directive_order(&all[kept - 1], &all[i]))
             log_directive_free(&all[i]);
         else
             all[kept++] = all[i];
@@ -245,7 +224,9 @@ struct log_filter *log_filter_read(const char *text, const char *fallback,
     if (!filter)
         return NULL;
     ok = read_all(&parser);
-    complain_of_the_rest(&parser);
+    if (parser.mistakes > COMPLAINTS_MAX)
+        trace_text_printf(complaints, "%s: %zu more directives are ignored\n",
+                          origin, parser.mistakes - COMPLAINTS_MAX);
     /* Limits and exclusions alone apply to the default. */
     if (ok && fallback && !log_filter_adds(filter)) {
         parser.whole = fallback;
@@ -345,30 +326,18 @@ bool log_filter_of_device(const struct log_filter *filter)
     return false;
 }
 
-/* Whether the directive before has the same text: it is reported once. */
-static bool is_repeated(const struct log_filter *filter, size_t i)
-{
-    return i && !log_directive_order(&filter->directives[i - 1],
-                                     &filter->directives[i]);
-}
-
-/* Whether a directive is more specific than a level. */
-static bool is_particular(const struct log_directive *directive)
-{
-    return directive->target_size || directive->of_spans ||
-           directive->of_events;
-}
-
 const char *log_filter_unmatched(const struct log_filter *filter, size_t *from)
 {
     while (*from < filter->count) {
         size_t i = (*from)++;
-        const struct log_directive *directive = &filter->directives[i];
+        const struct log_directive *one = &filter->directives[i];
+        bool is_level = !one->target_size && !one->of_spans && !one->of_events;
+        /* Of several with the same text, one is reported. */
+        bool is_repeated = i && !log_directive_order(one - 1, one);
 
-        if (!directive->seen && is_particular(directive) &&
-            !of_device(directive) && !of_nvtx(directive) &&
-            !of_function(directive) && !is_repeated(filter, i))
-            return directive->text;
+        if (!one->seen && !is_level && !is_repeated && !of_device(one) &&
+            !of_nvtx(one) && !of_function(one))
+            return one->text;
     }
     return NULL;
 }

@@ -29,26 +29,18 @@ struct walk {
     size_t row_count, row_capacity;
 };
 
-/* Each JSON line is an event for other programs. */
-static bool repeats_last(const struct walk *walk)
-{
-    const struct trace_text *one = &walk->timeless;
-    const struct trace_text *other = &walk->last_timeless;
-
-    return walk->row_count && walk->style->format != LOG_FORMAT_JSON &&
-           one->size && one->size == other->size &&
-           !memcmp(one->data, other->data, one->size);
-}
-
 static void add_event(struct walk *walk, const struct trace_entry *entry)
 {
+    struct trace_text *now = &walk->timeless, last = walk->last_timeless;
     struct log_style timeless = *walk->style;
-    struct trace_text last = walk->last_timeless;
 
     timeless.time = LOG_TIME_NONE;
-    trace_text_clear(&walk->timeless);
-    log_line(walk->all_again, &timeless, walk->reader, entry, &walk->timeless);
-    if (repeats_last(walk)) {
+    trace_text_clear(now);
+    log_line(walk->all_again, &timeless, walk->reader, entry, now);
+    /* Each JSON line is an event for other programs. */
+    if (walk->row_count && walk->style->format != LOG_FORMAT_JSON &&
+        now->size && now->size == last.size &&
+        !memcmp(now->data, last.data, last.size)) {
         walk->rows[walk->row_count - 1].events++;
         return;
     }
@@ -57,8 +49,8 @@ static void add_event(struct walk *walk, const struct trace_entry *entry)
         return;
     walk->rows[walk->row_count++] = (struct row){walk->lines.size, 1};
     log_line(walk->all, walk->style, walk->reader, entry, &walk->lines);
-    walk->last_timeless = walk->timeless;
-    walk->timeless = last;
+    walk->last_timeless = *now;
+    *now = last;
 }
 
 /* Finds hidden events, adds those from number `from` on, and returns how many
@@ -81,54 +73,31 @@ static size_t go_through(struct walk *walk, size_t from)
     return hidden;
 }
 
-/* The number is at the end of the message: the first line of a layout that has
- * several. */
-static void put_row(const struct walk *walk, size_t number,
-                    struct trace_text *out)
-{
-    const struct row *row = &walk->rows[number];
-    const char *text = walk->lines.data + row->start;
-    size_t end = number + 1 < walk->row_count ? row[1].start : walk->lines.size;
-    size_t size = end - row->start;
-    const char *newline = size ? memchr(text + 1, '\n', size - 1) : NULL;
-    size_t first = newline ? (size_t)(newline - text) : size;
-
-    trace_text_add(out, text, first);
-    if (row->events > 1)
-        trace_text_printf(out, " (%zu times)", row->events);
-    trace_text_add(out, text + first, size - first);
-}
-
 /* Returns for how many events the lines are. */
 static size_t put_last(const struct walk *walk, size_t most,
                        struct trace_text *out)
 {
-    size_t events = 0;
+    size_t count = walk->row_count, events = 0;
 
     if (walk->lines.failed)
         return 0;
-    for (size_t i = walk->row_count > most ? walk->row_count - most : 0;
-         i < walk->row_count; i++) {
-        put_row(walk, i, out);
-        events += walk->rows[i].events;
+    for (size_t i = count > most ? count - most : 0; i < count; i++) {
+        const struct row *row = &walk->rows[i];
+        const char *text = walk->lines.data + row->start;
+        size_t end = i + 1 < count ? row[1].start : walk->lines.size;
+        size_t size = end - row->start;
+        const char *newline = size ? memchr(text + 1, '\n', size - 1) : NULL;
+        size_t first = newline ? (size_t)(newline - text) : size;
+
+        /* The number is at the end of the message: the first line of a layout
+         * that has several. */
+        trace_text_add(out, text, first);
+        if (row->events > 1)
+            trace_text_printf(out, " (%zu times)", row->events);
+        trace_text_add(out, text + first, size - first);
+        events += row->events;
     }
     return events;
-}
-
-/* The first walk counts, so that the second formats only the last events. */
-static size_t add_last(const struct log_filter *filter, struct walk *walk,
-                       size_t most, struct trace_text *out)
-{
-    size_t hidden = go_through(walk, SIZE_MAX);
-
-    log_replay_free(walk->shown);
-    walk->shown = log_replay_new(filter);
-    if (!walk->shown || !hidden || !most)
-        return hidden;
-    go_through(walk, hidden / EVENTS_PER_LINE >= most
-                         ? hidden - most * EVENTS_PER_LINE
-                         : 0);
-    return hidden - put_last(walk, most, out);
 }
 
 size_t log_add_hidden(const struct log_filter *filter,
@@ -140,14 +109,25 @@ size_t log_add_hidden(const struct log_filter *filter,
         log_filter_parse("trace", "trace", "", NULL);
     struct walk walk = {
         .shown = log_replay_new(filter), .style = style, .reader = reader};
-    size_t left_out = 0;
+    size_t hidden = 0;
 
     if (everything) {
         walk.all = log_replay_new(everything);
         walk.all_again = log_replay_new(everything);
     }
-    if (walk.shown && walk.all && walk.all_again)
-        left_out = add_last(filter, &walk, most, out);
+    if (walk.shown && walk.all && walk.all_again) {
+        hidden = go_through(&walk, SIZE_MAX);
+        log_replay_free(walk.shown);
+        walk.shown = log_replay_new(filter);
+    }
+    /* The first walk counts, so that the second formats only the last events.
+     */
+    if (walk.shown && hidden && most) {
+        go_through(&walk, hidden / EVENTS_PER_LINE >= most
+                              ? hidden - most * EVENTS_PER_LINE
+                              : 0);
+        hidden -= put_last(&walk, most, out);
+    }
     log_replay_free(walk.shown);
     log_replay_free(walk.all);
     log_replay_free(walk.all_again);
@@ -156,5 +136,5 @@ size_t log_add_hidden(const struct log_filter *filter,
     trace_text_free(&walk.timeless);
     trace_text_free(&walk.last_timeless);
     free(walk.rows);
-    return left_out;
+    return hidden;
 }
