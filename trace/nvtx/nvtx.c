@@ -225,40 +225,25 @@ static void end_thread(void)
     own.count = own.capacity = 0;
 }
 
-static void push_range(struct sent *sent, const struct trace_record *span)
-{
-    push_function *function = (push_function *)TRACE_NVTX(DomainRangePushEx);
-    struct nvtx_attributes given;
-
-    if (!function)
-        return;
-    sent->pushed = true;
-    sent->domain = domain_of();
-    given = attributes_of(span, sent->domain, NULL);
-    function(sent->domain, &given);
-}
-
 /* Returns false without memory. */
 static bool push(const struct trace_entered *entered)
 {
+    push_function *function = (push_function *)TRACE_NVTX(DomainRangePushEx);
+    struct nvtx_attributes given;
     struct sent *sent;
 
     if (!TRACE_ARRAY_RESERVE(own.spans, own.capacity, own.count + 1))
         return false;
     sent = &own.spans[own.count++];
     *sent = (struct sent){.record = entered->record};
-    if (!trace_unrecorded(entered->record))
-        push_range(sent, trace_record_at(&trace_writer, entered->span));
+    if (trace_unrecorded(entered->record) || !function)
+        return true;
+    sent->pushed = true;
+    sent->domain = domain_of();
+    given = attributes_of(trace_record_at(&trace_writer, entered->span),
+                          sent->domain, NULL);
+    function(sent->domain, &given);
     return true;
-}
-
-static void pop(void)
-{
-    pop_function *function = (pop_function *)TRACE_NVTX(DomainRangePop);
-    const struct sent *sent = &own.spans[--own.count];
-
-    if (sent->pushed && function)
-        function(sent->domain);
 }
 
 /* A span may end below others, which are then pushed again. */
@@ -269,8 +254,13 @@ static void follow(struct trace_writer *writer)
 
     while (same && own.spans[same - 1].record != writer->stack[same - 1].record)
         same--;
-    while (own.count > same)
-        pop();
+    while (own.count > same) {
+        pop_function *pop = (pop_function *)TRACE_NVTX(DomainRangePop);
+        const struct sent *sent = &own.spans[--own.count];
+
+        if (sent->pushed && pop)
+            pop(sent->domain);
+    }
     while (own.count < writer->depth && push(&writer->stack[own.count]))
         ;
     call_end(calling);
@@ -302,29 +292,24 @@ static void print(struct trace_text *text, const struct trace_record *record)
     }
 }
 
-static void send(mark_function *mark, const struct trace_record *record)
-{
-    nvtx_handle domain = domain_of();
-    struct trace_text text = {.ceiling = 1 << 20};
-    struct nvtx_attributes given;
-
-    print(&text, record);
-    given = attributes_of(record, domain, text.data);
-    mark(domain, &given);
-    trace_text_free(&text);
-}
-
 static void send_record(struct trace_writer *writer,
                         const struct trace_record *record)
 {
     mark_function *mark = (mark_function *)TRACE_NVTX(DomainMarkEx);
+    struct trace_text text = {.ceiling = 1 << 20};
+    struct nvtx_attributes given;
     struct calling calling;
+    nvtx_handle domain;
 
     if (!mark || (record->kind != TRACE_KIND_EVENT &&
                   record->kind != TRACE_KIND_SIGNPOST))
         return;
     calling = call_begin(writer);
-    send(mark, record);
+    domain = domain_of();
+    print(&text, record);
+    given = attributes_of(record, domain, text.data);
+    mark(domain, &given);
+    trace_text_free(&text);
     call_end(calling);
 }
 

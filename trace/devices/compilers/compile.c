@@ -97,14 +97,6 @@ static size_t ask_size(const struct event *event, const char *verb)
     return size;
 }
 
-static void add_outputs(struct event *event)
-{
-    for (size_t i = 0; i < TRACE_COMPILE_OUTPUTS; i++)
-        if (event->compiler->outputs[i].verb)
-            set_number(event, event->compiler->outputs[i].field,
-                       ask_size(event, event->compiler->outputs[i].verb));
-}
-
 /* The library's size includes a NUL, even if the log is empty. */
 static void add_log(struct event *event)
 {
@@ -211,15 +203,6 @@ static void add_info(struct event *event, const struct trace_handle *info)
 
 /* ---- The event ---- */
 
-/* A name is part of a line: control characters become '?'. */
-static void name_it(char *to, size_t size, const char *name)
-{
-    snprintf(to, size, "%s", name);
-    for (; *to; to++)
-        if ((unsigned char)*to < ' ' || *to == 0x7f)
-            *to = '?';
-}
-
 static void put(const struct trace_compile *begun, uint64_t end,
                 const struct event *event, const struct trace_handle *info)
 {
@@ -242,32 +225,13 @@ static void put(const struct trace_compile *begun, uint64_t end,
         .values = event->values,
     };
 
-    name_it(name, sizeof(name),
-            info && info->name ? info->name : event->compiler->unnamed);
+    snprintf(name, sizeof(name), "%s",
+             info && info->name ? info->name : event->compiler->unnamed);
+    /* A name is part of a line: control characters become '?'. */
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
     begun->host->put(&activity);
-}
-
-static void gather(struct event *event, const struct trace_handle *info)
-{
-    event->values[TRACE_COMPILE_STAGE] = display(event->compiler->stage);
-    set_text(event, TRACE_COMPILE_OPTIONS, &event->options);
-    if (info)
-        add_info(event, info);
-    if (event->result)
-        add_result(event);
-    else
-        add_outputs(event);
-    if (event->handle)
-        add_log(event);
-}
-
-static void release(struct event *event)
-{
-    trace_text_free(&event->options);
-    trace_text_free(&event->kernels);
-    trace_text_free(&event->types);
-    trace_text_free(&event->failure);
-    free(event->log);
 }
 
 void trace_compile_end(const struct trace_compile *begun,
@@ -289,9 +253,24 @@ void trace_compile_end(const struct trace_compile *begun,
         event.values[i] = trace_empty();
     event.options.ceiling = event.kernels.ceiling = TEXT;
     trace_compile_options(&event.options, count, options);
-    gather(&event, info);
+    event.values[TRACE_COMPILE_STAGE] = display(compiler->stage);
+    set_text(&event, TRACE_COMPILE_OPTIONS, &event.options);
+    if (info)
+        add_info(&event, info);
+    if (result)
+        add_result(&event);
+    for (size_t i = 0; !result && i < TRACE_COMPILE_OUTPUTS; i++)
+        if (compiler->outputs[i].verb)
+            set_number(&event, compiler->outputs[i].field,
+                       ask_size(&event, compiler->outputs[i].verb));
+    if (handle)
+        add_log(&event);
     put(begun, end, &event, info);
     trace_handle_keep(info);
-    release(&event);
+    trace_text_free(&event.options);
+    trace_text_free(&event.kernels);
+    trace_text_free(&event.types);
+    trace_text_free(&event.failure);
+    free(event.log);
     errno = error;
 }

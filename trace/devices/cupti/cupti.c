@@ -24,15 +24,6 @@ static void note_variables(void)
     }
 }
 
-static void note_library(void)
-{
-    Dl_info info;
-
-    if (dladdr((void *)(uintptr_t)cupti.get_version, &info) && info.dli_fname)
-        cupti.host->note("gpu.library", info.dli_fname);
-    cupti_note("gpu.api", "%u", cupti.version);
-}
-
 /* ---- Records' lengths ---- */
 
 /* The length of a record by kind: in a buffer filled with the kind's number,
@@ -51,12 +42,6 @@ static uint16_t probe(uint32_t kind)
     ptrdiff_t size = (uint8_t *)record - bytes;
 
     return size >= 16 && size <= 1024 && size % 8 == 0 ? (uint16_t)size : 0;
-}
-
-static void probe_all(void)
-{
-    for (uint32_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
-        cupti.stride[kind] = probe(kind);
 }
 
 /* ---- Starting ---- */
@@ -135,7 +120,8 @@ static bool start(void *handle)
         !need("cuptiGetVersion", cupti.get_version(&cupti.version)) ||
         !cupti_is_free())
         return false;
-    probe_all();
+    for (uint32_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
+        cupti.stride[kind] = probe(kind);
     if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
         cupti_note_refusal("threads", result);
     cupti.system_threads = !result;
@@ -195,36 +181,27 @@ static bool injected_by_other(char path[PATH_MAX])
     return !realpath(set, other) || strcmp(other, own) != 0;
 }
 
-/* Returns whether the environment announces another tool. */
-static bool is_announced(void)
-{
-    char path[PATH_MAX];
-
-    if (getenv("NSYS_PROFILING_SESSION_ID")) {
-        cupti_fail("busy", "GPU trace off: in use by Nsight Systems");
-        return true;
-    }
-    if (injected_by_other(path)) {
-        cupti_fail("busy",
-                   "GPU trace off: in use by %.400s (CUDA_INJECTION64_PATH)",
-                   path);
-        return true;
-    }
-    return false;
-}
-
 /* ---- Beginning and ending ---- */
 
 static bool find_and_start(void)
 {
     const char *given = getenv("TRACE_CUPTI");
+    char other[PATH_MAX];
 
     if (given && !strcmp(given, "off")) {
         cupti.state = "unused";
         return false;
     }
-    if (is_announced())
+    if (getenv("NSYS_PROFILING_SESSION_ID")) {
+        cupti_fail("busy", "GPU trace off: in use by Nsight Systems");
         return false;
+    }
+    if (injected_by_other(other)) {
+        cupti_fail("busy",
+                   "GPU trace off: in use by %.400s (CUDA_INJECTION64_PATH)",
+                   other);
+        return false;
+    }
     if (!cupti_search(try_one))
         cupti_fail("no-libcupti", "GPU trace off: no libcupti found (%s%s)",
                    given && *given ? "TRACE_CUPTI is " : "set TRACE_CUPTI",
@@ -232,37 +209,28 @@ static bool find_and_start(void)
     return cupti.handle != NULL;
 }
 
-static void note_playback(void)
+static void note_start(void)
 {
-    const char *(*id)(void) = (const char *(*)(void))(uintptr_t)dlsym(
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    const char *(*playback)(void) = (const char *(*)(void))(uintptr_t)dlsym(
         cupti.handle, "trace_playback_id");
+    Dl_info info;
 
-    if (!id)
-        return;
-    cupti.state = "playback";
-    cupti.host->note("gpu.source", "playback");
-    cupti_fail(cupti.state, "GPU trace is playback: %s", id());
-}
-
-/* Times then differ from those of other runs. */
-static void note_blocking(void)
-{
-    const char *set = getenv("CUDA_LAUNCH_BLOCKING");
-
-    if (set && atoi(set))
+    cupti.state = "on";
+    cupti.notice[0] = '\0';
+    if (blocking && atoi(blocking)) /* times differ from those of other runs */
         cupti_fail(cupti.state,
                    "GPU trace: each launch waits until its kernel "
                    "has ended (CUDA_LAUNCH_BLOCKING is %s)",
-                   set);
-}
-
-static void note_start(void)
-{
-    cupti.state = "on";
-    cupti.notice[0] = '\0';
-    note_blocking();
-    note_playback();
-    note_library();
+                   blocking);
+    if (playback) {
+        cupti.state = "playback";
+        cupti.host->note("gpu.source", "playback");
+        cupti_fail(cupti.state, "GPU trace is playback: %s", playback());
+    }
+    if (dladdr((void *)(uintptr_t)cupti.get_version, &info) && info.dli_fname)
+        cupti.host->note("gpu.library", info.dli_fname);
+    cupti_note("gpu.api", "%u", cupti.version);
     cupti_note_kinds();
     if (cupti.enabled[CUPTI_KIND_GRAPH_TRACE])
         cupti.host->note("gpu.graph_level", "true");
