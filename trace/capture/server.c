@@ -62,16 +62,6 @@ static bool is_owner(void)
 
 /* ---- The thread ---- */
 
-/* Waits for a client; false if the server stops. */
-static bool await_client(void)
-{
-    struct pollfd listener = {server.listener.fd, POLLIN, 0};
-
-    while (poll(&listener, 1, -1) < 0 && errno == EINTR)
-        ;
-    return listener.revents == POLLIN;
-}
-
 /* Returns -1 with EAGAIN if there is none. */
 static int next_client(void)
 {
@@ -100,8 +90,11 @@ static bool is_needed(void)
 
     if (!trace_descriptor_is_ours(&server.listener))
         return false;
-    if (server.waits)
-        return await_client();
+    if (server.waits) {
+        while (poll(&listener, 1, -1) < 0 && errno == EINTR)
+            ;
+        return listener.revents == POLLIN;
+    }
     set_state(IDLE);
     return poll(&listener, 1, 0) > 0 && listener.revents == POLLIN &&
            change_state(IDLE, BUSY);
@@ -249,13 +242,6 @@ static int open_socket(const char *path)
     return 0;
 }
 
-static int begin_waiting(void)
-{
-    server.waits = true;
-    set_state(BUSY);
-    return begin_thread();
-}
-
 static int listen_at(const char *path, bool thread)
 {
     int error;
@@ -268,7 +254,11 @@ static int listen_at(const char *path, bool thread)
         set_state(CLOSED);
         return -1;
     }
-    if ((!thread && !take_signal()) || !begin_waiting())
+    if (!thread && !take_signal())
+        return 0;
+    server.waits = true;
+    set_state(BUSY);
+    if (!begin_thread())
         return 0;
     error = errno;
     unlink(server.path);
@@ -303,25 +293,19 @@ int trace_server_start(const char *path)
     return listen_at(path ? path : standard, true);
 }
 
-/* Ends the thread. If the program has closed its socket, it waits for ever. */
-static void end_thread(void)
-{
-    if (!trace_descriptor_is_ours(&server.listener)) {
-        pthread_detach(server.thread);
-        return;
-    }
-    shutdown(server.listener.fd, SHUT_RDWR);
-    pthread_join(server.thread, NULL);
-    trace_descriptor_close(&server.listener);
-}
-
 int trace_server_stop(void)
 {
     if (!server.waits || !is_owner() || !change_state(BUSY, OPENING)) {
         errno = EINVAL;
         return -1;
     }
-    end_thread();
+    if (trace_descriptor_is_ours(&server.listener)) {
+        shutdown(server.listener.fd, SHUT_RDWR);
+        pthread_join(server.thread, NULL);
+        trace_descriptor_close(&server.listener);
+    } else { /* the program has closed it: the thread waits for ever */
+        pthread_detach(server.thread);
+    }
     unlink(server.path);
     server.waits = false;
     set_state(CLOSED);
@@ -340,14 +324,6 @@ static const char *reason(void)
     default:
         return strerror(errno);
     }
-}
-
-/* Back ends look for the recording in a variable, which must be set before
- * there are threads. */
-static void offer_devices(void)
-{
-    trace_device_configure(&trace_profiler_default);
-    trace_device_offer();
 }
 
 void trace_server_listen_asked(void)
@@ -372,11 +348,15 @@ void trace_server_listen_asked(void)
         failed = default_path(standard);
         path = standard;
     }
-    if (failed || listen_at(path, false))
+    if (failed || listen_at(path, false)) {
         dprintf(STDERR_FILENO,
                 "testlog: TRACE_SERVER=%s: %s; this program cannot be "
                 "captured\n",
                 value, reason());
-    else
-        offer_devices();
+        return;
+    }
+    /* Back ends look for the recording in a variable, which must be set before
+     * there are threads. */
+    trace_device_configure(&trace_profiler_default);
+    trace_device_offer();
 }

@@ -40,33 +40,24 @@ static bool next_number(struct trace_values *values, uint64_t *number)
     return true;
 }
 
-static bool read_module(const struct trace_record *record,
-                        struct trace_seen_module *module)
+bool trace_functions_module(struct trace_call_index *calls,
+                            const struct trace_record *record)
 {
+    struct trace_seen_module module = {.time = record->time};
     struct trace_values values = trace_values_in(record);
     struct trace_value path, id;
 
     if (!trace_values_next(&values, &path) || path.type != TRACE_TYPE_STRING ||
-        !trace_values_next(&values, &id) || id.type != TRACE_TYPE_BYTES)
-        return false;
-    module->time = record->time;
-    module->file =
-        (struct trace_module_file){path.as.text, id.as.bytes, id.size};
-    return next_number(&values, &module->low) &&
-           next_number(&values, &module->size) &&
-           next_number(&values, &module->bias);
-}
-
-bool trace_functions_module(struct trace_call_index *calls,
-                            const struct trace_record *record)
-{
-    struct trace_seen_module module = {0};
-
-    if (!read_module(record, &module))
+        !trace_values_next(&values, &id) || id.type != TRACE_TYPE_BYTES ||
+        !next_number(&values, &module.low) ||
+        !next_number(&values, &module.size) ||
+        !next_number(&values, &module.bias))
         return true;
     if (!TRACE_ARRAY_RESERVE(calls->modules, calls->module_capacity,
                              calls->module_count + 1))
         return false;
+    module.file =
+        (struct trace_module_file){path.as.text, id.as.bytes, id.size};
     calls->modules[calls->module_count++] = module;
     return true;
 }
@@ -191,27 +182,22 @@ static const char *module_name(const struct trace_called *function)
                             : "?";
 }
 
-static void put_lines(struct trace_text *text,
-                      const struct trace_function_name *found)
-{
-    trace_text_printf(text, "%s:%u", trace_base_name(found->file),
-                      (unsigned)found->line);
-    if (found->last_line)
-        trace_text_printf(text, "-%u", (unsigned)found->last_line);
-}
-
 /* Without a name, it has that of its module and its offset there. */
 static void put_name(struct trace_text *text,
                      const struct trace_called *function,
                      const struct trace_function_name *found)
 {
-    if (is_line(function) && found->file)
-        put_lines(text, found);
-    else if (found->name && !is_line(function))
+    if (is_line(function) && found->file) {
+        trace_text_printf(text, "%s:%u", trace_base_name(found->file),
+                          (unsigned)found->line);
+        if (found->last_line)
+            trace_text_printf(text, "-%u", (unsigned)found->last_line);
+    } else if (found->name && !is_line(function)) {
         trace_text_string(text, found->name);
-    else
+    } else {
         trace_text_printf(text, "%s+0x%" PRIx64, module_name(function),
                           address_of(function));
+    }
 }
 
 static void put_target(struct trace_text *text,

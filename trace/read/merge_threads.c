@@ -171,15 +171,6 @@ static void make_track(struct trace_merge *merge, struct trace_part *part)
     merge->count++;
 }
 
-static void make_tracks(struct trace_merge *merge, struct trace_part part)
-{
-    while (part.segment_count || part.block_count)
-        make_track(merge, &part);
-    merge->waiting = merge->count;
-    for (size_t i = merge->waiting / 2; i-- > 0;)
-        sink(merge, i);
-}
-
 struct trace_merge *trace_merge_new(const struct trace_reader *reader)
 {
     const struct trace_part all = {
@@ -193,6 +184,7 @@ struct trace_merge *trace_merge_part(const struct trace_reader *reader,
                                      const struct trace_part *part)
 {
     struct trace_merge *merge = calloc(1, sizeof(*merge));
+    struct trace_part left = *part; /* what has no track yet */
     size_t ranges = part->segment_count + part->block_count;
     size_t threads =
         1 + (ranges < reader->thread_count ? ranges : reader->thread_count);
@@ -208,7 +200,11 @@ struct trace_merge *trace_merge_part(const struct trace_reader *reader,
         trace_merge_free(merge);
         return NULL;
     }
-    make_tracks(merge, *part);
+    while (left.segment_count || left.block_count)
+        make_track(merge, &left);
+    merge->waiting = merge->count;
+    for (size_t i = merge->waiting / 2; i-- > 0;)
+        sink(merge, i);
     return merge;
 }
 
@@ -231,15 +227,6 @@ static bool device_is_next(const struct trace_merge *merge)
     return merge->device < merge->device_count &&
            (!merge->waiting || merge->devices[merge->device].begin <
                                    merge->tracks[merge->heap[0]].turn);
-}
-
-static bool take_device(struct trace_merge *merge, struct trace_entry *entry)
-{
-    const struct trace_reader *reader = merge->reader;
-    const struct trace_begun *begun = &merge->devices[merge->device++];
-
-    return trace_reader_entry(reader, begun->place,
-                              &reader->threads[begun->thread], entry);
 }
 
 static bool take_exit(struct trace_merge *merge, struct track *track,
@@ -311,7 +298,10 @@ bool trace_merge_next(struct trace_merge *merge, struct trace_entry *entry)
 
     while (!found && (merge->waiting || device_is_next(merge))) {
         if (device_is_next(merge)) {
-            found = take_device(merge, entry);
+            const struct trace_begun *begun = &merge->devices[merge->device++];
+
+            found = trace_reader_entry(reader, begun->place,
+                                       &reader->threads[begun->thread], entry);
             continue;
         }
 

@@ -157,37 +157,28 @@ static uint64_t index_piece(struct trace_reader *reader, uint64_t place,
     return place;
 }
 
-/* Walks the pieces of a run of chunks from `place` and returns the place of the
- * next chunk. */
-static uint64_t index_chunk(struct trace_reader *reader, uint64_t place,
-                            bool *ok)
-{
-    uint64_t end = place + TRACE_CHUNK_SLOTS;
-
-    while (*ok && place < end) {
-        place = index_piece(reader, place, &end, ok);
-        place = (place / TRACE_PIECE_SLOTS + 1) * TRACE_PIECE_SLOTS;
-    }
-    return end;
-}
-
 static bool index_all(struct trace_reader *reader)
 {
     uint64_t limit =
         TRACE_FIRST_PLACE + reader->header.chunks * (uint64_t)TRACE_CHUNK_SLOTS;
+    uint64_t place = TRACE_FIRST_PLACE;
     bool ok = true;
 
     if (reader->header.chunks > trace_place_limit(reader) ||
         limit > trace_place_limit(reader))
         limit = trace_place_limit(reader);
-    for (uint64_t place = TRACE_FIRST_PLACE, next; ok && place < limit;
-         place = next) {
+    while (ok && place < limit) { /* for each run of chunks */
+        uint64_t begin = place, end = place + TRACE_CHUNK_SLOTS;
         size_t before = reader->segment_count;
 
-        next = index_chunk(reader, place, &ok);
-        trace_reader_drop(reader, place, next);
-        if (reader->segment_count == before)
-            next = trace_reader_past_hole(reader, next);
+        while (ok && place < end) {
+            place = index_piece(reader, place, &end, &ok);
+            place = (place / TRACE_PIECE_SLOTS + 1) * TRACE_PIECE_SLOTS;
+        }
+        trace_reader_drop(reader, begin, end);
+        place = reader->segment_count == before
+                    ? trace_reader_past_hole(reader, end)
+                    : end;
     }
     return ok;
 }
@@ -244,20 +235,15 @@ static int by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Ranges of calls have no other entries. */
-static void drop_call_segments(struct trace_reader *reader)
+static void sort_all(struct trace_reader *reader)
 {
     size_t kept = 0;
 
+    /* Ranges of calls have no other entries. */
     for (size_t i = 0; i < reader->segment_count; i++)
         if (!reader->segments[i].calls)
             reader->segments[kept++] = reader->segments[i];
     reader->segment_count = kept;
-}
-
-static void sort_all(struct trace_reader *reader)
-{
-    drop_call_segments(reader);
     if (reader->segment_count)
         qsort(reader->segments, reader->segment_count,
               sizeof(*reader->segments), by_thread);

@@ -46,14 +46,6 @@ static struct trace_sampled_process *process_of(struct trace_sampler *sampler,
     return process ? process : add_process(sampler, pid, 0);
 }
 
-static void begin_thread(struct trace_sampler *sampler, uint32_t pid)
-{
-    struct trace_sampled_process *process = process_of(sampler, pid);
-
-    if (process)
-        process->threads++;
-}
-
 /* Returns the worker that a new process belongs to. What it has started may
  * outlive it. */
 static uint32_t find_worker(struct trace_sampler *sampler,
@@ -100,14 +92,6 @@ static void begin_process(struct trace_sampler *sampler,
                                             parent->map_count, capacity};
 }
 
-static void execute(struct trace_sampler *sampler, uint32_t pid)
-{
-    struct trace_sampled_process *process = process_of(sampler, pid);
-
-    if (process)
-        process->map_count = 0;
-}
-
 /* Its maps are needed as long as one of its threads runs. */
 static void end_thread(struct trace_sampler *sampler,
                        const struct trace_perf_event *event)
@@ -123,39 +107,32 @@ static void end_thread(struct trace_sampler *sampler,
 
 /* ---- Files ---- */
 
-static uint32_t add_image(struct trace_sampler *sampler,
-                          const struct trace_perf_event *event)
-{
-    size_t number = sampler->image_count;
-    struct trace_sampled_image *image;
-
-    if (!TRACE_ARRAY_RESERVE(sampler->images, sampler->image_capacity,
-                             number + 1))
-        return 0;
-    image = &sampler->images[number];
-    *image = (struct trace_sampled_image){.path = strdup(event->text)};
-    if (event->build_id_size <= sizeof(image->build_id)) {
-        image->build_id_size = event->build_id_size;
-        memcpy(image->build_id,
-               event->build_id ? event->build_id : image->build_id,
-               event->build_id_size);
-    }
-    return image->path ? (uint32_t)++sampler->image_count : 0;
-}
-
 /* Returns the number of a file + 1; 0 without memory. */
 static uint32_t image_of(struct trace_sampler *sampler,
                          const struct trace_perf_event *event)
 {
     uint64_t key = trace_hash(trace_hash_string(TRACE_HASH, event->text),
                               event->build_id, event->build_id_size);
+    struct trace_sampled_image *image;
     uintptr_t number;
 
     if (trace_table_find(&sampler->by_file, key, &number))
         return (uint32_t)number;
-    number = add_image(sampler, event);
-    if (number)
-        trace_table_set(&sampler->by_file, key, number);
+    if (!TRACE_ARRAY_RESERVE(sampler->images, sampler->image_capacity,
+                             sampler->image_count + 1))
+        return 0;
+    image = &sampler->images[sampler->image_count];
+    *image = (struct trace_sampled_image){.path = strdup(event->text)};
+    if (!image->path)
+        return 0;
+    if (event->build_id_size <= sizeof(image->build_id)) {
+        image->build_id_size = event->build_id_size;
+        memcpy(image->build_id,
+               event->build_id ? event->build_id : image->build_id,
+               event->build_id_size);
+    }
+    number = ++sampler->image_count;
+    trace_table_set(&sampler->by_file, key, number);
     return (uint32_t)number;
 }
 
@@ -306,18 +283,22 @@ static void name_thread(struct trace_sampler *sampler,
 void trace_sampler_take(struct trace_sampler *sampler,
                         const struct trace_perf_event *event)
 {
+    struct trace_sampled_process *process;
+
     switch (event->kind) {
     case TRACE_PERF_SAMPLE:
         sampler->lost += !add_sample(sampler, event);
         break;
     case TRACE_PERF_FORK:
-        if (event->pid == event->parent)
-            begin_thread(sampler, event->pid);
-        else
+        if (event->pid != event->parent)
             begin_process(sampler, event);
+        else if ((process = process_of(sampler, event->pid)))
+            process->threads++;
         break;
     case TRACE_PERF_EXEC:
-        execute(sampler, event->pid);
+        process = process_of(sampler, event->pid);
+        if (process)
+            process->map_count = 0;
         if (event->text)
             name_thread(sampler, event);
         break;
