@@ -47,20 +47,12 @@ static void put_key(struct trace_text *out, const char *key)
 
 /* ---- Values ---- */
 
-/* Where Ryu, which serde_json uses, switches to exponents. */
-static void put_real(struct trace_text *out, double f, bool is_float)
-{
-    static const struct log_decimals f32 = {-6, 13}, f64 = {-5, 16};
-
-    if (isfinite(f))
-        log_real(out, f, is_float, is_float ? f32 : f64);
-    else
-        trace_text_literal(out, "null");
-}
-
 static void put_value(struct trace_text *out, const struct trace_value *value)
 {
+    /* Where Ryu, which serde_json uses, switches to exponents. */
+    static const struct log_decimals f32 = {-6, 13}, f64 = {-5, 16};
     struct trace_text text = {.ceiling = out->ceiling};
+    bool is_float = value->type == TRACE_TYPE_F32;
 
     switch (value->type) {
     case TRACE_TYPE_BOOL:
@@ -70,7 +62,10 @@ static void put_value(struct trace_text *out, const struct trace_value *value)
         break;
     case TRACE_TYPE_F32:
     case TRACE_TYPE_F64:
-        put_real(out, value->as.f, value->type == TRACE_TYPE_F32);
+        if (isfinite(value->as.f))
+            log_real(out, value->as.f, is_float, is_float ? f32 : f64);
+        else
+            trace_text_literal(out, "null");
         break;
     case TRACE_TYPE_STRING:
     case TRACE_TYPE_DISPLAY:
@@ -112,20 +107,6 @@ static void put_field(struct trace_text *out, const struct trace_field *fields,
     }
     put_key(out, name);
     put_value(out, &fields[i].value);
-}
-
-static void put_event(const struct log_parts *parts, struct trace_text *out)
-{
-    PUT_KEY(out, "fields");
-    trace_text_literal(out, "{");
-    if (parts->message) {
-        PUT_KEY(out, "message");
-        trace_json_string(out, parts->message, parts->message_size);
-    }
-    for (size_t i = 0; i < parts->field_count; i++)
-        put_field(out, parts->fields, parts->field_count, i,
-                  parts->message ? "message" : NULL);
-    trace_text_literal(out, "}");
 }
 
 /* ---- Spans ---- */
@@ -182,34 +163,6 @@ static void put_spans(const struct log_parts *parts, struct trace_text *out)
 
 /* ---- The line ---- */
 
-static void put_head(const struct log_parts *parts, struct trace_text *out)
-{
-    const char *level = log_level_text(parts);
-
-    if (parts->style->test)
-        PUT_MEMBER(out, "test", parts->style->test);
-    if (parts->style->time != LOG_TIME_NONE) {
-        PUT_KEY(out, "timestamp");
-        trace_text_literal(out, "\"");
-        log_time(parts, out);
-        trace_text_literal(out, "\"");
-    }
-    PUT_MEMBER(out, "level", level + strspn(level, " "));
-}
-
-static void put_place(const struct log_parts *parts, struct trace_text *out)
-{
-    bool known = parts->site->file[0];
-
-    PUT_MEMBER(out, "target", parts->site->target);
-    if (known && log_has(parts, LOG_DETAIL_FILE))
-        PUT_MEMBER(out, "filename", parts->site->file);
-    if (known && log_has(parts, LOG_DETAIL_LINE)) {
-        PUT_KEY(out, "line_number");
-        trace_json_number(out, parts->site->line);
-    }
-}
-
 static void put_thread(const struct log_parts *parts, struct trace_text *out)
 {
     const struct trace_thread *thread = parts->thread;
@@ -228,10 +181,36 @@ static void put_thread(const struct log_parts *parts, struct trace_text *out)
 
 void log_json(const struct log_parts *parts, struct trace_text *out)
 {
+    const char *level = log_level_text(parts);
+    const struct trace_site *site = parts->site;
+
     trace_text_literal(out, "{");
-    put_head(parts, out);
-    put_event(parts, out);
-    put_place(parts, out);
+    if (parts->style->test)
+        PUT_MEMBER(out, "test", parts->style->test);
+    if (parts->style->time != LOG_TIME_NONE) {
+        PUT_KEY(out, "timestamp");
+        trace_text_literal(out, "\"");
+        log_time(parts, out);
+        trace_text_literal(out, "\"");
+    }
+    PUT_MEMBER(out, "level", level + strspn(level, " "));
+    PUT_KEY(out, "fields");
+    trace_text_literal(out, "{");
+    if (parts->message) {
+        PUT_KEY(out, "message");
+        trace_json_string(out, parts->message, parts->message_size);
+    }
+    for (size_t i = 0; i < parts->field_count; i++)
+        put_field(out, parts->fields, parts->field_count, i,
+                  parts->message ? "message" : NULL);
+    trace_text_literal(out, "}");
+    PUT_MEMBER(out, "target", site->target);
+    if (site->file[0] && log_has(parts, LOG_DETAIL_FILE))
+        PUT_MEMBER(out, "filename", site->file);
+    if (site->file[0] && log_has(parts, LOG_DETAIL_LINE)) {
+        PUT_KEY(out, "line_number");
+        trace_json_number(out, site->line);
+    }
     put_spans(parts, out);
     put_thread(parts, out);
     if (log_has(parts, LOG_DETAIL_PID)) {
