@@ -36,9 +36,14 @@ static bool reserved(const char *name)
     return !strcmp(name, "testlog.target") || !strcmp(name, "testlog.location");
 }
 
-static void prepare_head(struct prepared *prepared,
-                         const struct trace_site *site)
+static struct prepared *prepare(const struct trace_site *site)
 {
+    struct prepared *prepared = calloc(
+        1, sizeof(*prepared) + site->field_count * sizeof(*prepared->keys));
+
+    if (!prepared)
+        return NULL;
+
     struct trace_text *text = &prepared->text;
 
     trace_text_printf(
@@ -51,19 +56,6 @@ static void prepare_head(struct prepared *prepared,
     trace_chrome_literal(text, ",\"testlog.location\":");
     trace_chrome_place_text(text, site->file, site->line);
     prepared->place = text->size;
-}
-
-static struct prepared *prepare(const struct trace_site *site)
-{
-    struct prepared *prepared = calloc(
-        1, sizeof(*prepared) + site->field_count * sizeof(*prepared->keys));
-
-    if (!prepared)
-        return NULL;
-
-    struct trace_text *text = &prepared->text;
-
-    prepare_head(prepared, site);
     trace_chrome_literal(text, "},\"name\":");
     trace_chrome_string(text, site->name);
     prepared->name = text->size;
@@ -391,39 +383,23 @@ static void put_pair(struct trace_text *text, const char *name,
     trace_chrome_string(text, value);
 }
 
-/* The moment of time zero. */
-static void put_start(struct trace_text *text, uint64_t wall)
+void trace_chrome_added(const struct trace_exporter *export)
 {
-    struct trace_text moment = {0};
-
-    trace_text_moment(&moment, wall);
-    put_pair(text, "start", moment.data ? moment.data : "");
-    trace_text_free(&moment);
-}
-
-/* Keeps the metadata of devices, the last of each name. */
-static void keep_metadata(struct trace_chrome *chrome,
-                          const struct trace_reader *reader)
-{
+    const struct trace_reader *reader = export->reader;
+    struct trace_chrome *chrome = export->chrome;
     const char *name, *value;
     size_t cursor = 0;
 
+    if (chrome->recordings++)
+        return;
+    chrome->start = trace_reader_summary(reader).origin.wall;
+    /* Keeps the metadata of devices, the last of each name. */
     while (trace_reader_metas(reader, &cursor, &name, &value))
         if (!strncmp(name, "gpu.", 4) && strcmp(name, "gpu.state") != 0 &&
             value == trace_reader_meta(reader, name))
             put_pair(&chrome->devices, name, value);
     value = trace_reader_meta(reader, "gpu.state");
     trace_text_string(&chrome->state, value ? value : "unused");
-}
-
-void trace_chrome_added(const struct trace_exporter *export)
-{
-    struct trace_chrome *chrome = export->chrome;
-
-    if (chrome->recordings++)
-        return;
-    chrome->start = trace_reader_summary(export->reader).origin.wall;
-    keep_metadata(chrome, export->reader);
 }
 
 int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
@@ -456,15 +432,17 @@ int trace_chrome_add(struct trace_chrome *chrome, struct trace_reader *reader,
 
 void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
 {
-    struct trace_text text = {0};
+    struct trace_text text = {0}, start = {0};
     bool one = chrome->recordings == 1, stated = false;
 
     for (; pairs && pairs[0]; pairs += 2) {
         put_pair(&text, pairs[0], pairs[1]);
         stated |= !strcmp(pairs[0], "gpu.state");
     }
-    if (chrome->recordings)
-        put_start(&text, chrome->start);
+    if (chrome->recordings) { /* the moment of time zero */
+        trace_text_moment(&start, chrome->start);
+        put_pair(&text, "start", start.data ? start.data : "");
+    }
     if (one && !stated && chrome->state.data)
         put_pair(&text, "gpu.state", chrome->state.data);
     if (one && chrome->devices.data) {
@@ -474,6 +452,7 @@ void trace_chrome_end(struct trace_chrome *chrome, const char *const *pairs)
     fprintf(chrome->stream, "\n],\"otherData\":{%s}}\n",
             text.data && !text.failed && !chrome->devices.failed ? text.data
                                                                  : "");
+    trace_text_free(&start);
     trace_text_free(&text);
     trace_text_free(&chrome->state);
     trace_text_free(&chrome->devices);

@@ -32,17 +32,6 @@ static uint64_t key_of(const struct trace_exporter *export,
     return thread << 32 | tid;
 }
 
-static void name_track(struct trace_exporter *export,
-                       const struct trace_chrome_row *row, uint32_t wanted,
-                       uint32_t tid)
-{
-    struct trace_text title = {0};
-
-    row->title(export, row, wanted, &title);
-    export->named(export, row, tid, title.data ? title.data : "?");
-    trace_text_free(&title);
-}
-
 /* Takes a tid for a track. Threads with the same ids, of which one ended before
  * the next began, must not have the same one. */
 static bool take_tid(struct trace_exporter *export,
@@ -75,6 +64,7 @@ static struct trace_chrome_track *track_of(struct trace_exporter *export,
                                            uint32_t wanted)
 {
     uint64_t key = key_of(export, row, wanted);
+    struct trace_text title = {0};
     uint32_t tid = wanted;
     uintptr_t number;
 
@@ -87,7 +77,9 @@ static struct trace_chrome_track *track_of(struct trace_exporter *export,
         !take_tid(export, row, &tid))
         return NULL;
     export->tracks[export->count++] = (struct trace_chrome_track){.tid = tid};
-    name_track(export, row, wanted, tid);
+    row->title(export, row, wanted, &title);
+    export->named(export, row, tid, title.data ? title.data : "?");
+    trace_text_free(&title);
     return &export->tracks[number];
 }
 
