@@ -23,14 +23,6 @@ static void forget(struct trace_file *file)
     errno = error;
 }
 
-/* A link is kept; the file that it points to is replaced. */
-static char *resolve(const char *path)
-{
-    char *real = realpath(path, NULL);
-
-    return real ? real : strdup(path);
-}
-
 static void remove_aside(const struct trace_file *file)
 {
     int error = errno;
@@ -101,9 +93,11 @@ int trace_file_open(struct trace_file *file, const char *path)
 {
     struct stat status;
     bool there = !stat(path, &status);
+    /* A link is kept; the file that it points to is replaced. */
+    char *real = there ? realpath(path, NULL) : NULL;
 
     *file = (struct trace_file){.folder = AT_FDCWD,
-                                .path = there ? resolve(path) : strdup(path)};
+                                .path = real ? real : strdup(path)};
     if (!there || S_ISREG(status.st_mode))
         return begin(file);
     /* A pipe or a device, for example, cannot be replaced. */

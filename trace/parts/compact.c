@@ -9,17 +9,6 @@
 
 enum { COMPACT_ALIGNMENT = 64 };
 
-/* The losses that threads have counted. */
-static void sum_losses(struct trace_header *header)
-{
-    const size_t causes =
-        sizeof(header->losses.lost) / sizeof(*header->losses.lost);
-
-    for (int i = 0; i < TRACE_COUNTERS; i++)
-        for (size_t cause = 0; cause < causes; cause++)
-            header->losses.lost[cause] += header->counters[i].lost[cause];
-}
-
 /* Removes empty slots from the end; returns how many bytes are left. */
 static size_t trim(const unsigned char *records, size_t size)
 {
@@ -54,23 +43,20 @@ static int put_compact(FILE *to, uint64_t *at, const unsigned char *part,
 {
     struct trace_header header;
     size_t records = trim(part + TRACE_HEADER_SIZE, size - TRACE_HEADER_SIZE);
+    const size_t causes =
+        sizeof(header.losses.lost) / sizeof(*header.losses.lost);
 
     memcpy(&header, part, sizeof(header));
-    sum_losses(&header);
+    /* The losses that threads have counted are in the long header. */
+    for (int i = 0; i < TRACE_COUNTERS; i++)
+        for (size_t cause = 0; cause < causes; cause++)
+            header.losses.lost[cause] += header.counters[i].lost[cause];
     header.compact = 1;
     header.used = TRACE_HEADER_SIZE + records;
     return put(to, at, &header, TRACE_SHORT_HEADER) ||
                    put(to, at, part + TRACE_HEADER_SIZE, records)
                ? -1
                : 0;
-}
-
-/* Copies a long part as it is. */
-static int copy(int from, uint64_t offset, uint64_t size, FILE *to,
-                uint64_t *at)
-{
-    *at += size;
-    return trace_copy_range(from, offset, size, to) == size ? 0 : -1;
 }
 
 uint64_t trace_part_size(int file, uint64_t offset)
@@ -96,8 +82,10 @@ int trace_copy_part(int from, uint64_t *offset, FILE *to, uint64_t *at)
         put_zeros(to, at, is_short ? COMPACT_ALIGNMENT : page))
         return -1;
     *offset = *at;
-    if (!is_short)
-        return copy(from, origin, size, to, at);
+    if (!is_short) { /* it is copied as it is */
+        *at += size;
+        return trace_copy_range(from, origin, size, to) == size ? 0 : -1;
+    }
     return pread(from, part, (size_t)size, (off_t)origin) == (ssize_t)size
                ? put_compact(to, at, part, (size_t)size)
                : -1;

@@ -46,15 +46,6 @@ static bool find_word(const char *words, const char *word, uint64_t *number)
     return false;
 }
 
-/* Also accepts 0, 1, off and on. */
-static bool find_switch(const char *word, uint64_t *on)
-{
-    if (!find_word("false|true|0|1|off|on", word, on))
-        return false;
-    *on %= 2;
-    return true;
-}
-
 /* Returns the words for 0, 1, ...; NULL if values are no words. */
 static const char *words_of(const struct trace_profiler_option *option)
 {
@@ -76,31 +67,24 @@ static int put_size(char *text, size_t room, uint64_t bytes)
     return snprintf(text, room, "%llu", (unsigned long long)bytes);
 }
 
-static void put_sizes(const struct trace_profiler_option *option,
-                      char text[TRACE_PROFILER_VALUE_SIZE])
-{
-    char most[TRACE_PROFILER_VALUE_SIZE / 2];
-    char least[TRACE_PROFILER_VALUE_SIZE / 2 - 2];
-
-    put_size(least, sizeof(least), option->least);
-    put_size(most, sizeof(most), option->most);
-    snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s..%s", least, most);
-}
-
 void trace_profiler_values(const struct trace_profiler_option *option,
                            char text[TRACE_PROFILER_VALUE_SIZE])
 {
     unsigned long long least = option->least, most = option->most;
+    char from[TRACE_PROFILER_VALUE_SIZE / 2 - 2];
+    char to[TRACE_PROFILER_VALUE_SIZE / 2];
 
-    if (option->type == TRACE_PROFILER_NUMBER)
+    if (option->type == TRACE_PROFILER_NUMBER) {
         snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%llu%s%llu", least,
                  most - least == 1 ? "|" : "..", most);
-    else if (option->type == TRACE_PROFILER_SIZE)
-        put_sizes(option, text);
-    else if (words_of(option))
-        snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s", words_of(option));
-    else
-        text[0] = '\0';
+    } else if (option->type == TRACE_PROFILER_SIZE) {
+        put_size(from, sizeof(from), least);
+        put_size(to, sizeof(to), most);
+        snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s..%s", from, to);
+    } else {
+        snprintf(text, TRACE_PROFILER_VALUE_SIZE, "%s",
+                 words_of(option) ? words_of(option) : "");
+    }
 }
 
 void trace_profiler_value(const struct trace_profiler_option *option,
@@ -127,13 +111,6 @@ static bool is_within(const struct trace_profiler_option *option,
                       uint64_t number)
 {
     return number >= option->least && number <= option->most;
-}
-
-static bool read_number(const char *text, uint64_t *number)
-{
-    errno = 0;
-    *number = strtoull(text, NULL, 10);
-    return *text && !text[strspn(text, "0123456789")] && !errno;
 }
 
 /* Writes "A+B" for A+B or "A,B", with or without quotes. Returns false if it is
@@ -167,7 +144,10 @@ static bool read_value(struct trace_profiler *profiler,
 {
     switch (option->type) {
     case TRACE_PROFILER_SWITCH:
-        return find_switch(text, value);
+        if (!find_word("false|true|0|1|off|on", text, value))
+            return false;
+        *value %= 2;
+        return true;
     case TRACE_PROFILER_WORD:
         return find_word(option->words, text, value);
     case TRACE_PROFILER_SIZE:
@@ -178,7 +158,10 @@ static bool read_value(struct trace_profiler *profiler,
         *value = profiler->counters[0] != '\0';
         return true;
     default:
-        return read_number(text, value) && is_within(option, *value);
+        errno = 0;
+        *value = strtoull(text, NULL, 10);
+        return *text && !text[strspn(text, "0123456789")] && !errno &&
+               is_within(option, *value);
     }
 }
 
@@ -217,15 +200,6 @@ static int refuse_value(const struct trace_profiler_option *option,
              "%s: unknown value \"%.64s\"; write %s", option->key, value,
              choice.data ? choice.data : "another one");
     trace_text_free(&choice);
-    return -1;
-}
-
-static int refuse_missing(const struct trace_profiler_option *option,
-                          const char *value, struct trace_profiler_error *error)
-{
-    snprintf(error->why, sizeof(error->why),
-             "%s=%.64s is not supported: %s; leave it out", option->key, value,
-             option->missing);
     return -1;
 }
 
@@ -270,8 +244,12 @@ static int take(struct trace_profiler *profiler, const char *key,
         return refuse_key(key, error);
     if (!read_value(profiler, option, text, &value))
         return refuse_value(option, text, error);
-    if (option->missing && value != option->initial)
-        return refuse_missing(option, text, error);
+    if (option->missing && value != option->initial) {
+        snprintf(error->why, sizeof(error->why),
+                 "%s=%.64s is not supported: %s; leave it out", option->key,
+                 text, option->missing);
+        return -1;
+    }
     *field(profiler, option) = value;
     profiler->asks_gpu |= option->gpu;
     return 0;

@@ -15,15 +15,6 @@ static uint32_t track_of(const struct trace_zone_mark *mark)
                : TRACE_ZONE_UNITS + mark->unit % units;
 }
 
-static uint64_t overlap(const struct trace_zone_launch *launch, uint64_t begin,
-                        uint64_t end)
-{
-    uint64_t from = launch->begin > begin ? launch->begin : begin;
-    uint64_t to = launch->end < end ? launch->end : end;
-
-    return to > from ? to - from : 0;
-}
-
 /* Finds the launch in which a zone lies, NULL if there are several. */
 static const struct trace_zone_launch *find_launch(
     const struct trace_zone_reading *reading, uint64_t begin, uint64_t end)
@@ -34,13 +25,15 @@ static const struct trace_zone_launch *find_launch(
 
     end += end == begin;
     for (size_t i = 0; i < reading->launch_count; i++) {
-        uint64_t ticks = overlap(&reading->launches[i], begin, end);
+        const struct trace_zone_launch *one = &reading->launches[i];
+        uint64_t from = one->begin > begin ? one->begin : begin;
+        uint64_t to = one->end < end ? one->end : end;
 
-        if (!ticks || ticks < most)
+        if (to <= from || to - from < most)
             continue;
-        several = ticks == most;
-        most = ticks;
-        best = &reading->launches[i];
+        several = to - from == most;
+        most = to - from;
+        best = one;
     }
     return several ? NULL : best;
 }

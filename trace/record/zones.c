@@ -113,16 +113,6 @@ static void take_records(struct trace_zone_reading *reading,
     zones->read = taken;
 }
 
-/* Copies the launches since the last reading. */
-static void take_launches(struct trace_zone_reading *reading)
-{
-    size_t all = launch_count < LAUNCHES ? launch_count : LAUNCHES;
-
-    for (size_t i = 0; i < all; i++)
-        if (launches[i].end >= reading->since)
-            reading->launches[reading->launch_count++] = launches[i];
-}
-
 /* ---- Clocks ---- */
 
 static double ticks_per_ns(void)
@@ -217,39 +207,30 @@ static uint32_t count_new(const struct trace_zones *zones, uint32_t taken)
     return count < zones->capacity ? count : zones->capacity;
 }
 
-static bool make_room(struct trace_zone_reading *reading, size_t count)
-{
-    reading->marks = malloc(count * sizeof(*reading->marks));
-    reading->launches = malloc(LAUNCHES * sizeof(*reading->launches));
-    return reading->marks && reading->launches;
-}
-
 /* Takes what is new; without memory it stays in the ring. */
 static void take(struct trace_zone_reading *reading, struct trace_zones *zones,
                  const unsigned char *bytes, uint32_t taken)
 {
+    size_t all = launch_count < LAUNCHES ? launch_count : LAUNCHES;
     uint32_t count = count_new(zones, taken);
     uint64_t now = trace_clock_now();
 
-    if (!count || !make_room(reading, count))
+    if (!count)
+        return;
+    reading->marks = malloc(count * sizeof(*reading->marks));
+    reading->launches = malloc(LAUNCHES * sizeof(*reading->launches));
+    if (!reading->marks || !reading->launches)
         return;
     reading->names = zones->names;
     reading->name_count = zones->name_count;
     reading->since = zones->since;
     take_records(reading, zones, bytes, taken);
-    take_launches(reading);
+    for (size_t i = 0; i < all; i++)
+        if (launches[i].end >= reading->since)
+            reading->launches[reading->launch_count++] = launches[i];
     fit_clock(reading, zones, false, now);
     fit_clock(reading, zones, true, now);
     zones->since = now;
-}
-
-static void add_counts(const struct trace_zone_reading *reading)
-{
-    trace_device_lock();
-    counts.recorded += reading->recorded;
-    counts.stray_ends += reading->stray_ends;
-    counts.unfinished += reading->unfinished;
-    trace_device_unlock();
 }
 
 static size_t read_ring(struct trace_zone_reading *reading, uint32_t number,
@@ -271,7 +252,11 @@ static size_t read_ring(struct trace_zone_reading *reading, uint32_t number,
     memcpy((char *)memory + offsetof(trace_zone_ring, read), &ring.read,
            sizeof(ring.read));
     trace_zones_put(reading);
-    add_counts(reading);
+    trace_device_lock();
+    counts.recorded += reading->recorded;
+    counts.stray_ends += reading->stray_ends;
+    counts.unfinished += reading->unfinished;
+    trace_device_unlock();
     free(reading->marks);
     free(reading->launches);
     return reading->recorded;
