@@ -64,22 +64,15 @@ static bool grow(void)
 
 /* ---- Counting launches ---- */
 
-static bool has_device(const struct cupti_call *call)
-{
-    const struct cupti_call *around = cupti_call_find(call->around);
-
-    return call->devices || (around && around->devices);
-}
-
 /* Among nested launches only the outer one counts. */
 static void judge(const struct cupti_call *call)
 {
-    bool launched = has_device(call);
+    const struct cupti_call *around = cupti_call_find(call->around);
 
     if (!call->launches || call->nested)
         return;
     cupti_counts.launches++;
-    if (launched)
+    if (call->devices || (around && around->devices))
         cupti_counts.launched++;
     else if (cupti_capture_covers(call->begin))
         cupti_counts.captured++;
@@ -225,11 +218,6 @@ static void note_role(struct cupti_call *call,
     }
 }
 
-static bool is_idle(enum cupti_role role)
-{
-    return role == CUPTI_ROLE_QUERY || role == CUPTI_ROLE_NOISE;
-}
-
 static void note_api(const struct cupti_record *record,
                      enum cupti_domain domain)
 {
@@ -246,7 +234,8 @@ static void note_api(const struct cupti_record *record,
         call->begin = begin;
     if (end > call->end)
         call->end = end;
-    call->idle = (!call->seen || call->idle) && is_idle(role);
+    call->idle = (!call->seen || call->idle) &&
+                 (role == CUPTI_ROLE_QUERY || role == CUPTI_ROLE_NOISE);
     call->seen = true;
     call->thread =
         cupti.system_threads ? cupti_get32(record, CUPTI_CALL_THREAD) : 0;

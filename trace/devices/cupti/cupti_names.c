@@ -11,23 +11,15 @@
 
 /* ---- Calls ---- */
 
-static size_t digits_behind(const char *text, size_t size)
-{
-    size_t at = size;
-
-    while (at && text[at - 1] >= '0' && text[at - 1] <= '9')
-        at--;
-    return size - at;
-}
-
 /* The length without version and default-stream suffixes. */
 static size_t stem(const char *text, size_t size)
 {
-    size_t digits = digits_behind(text, size);
+    size_t number = size; /* where the digits at the end begin */
 
-    if (digits && size > digits + 2 &&
-        !memcmp(text + size - digits - 2, "_v", 2))
-        return size - digits - 2;
+    while (number && text[number - 1] >= '0' && text[number - 1] <= '9')
+        number--;
+    if (number < size && number > 2 && !memcmp(text + number - 2, "_v", 2))
+        return number - 2;
     if (size > 5 && (!memcmp(text + size - 5, "_ptsz", 5) ||
                      !memcmp(text + size - 5, "_ptds", 5)))
         return size - 5;
@@ -62,28 +54,20 @@ static const char *ask(enum cupti_domain domain, uint32_t id)
     return raw;
 }
 
-static char *stripped(const char *raw)
-{
-    size_t size = strlen(raw) + 1;
-    char *shown = malloc(size);
-
-    if (shown)
-        cupti_strip(raw, shown, size);
-    return shown;
-}
-
 const char *cupti_call_name(enum cupti_domain domain, uint32_t id,
                             const char **raw)
 {
     struct call_name *name = NULL;
+    size_t size;
 
     if (id >= CALLS)
         return *raw = ask(domain, id);
     name = &call_names[domain == CUPTI_DOMAIN_RUNTIME][id];
     if (!name->raw)
         name->raw = ask(domain, id);
-    if (!name->shown)
-        name->shown = stripped(name->raw);
+    size = strlen(name->raw) + 1;
+    if (!name->shown && (name->shown = malloc(size)))
+        cupti_strip(name->raw, name->shown, size);
     *raw = name->raw;
     return name->shown ? name->shown : name->raw;
 }
@@ -130,27 +114,21 @@ static demangle *find_demangler(void)
     return found;
 }
 
-static char *demangled(const char *mangled, size_t size)
-{
-    demangle *function = NULL;
-    int status;
-
-    if (!strncmp(mangled, "_Z", 2) && size <= LONGEST)
-        function = find_demangler();
-    return function ? function(mangled, NULL, NULL, &status) : NULL;
-}
-
 static struct kernel_name *add_kernel_name(const char *mangled, uint64_t key)
 {
     size_t size = strlen(mangled);
     struct kernel_name *name = malloc(sizeof(*name) + size + 1);
+    demangle *function = NULL;
+    int status;
 
     if (!name || !trace_table_set(&kernel_names, key, (uintptr_t)name)) {
         free(name);
         return NULL;
     }
     memcpy(name->mangled, mangled, size + 1);
-    name->shown = demangled(mangled, size);
+    if (!strncmp(mangled, "_Z", 2) && size <= LONGEST)
+        function = find_demangler();
+    name->shown = function ? function(mangled, NULL, NULL, &status) : NULL;
     return name;
 }
 

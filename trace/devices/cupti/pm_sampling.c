@@ -367,14 +367,6 @@ static uint32_t decode(struct sampler *sampler)
     return result ? CUPTI_PM_END : some.reason;
 }
 
-static void decode_all(void)
-{
-    for (uint32_t device = 0; device < device_count; device++)
-        while (samplers[device].started &&
-               decode(&samplers[device]) == CUPTI_PM_FULL)
-            ;
-}
-
 static void end_all(void)
 {
     uint64_t until = cupti_clock_now() + UINT64_C(1000000) * DRAIN_MS;
@@ -467,7 +459,10 @@ static void *run(void *unused)
         return NULL;
     begin_all();
     while (!wait(PERIOD_MS))
-        decode_all();
+        for (uint32_t device = 0; device < device_count; device++)
+            while (samplers[device].started &&
+                   decode(&samplers[device]) == CUPTI_PM_FULL)
+                ;
     end_all();
     return NULL;
 }

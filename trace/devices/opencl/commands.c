@@ -19,14 +19,6 @@ static uint64_t failed, failed_kernels; /* atomic: of these, without a call */
 
 /* ---- Beginning ---- */
 
-static uint32_t next_correlation(void)
-{
-    static uint32_t last; /* atomic */
-
-    return trace_backends[TRACE_BACKEND_opencl].first_correlation |
-           __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-}
-
 /* A queue that the layer has not seen is not followed. The correlation becomes
  * a new one by each call, also by one that fails. */
 struct opencl_command opencl_command_begin(const char *function,
@@ -34,6 +26,7 @@ struct opencl_command opencl_command_begin(const char *function,
                                            cl_event *given, unsigned kind,
                                            const char *name)
 {
+    static uint32_t last; /* atomic: correlation */
     struct opencl_command command = {.given = given,
                                      .name = name,
                                      .kind = (uint16_t)kind,
@@ -41,7 +34,9 @@ struct opencl_command opencl_command_begin(const char *function,
 
     if (!command.call.on || !opencl_queue_find(queue, &command.place))
         return command;
-    command.correlation = next_correlation();
+    command.correlation =
+        trace_backends[TRACE_BACKEND_opencl].first_correlation |
+        __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
     command.recording = __atomic_load_n(&opencl.recording, __ATOMIC_ACQUIRE);
     command.own = !given;
     return command;
@@ -284,15 +279,6 @@ static void follow(const struct opencl_command *command, cl_event event)
         opencl.next.ReleaseEvent(event);
 }
 
-/* A blocking call waits from its begin to its end. */
-static void add_wait(const struct opencl_call *call, uint32_t device)
-{
-    struct opencl_call wait = *call;
-
-    wait.name = "Wait";
-    opencl_call_end(&wait, TRACE_ACTIVITY_SYNC, OPENCL_SUCCESS, device, 0);
-}
-
 /* The recorder counts a kernel as lost after the end of the recording. */
 static void lose(const struct opencl_command *command)
 {
@@ -308,7 +294,7 @@ static void lose(const struct opencl_command *command)
 
 bool opencl_command_end(struct opencl_command *command, cl_int result)
 {
-    struct opencl_call *call = &command->call;
+    struct opencl_call *call = &command->call, wait;
     cl_event event;
 
     if (!command->correlation) {
@@ -319,8 +305,12 @@ bool opencl_command_end(struct opencl_command *command, cl_int result)
     call->end = opencl.host->now();
     opencl_call_end(call, TRACE_ACTIVITY_RUNTIME, result, command->place.device,
                     command->correlation);
-    if (command->blocking && !result)
-        add_wait(call, command->place.device);
+    if (command->blocking && !result) { /* it waits from begin to end */
+        wait = *call;
+        wait.name = "Wait";
+        opencl_call_end(&wait, TRACE_ACTIVITY_SYNC, OPENCL_SUCCESS,
+                        command->place.device, 0);
+    }
     if (result || (!command->own && !command->given))
         return false;
     if (command->kind == TRACE_ACTIVITY_KERNEL)

@@ -180,35 +180,25 @@ static bool try_system(struct clock *clock, const struct opencl_stamp *stamp)
     return false;
 }
 
-static void choose(struct clock *clock, cl_device_id device,
-                   const struct opencl_stamp *stamp)
-{
-    if (!try_timer(clock, device) && !try_system(clock, stamp))
-        *clock = (struct clock){.way = STAMPS,
-                                .name = "CL_PROFILING_COMMAND_QUEUED"};
-}
-
-/* A stamp that is much less exact than an earlier one is not used. */
-static void add_stamp(struct clock *clock, const struct opencl_stamp *stamp)
-{
-    uint64_t half = (stamp->end - stamp->begin) / 2;
-    struct pair pair = {stamp->begin + half, stamp->queued, half};
-
-    if (!clock->last.ns || half <= 2 * clock->last.error)
-        keep(clock, &pair);
-}
-
 static void follow(struct clock *clock, cl_device_id device,
                    const struct opencl_stamp *stamp, uint64_t ns)
 {
-    struct pair pair;
+    uint64_t half = (stamp->end - stamp->begin) / 2;
+    struct pair pair = {stamp->begin + half, stamp->queued, half};
+    bool is_better;
 
-    if (clock->way == UNKNOWN ||
-        (clock->way == SYSTEM && !is_within(clock, stamp)))
-        choose(clock, device, stamp);
+    if ((clock->way == UNKNOWN ||
+         (clock->way == SYSTEM && !is_within(clock, stamp))) &&
+        !try_timer(clock, device) && !try_system(clock, stamp))
+        *clock = (struct clock){.way = STAMPS,
+                                .name = "CL_PROFILING_COMMAND_QUEUED"};
+    /* A stamp that is much less exact than an earlier one is not used. */
     if (clock->way == STAMPS)
-        add_stamp(clock, stamp);
-    else if (ns > clock->last.ns + AGAIN_NS && compare(clock, device, &pair))
+        is_better = !clock->last.ns || half <= 2 * clock->last.error;
+    else
+        is_better =
+            ns > clock->last.ns + AGAIN_NS && compare(clock, device, &pair);
+    if (is_better)
         keep(clock, &pair);
 }
 
