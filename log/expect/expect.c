@@ -137,21 +137,6 @@ static bool match_path(const struct search *search,
 
 /* ---- Times of spans ---- */
 
-static bool keep_found(struct search *search, const struct trace_entry *span)
-{
-    if (!TRACE_ARRAY_RESERVE(search->found, search->found_capacity,
-                             search->found_count + 1))
-        return false;
-    search->found[search->found_count++] =
-        (struct found){.place = span->id,
-                       .inside = span->entered,
-                       .begin = span->time,
-                       .last = span->time,
-                       .entered = span->entered,
-                       .needs_close = !span->entered};
-    return true;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
@@ -277,18 +262,13 @@ static bool too_many(const struct search *search)
             (double)search->matched > search->expectation->number);
 }
 
-static bool is_wrong(const struct search *search,
-                     const struct trace_entry *entry)
-{
-    const struct found *found = found_at(search, entry->id);
-
-    return !found || !is_right(search->expectation, found);
-}
-
 static void compare(struct search *search, const struct trace_entry *entry,
                     bool matches, int nearness)
 {
-    if (matches ? !is_wrong(search, entry) : too_many(search))
+    const struct found *found = matches ? found_at(search, entry->id) : NULL;
+
+    if (matches ? found && is_right(search->expectation, found)
+                : too_many(search))
         return;
     if (search->kind->looked_at != LINES)
         put_line(search, entry);
@@ -344,9 +324,18 @@ static bool count(struct search *search)
 
         search->all += counts;
         search->matched += counts && matches;
-        if (counts && matches && search->kind->wanted == ALL &&
-            !keep_found(search, &entry))
+        if (!counts || !matches || search->kind->wanted != ALL)
+            continue;
+        if (!TRACE_ARRAY_RESERVE(search->found, search->found_capacity,
+                                 search->found_count + 1))
             return false;
+        search->found[search->found_count++] =
+            (struct found){.place = entry.id,
+                           .inside = entry.entered,
+                           .begin = entry.time,
+                           .last = entry.time,
+                           .entered = entry.entered,
+                           .needs_close = !entry.entered};
     }
     return true;
 }

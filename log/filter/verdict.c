@@ -105,68 +105,41 @@ static bool matters(const struct log_filter *filter,
            above == (directive->effect == LOG_CAPS);
 }
 
-struct judge {
-    struct log_verdict *verdict;
-    const struct trace_site *site;
-    bool decided;
-};
-
-static void decide(struct judge *judge, const struct log_directive *directive)
-{
-    struct log_verdict *verdict = judge->verdict;
-    bool above = judge->site->level > directive->level;
-
-    switch (directive->effect) {
-    case LOG_ADDS:
-        if (directive->glob)
-            verdict->shown |= !above;
-        else if (!judge->decided)
-            verdict->shown |= !above;
-        judge->decided |= !directive->glob;
-        break;
-    case LOG_CAPS:
-        verdict->never |= above;
-        break;
-    case LOG_EXCLUDES:
-        verdict->never = true;
-        break;
-    }
-}
-
-static bool keep(struct log_verdict *verdict,
-                 const struct log_directive *directive)
-{
-    if (!TRACE_ARRAY_RESERVE(verdict->directives, verdict->capacity,
-                             verdict->count + 1))
-        return false;
-    verdict->directives[verdict->count++] = directive;
-    if (directive->values)
-        verdict->patterns += directive->field_count;
-    return true;
-}
-
 bool log_verdict_make(struct log_verdict *verdict,
                       const struct log_filter *filter,
                       const struct trace_site *site)
 {
     size_t size = strlen(site->target);
+    bool decided = false;
 
     *verdict = (struct log_verdict){.site = site};
-
-    struct judge judge = {verdict, site, false};
-
     for (size_t i = 0; i < filter->count; i++) {
         const struct log_directive *directive = &filter->directives[i];
+        bool above = site->level > directive->level, decides;
 
         if (!log_directive_targets(directive, site->target, size))
             continue;
-        if (about_site(directive, site))
-            decide(&judge, directive);
-        if (matters(filter, directive, site) && !keep(verdict, directive)) {
+        decides = about_site(directive, site);
+        if (decides && directive->effect == LOG_EXCLUDES) {
+            verdict->never = true;
+        } else if (decides && directive->effect == LOG_CAPS) {
+            verdict->never |= above;
+        } else if (decides) {
+            if (directive->glob || !decided)
+                verdict->shown |= !above;
+            decided |= !directive->glob;
+        }
+        if (!matters(filter, directive, site))
+            continue;
+        if (!TRACE_ARRAY_RESERVE(verdict->directives, verdict->capacity,
+                                 verdict->count + 1)) {
             log_verdict_free(verdict);
             verdict->site = NULL;
             return false;
         }
+        verdict->directives[verdict->count++] = directive;
+        if (directive->values)
+            verdict->patterns += directive->field_count;
     }
     verdict->inside = site->level <= filter->dynamics;
     return true;
@@ -347,18 +320,15 @@ bool log_span_may_extend(const struct log_span *span)
     return waits && !verdict->never && !excluded(span);
 }
 
-static bool any_adds(const struct log_verdict *verdict)
-{
-    return verdict->count && verdict->directives[0]->effect == LOG_ADDS;
-}
-
 bool log_span_begin(struct log_span *span, struct trace_scope inside,
                     const struct log_fields *fields)
 {
     const struct log_verdict *verdict = span->verdict;
+    /* Directives that add come before the others. */
+    bool adds = verdict->count && verdict->directives[0]->effect == LOG_ADDS;
 
     log_span_fields(span, fields);
     span->shown = !taken(verdict, inside) && !excluded(span) &&
-                  (shown_inside(verdict, inside) || any_adds(verdict));
+                  (shown_inside(verdict, inside) || adds);
     return span->shown;
 }

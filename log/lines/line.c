@@ -14,87 +14,31 @@ static void (*const layouts[])(const struct log_parts *,
 #undef LOG_X
 };
 
-/* Adds complete lines, each with the test's name in front. */
-static void prefixed(const char *test, const struct trace_text *lines,
-                     struct trace_text *out)
-{
-    const char *at = lines->data, *end = at + lines->size;
-
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *next = newline ? newline + 1 : end;
-
-        trace_text_printf(out, "[%s] ", test);
-        trace_text_add(out, at, (size_t)(next - at));
-        at = next;
-    }
-}
-
 static void lay_out(const struct log_parts *parts, struct trace_text *out)
 {
     const struct log_style *style = parts->style;
     struct trace_text lines = {.ceiling = out->ceiling};
+    const char *at, *end;
 
     if (!style->test || style->format == LOG_FORMAT_JSON) {
         layouts[style->format](parts, out);
         return;
     }
     layouts[style->format](parts, &lines);
-    prefixed(style->test, &lines, out);
+    at = lines.data;
+    end = at + lines.size;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *next = newline ? newline + 1 : end;
+
+        trace_text_printf(out, "[%s] ", style->test);
+        trace_text_add(out, at, (size_t)(next - at));
+        at = next;
+    }
     trace_text_free(&lines);
 }
 
 /* ---- Events ---- */
-
-static void set_message(struct log_parts *parts,
-                        const struct trace_entry *entry)
-{
-    struct trace_text *message = &parts->memory->message;
-
-    if (!entry->printf_ && !entry->message) {
-        const char *text = entry->kind == TRACE_ENTRY_DEVICE
-                               ? log_device_message(entry)
-                               : entry->site->name;
-
-        parts->message = text[0] ? text : NULL;
-        parts->message_size = strlen(text);
-        return;
-    }
-    trace_text_clear(message);
-    log_message_of(entry, message);
-    parts->message = message->data ? message->data : "";
-    parts->message_size = message->size;
-}
-
-/* Adds the name of an activity, unless its launch names the kernel. */
-static size_t add_name(const struct trace_entry *entry,
-                       struct trace_field *fields)
-{
-    const char *name = entry->site->name;
-
-    if (entry->kind != TRACE_ENTRY_DEVICE || entry->launch)
-        return 0;
-    fields[0] = (struct trace_field){"name", trace_text_(name)};
-    fields[0].value.type = TRACE_TYPE_DISPLAY;
-    return 1;
-}
-
-/* Adds the fields in their order, without those that have no value. */
-static size_t event_fields(const struct trace_entry *entry,
-                           struct trace_field *fields)
-{
-    struct trace_values values = log_values_of(entry);
-    size_t count = add_name(entry, fields);
-
-    for (size_t i = 0;
-         i < entry->site->field_count && count < TRACE_FIELDS_MAX &&
-         trace_values_next(&values, &fields[count].value);
-         i++) {
-        fields[count].name = entry->site->fields[i];
-        count += fields[count].value.type != TRACE_TYPE_EMPTY;
-    }
-    return count;
-}
 
 static struct trace_value duration(struct trace_text *text, uint64_t ns)
 {
@@ -106,25 +50,44 @@ static struct trace_value duration(struct trace_text *text, uint64_t ns)
     return value;
 }
 
-/* Adds the duration of an activity that is not an instant. */
-static void add_duration(struct log_parts *parts,
-                         const struct trace_entry *entry,
-                         struct trace_text *text)
-{
-    if (entry->kind == TRACE_ENTRY_DEVICE && entry->end > entry->time &&
-        parts->style->time != LOG_TIME_NONE &&
-        parts->field_count < TRACE_FIELDS_MAX)
-        parts->fields[parts->field_count++] = (struct trace_field){
-            "duration", duration(text, entry->end - entry->time)};
-}
-
 /* Sets the message and the fields; `took` keeps the text of a duration. */
 static void set_event(struct log_parts *parts, const struct trace_entry *entry,
                       struct trace_text *took)
 {
-    set_message(parts, entry);
-    parts->field_count = event_fields(entry, parts->fields);
-    add_duration(parts, entry, took);
+    struct trace_text *message = &parts->memory->message;
+    bool is_activity = entry->kind == TRACE_ENTRY_DEVICE;
+    struct trace_values values = log_values_of(entry);
+    const struct trace_site *site = entry->site;
+    struct trace_field *fields = parts->fields;
+    size_t count = 0;
+
+    if (entry->printf_ || entry->message) {
+        trace_text_clear(message);
+        log_message_of(entry, message);
+        parts->message = message->data ? message->data : "";
+        parts->message_size = message->size;
+    } else {
+        const char *text = is_activity ? log_device_message(entry) : site->name;
+
+        parts->message = text[0] ? text : NULL;
+        parts->message_size = strlen(text);
+    }
+    if (is_activity && !entry->launch) { /* a launch names the kernel */
+        fields[count] = (struct trace_field){"name", trace_text_(site->name)};
+        fields[count++].value.type = TRACE_TYPE_DISPLAY;
+    }
+    for (size_t i = 0; i < site->field_count && count < TRACE_FIELDS_MAX &&
+                       trace_values_next(&values, &fields[count].value);
+         i++) {
+        fields[count].name = site->fields[i];
+        count += fields[count].value.type != TRACE_TYPE_EMPTY;
+    }
+    /* An instant has no duration. */
+    if (is_activity && entry->end > entry->time &&
+        parts->style->time != LOG_TIME_NONE && count < TRACE_FIELDS_MAX)
+        fields[count++] = (struct trace_field){
+            "duration", duration(took, entry->end - entry->time)};
+    parts->field_count = count;
 }
 
 static size_t event_line(struct log_parts *parts, struct log_replay *replay,

@@ -96,21 +96,17 @@ struct log_memory *log_replay_memory(struct log_replay *replay)
 
 /* ---- Call sites ---- */
 
-/* Returns the slot of a call site's verdict, NULL without memory. */
-static struct log_verdict **room_for(struct log_replay *replay, uint32_t id)
-{
-    if (!TRACE_ARRAY_RESERVE(replay->verdicts, replay->verdict_count, id + 1))
-        return NULL;
-    return &replay->verdicts[id];
-}
-
 /* Returns the verdict about a call site, NULL without memory. */
 static const struct log_verdict *verdict_of(struct log_replay *replay,
                                             const struct trace_site *site)
 {
-    struct log_verdict **at =
-        site == &log_launch_site ? &replay->launch : room_for(replay, site->id);
+    struct log_verdict **at = NULL;
 
+    if (site == &log_launch_site)
+        at = &replay->launch;
+    else if (TRACE_ARRAY_RESERVE(replay->verdicts, replay->verdict_count,
+                                 site->id + 1))
+        at = &replay->verdicts[site->id];
     if (at && !*at)
         *at = calloc(1, sizeof(**at));
     if (!at || !*at)
@@ -250,23 +246,14 @@ static struct trace_scope scope_within(struct log_replay *replay,
     return log_span_scope(&span);
 }
 
-/* A forked child starts in its parent's spans. */
-static void inherit(struct log_replay *replay,
-                    const struct trace_reader *reader, struct thread *thread,
-                    uint32_t place)
-{
-    struct trace_entry span;
-
-    for (; place && trace_reader_span(reader, place, &span); place = span.span)
-        push(thread, place, false, scope_within(replay, reader, place));
-}
-
 static struct thread *thread_of(struct log_replay *replay,
                                 const struct trace_reader *reader,
                                 const struct trace_thread *thread)
 {
     uint64_t key = trace_thread_key(thread);
     size_t count = replay->thread_count;
+    uint32_t place = thread->span;
+    struct trace_entry span;
     uintptr_t number;
 
     if (trace_table_find(&replay->thread_table, key, &number))
@@ -276,8 +263,10 @@ static struct thread *thread_of(struct log_replay *replay,
         !trace_table_set(&replay->thread_table, key, count))
         return NULL;
     replay->threads[replay->thread_count++] = (struct thread){.depth = 0};
-    if (thread->span)
-        inherit(replay, reader, &replay->threads[count], thread->span);
+    /* A forked child starts in its parent's spans. */
+    for (; place && trace_reader_span(reader, place, &span); place = span.span)
+        push(&replay->threads[count], place, false,
+             scope_within(replay, reader, place));
     return &replay->threads[count];
 }
 
