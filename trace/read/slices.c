@@ -105,14 +105,6 @@ static void end_below(const struct trace_slices *slices,
 
 /* ---- Slices ---- */
 
-static void take_time(struct trace_slice *around,
-                      const struct trace_slice *slice)
-{
-    uint64_t end = slice->end < around->end ? slice->end : around->end;
-
-    around->own -= end - slice->begin;
-}
-
 /* Returns the row of a slice: above the innermost one, or the first in which
  * nothing is open. */
 static size_t find_row(const struct trace_slices *slices,
@@ -129,15 +121,6 @@ static size_t find_row(const struct trace_slices *slices,
     return row;
 }
 
-/* Makes room in a row; false without memory or beyond the last row. */
-static bool reserve_row(const struct trace_slices *slices,
-                        struct trace_slice_track *on, size_t row)
-{
-    if (slices->rows_most && row >= slices->rows_most)
-        return false;
-    return TRACE_ARRAY_RESERVE(on->open, on->capacity, row + 1);
-}
-
 const struct trace_slice *trace_slices_begin(struct trace_slices *slices,
                                              size_t track,
                                              struct trace_slice slice)
@@ -152,12 +135,14 @@ const struct trace_slice *trace_slices_begin(struct trace_slices *slices,
         slice.end = around->end;
     slice.own = slice.end - slice.begin;
     if (around)
-        take_time(around, &slice);
+        around->own -=
+            (slice.end < around->end ? slice.end : around->end) - slice.begin;
     if (slices->outlasting == TRACE_OUTLASTING_STAYS &&
         on->depth == on->capacity)
         end_below(slices, on, slice.begin);
     row = find_row(slices, on, &slice);
-    if (!reserve_row(slices, on, row))
+    if ((slices->rows_most && row >= slices->rows_most) ||
+        !TRACE_ARRAY_RESERVE(on->open, on->capacity, row + 1))
         return NULL;
     if (row == on->depth)
         on->depth++;

@@ -155,21 +155,16 @@ static struct trace_site *site_of(const struct trace_activity *activity,
 
 /* ---- Records ---- */
 
-static size_t count_of(const struct trace_activity *activity)
-{
-    size_t count = activity->field_count;
-
-    return count + (activity->at.launched ? TRACE_LAUNCH_FIELDS : 0);
-}
-
 static void put(struct trace_site *site, const struct trace_activity *activity)
 {
     struct trace_value values[1 + TRACE_LAUNCH_FIELDS + TRACE_ACTIVITY_FIELDS];
     struct trace_writer *writer = trace_enter();
-    size_t count = count_of(activity);
+    size_t count = activity->field_count;
 
     if (!writer)
         return;
+    if (activity->at.launched)
+        count += TRACE_LAUNCH_FIELDS;
     values[0] = trace_bytes(&activity->at, sizeof(activity->at));
     if (count)
         memcpy(values + 1, activity->values, count * sizeof(*values));

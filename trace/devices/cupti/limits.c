@@ -59,23 +59,16 @@ uint32_t cupti_annotation(uint32_t span)
 
 /* ---- Devices ---- */
 
-static uint32_t count_devices(void)
-{
-    uint32_t count = 0;
-
-    while (cupti_device(count))
-        count++;
-    return count;
-}
-
 /* XLA warns of this, too. */
 static void report_devices(void)
 {
     uint64_t asked = cupti.host->profiler->gpu_num_chips_to_profile_per_task;
-    uint32_t count = count_devices();
     static bool said;
+    uint32_t count = 0;
     char text[128];
 
+    while (cupti_device(count))
+        count++;
     if (said || !count || asked <= count)
         return;
     said = true;
