@@ -142,9 +142,13 @@ static void put_busy(struct trace_text *out,
     trace_text_char(out, '\n');
 }
 
-static void put_largest(struct trace_text *out,
-                        const struct log_device_leaks *leaks)
+void log_device_leaks_text(struct trace_text *out,
+                           const struct log_device_leaks *leaks)
 {
+    log_bytes(out, leaks->bytes);
+    trace_text_printf(out, " in %llu allocation%s",
+                      (unsigned long long)leaks->count,
+                      leaks->count == 1 ? "" : "s");
     if (leaks->count > 1) {
         trace_text_literal(out, "; the largest ");
         log_bytes(out, leaks->largest);
@@ -156,31 +160,11 @@ static void put_largest(struct trace_text *out,
         trace_text_literal(out, " in ");
         put_name(out, leaks->spans);
     }
-}
-
-void log_device_leaks_text(struct trace_text *out,
-                           const struct log_device_leaks *leaks)
-{
-    log_bytes(out, leaks->bytes);
-    trace_text_printf(out, " in %llu allocation%s",
-                      (unsigned long long)leaks->count,
-                      leaks->count == 1 ? "" : "s");
-    put_largest(out, leaks);
     if (leaks->async) {
         trace_text_literal(out, "; ");
         log_bytes(out, leaks->async);
         trace_text_literal(out, " came from memory pools");
     }
-}
-
-static void put_counter(struct trace_text *out,
-                        const struct log_device_counter *counter)
-{
-    log_plain(out, counter->name, log_counter_title(counter->name));
-    trace_text_char(out, ' ');
-    log_counter_value(out, counter->name, log_counter_mean(counter));
-    trace_text_literal(out, ", at most ");
-    log_counter_value(out, counter->name, counter->most);
 }
 
 void log_device_table(struct trace_text *out,
@@ -196,8 +180,14 @@ void log_device_table(struct trace_text *out,
     put_row(out, summary, LOG_DEVICE_SYNC);
     put_busy(out, summary);
     for (size_t i = 0; i < summary->counters.count; i++) {
+        const struct log_device_counter *one = &summary->counters.all[i];
+
         put_title(out, i ? "" : "counters");
-        put_counter(out, &summary->counters.all[i]);
+        log_plain(out, one->name, log_counter_title(one->name));
+        trace_text_char(out, ' ');
+        log_counter_value(out, one->name, log_counter_mean(one));
+        trace_text_literal(out, ", at most ");
+        log_counter_value(out, one->name, one->most);
         trace_text_char(out, '\n');
     }
     if (summary->leaks.count) {
