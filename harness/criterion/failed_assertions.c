@@ -185,17 +185,6 @@ void test_log_assertions_capture(struct criterion_logger *logger)
 #undef X
 }
 
-static void add_details(struct trace_text *text,
-                        const struct criterion_assert_stats *stats)
-{
-    for (size_t i = 0; i < kept_count; i++)
-        if (is_about(&kept[i], stats)) {
-            trace_text_string(text, kept[i].text.data ? kept[i].text.data : "");
-            drop(i);
-            return;
-        }
-}
-
 static void add(struct trace_text *text,
                 const struct criterion_assert_stats *stats)
 {
@@ -210,7 +199,12 @@ static void add(struct trace_text *text,
         trace_text_string(text, "\n    ");
     }
     trace_text_printf(text, "%s\n", message[0] ? message : "assertion failed");
-    add_details(text, stats);
+    for (size_t i = 0; i < kept_count; i++)
+        if (is_about(&kept[i], stats)) {
+            trace_text_string(text, kept[i].text.data ? kept[i].text.data : "");
+            drop(i);
+            return;
+        }
 }
 
 /* Criterion's list begins with the last assertion, and has those that passed,

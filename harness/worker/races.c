@@ -93,43 +93,38 @@ static bool begins(const char *line, const char *with)
     return !strncmp(line, with, strlen(with));
 }
 
-/* Returns how many races ended with the line. */
-static size_t read_line(struct race *race, const char *line)
-{
-    size_t sent = 0;
-
-    if (begins(line, "Possible data race ") || begins(line, "Conflicting ")) {
-        sent = end_race(race);
-        race->did = access_of(line);
-        race->reading = &race->here;
-    } else if (begins(line, "---")) {
-        sent = end_race(race);
-    } else if (begins(line, "This conflicts with ")) {
-        race->had_done = access_of(line);
-        race->reading = &race->there;
-    } else if (strstr(line, "Address 0x") || begins(line, "Allocation ") ||
-               begins(line, "Other segment ")) {
-        race->reading = NULL;
-        sscanf(line, " Address %*s is %*u bytes inside data symbol \"%127[^\"]",
-               race->variable);
-    } else {
-        read_frame(race->reading, line);
-    }
-    return sent;
-}
-
 size_t test_log_races_report(void)
 {
     struct race race = {.reading = NULL};
-    char prefix[32], line[4096];
+    char prefix[32], bytes[4096];
     size_t sent = 0;
     int size = snprintf(prefix, sizeof(prefix), "==%ld== ", (long)getpid());
 
-    while (valgrind_log && fgets(line, sizeof(line), valgrind_log))
-        if (begins(line, prefix)) {
-            fputs(line + size, stderr);
-            sent += read_line(&race, line + size);
+    while (valgrind_log && fgets(bytes, sizeof(bytes), valgrind_log)) {
+        const char *line = bytes + size;
+
+        if (!begins(bytes, prefix))
+            continue;
+        fputs(line, stderr);
+        if (begins(line, "Possible data race ") ||
+            begins(line, "Conflicting ")) {
+            sent += end_race(&race);
+            race.did = access_of(line);
+            race.reading = &race.here;
+        } else if (begins(line, "---")) {
+            sent += end_race(&race);
+        } else if (begins(line, "This conflicts with ")) {
+            race.had_done = access_of(line);
+            race.reading = &race.there;
+        } else if (strstr(line, "Address 0x") || begins(line, "Allocation ") ||
+                   begins(line, "Other segment ")) {
+            race.reading = NULL;
+            sscanf(line,
+                   " Address %*s is %*u bytes inside data symbol \"%127[^\"]",
+                   race.variable);
+        } else {
+            read_frame(race.reading, line);
         }
-    sent += end_race(&race);
-    return sent;
+    }
+    return sent + end_race(&race);
 }

@@ -84,32 +84,25 @@ static bool will_run(const struct test_log_job *job)
            job->serial == runner->serial && !job->test->data->disabled;
 }
 
-/* Criterion starts tests in the order of the jobs. A process that a hook forks
- * is not a test's. */
-static size_t next_number(void)
-{
-    size_t number = spawn->number;
-
-    if (spawn->pid && is_worker((pid_t)spawn->pid))
-        number++;
-    while (number < runner->job_count && !will_run(&runner->jobs[number]))
-        number++;
-    return number;
-}
-
 static bool is_criterion(void)
 {
     return spawn && runner->job_count &&
            pthread_equal(pthread_self(), criterion);
 }
 
+/* Criterion starts tests in the order of the jobs. A process that a hook forks
+ * is not a test's. */
 static void before_fork(void)
 {
     size_t number;
 
     if (!is_criterion())
         return;
-    number = next_number();
+    number = spawn->number;
+    if (spawn->pid && is_worker((pid_t)spawn->pid))
+        number++;
+    while (number < runner->job_count && !will_run(&runner->jobs[number]))
+        number++;
     __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&spawn->number, number, __ATOMIC_RELEASE);
     __atomic_store_n(&spawn->time, test_log_now(), __ATOMIC_RELEASE);

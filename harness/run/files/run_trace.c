@@ -50,56 +50,40 @@ void test_log_take_try(struct test_log_result *result, size_t number)
 
 /* ---- Workers ---- */
 
-/* Every try of every test. */
-struct tries {
-    struct trace_chrome_test *tests;
-    char **names;
-    size_t count, capacity, name_capacity;
-};
-
-static void add_try(struct tries *tries, const struct test_log_run *run,
-                    const struct test_log_result *result, size_t number)
-{
-    struct trace_text name = {0};
-    size_t count = tries->count;
-
-    if (!result->began ||
-        !TRACE_ARRAY_RESERVE(tries->tests, tries->capacity, count + 1) ||
-        !TRACE_ARRAY_RESERVE(tries->names, tries->name_capacity, count + 1))
-        return;
-    trace_text_string(&name, test_log_name(result));
-    if (number)
-        trace_text_printf(&name, ", try %zu", number);
-    tries->names[count] = name.data;
-    tries->tests[count] =
-        test_log_trace_test(name.data ? name.data : "?", run, result);
-    tries->count++;
-}
-
-static void add_tries(struct tries *tries, const struct test_log_run *run,
-                      const struct test_log_result *result)
-{
-    for (size_t i = 0; i < result->earlier_count; i++) {
-        struct test_log_result one = *result;
-
-        test_log_take_try(&one, i);
-        add_try(tries, run, &one, i + 1);
-    }
-    add_try(tries, run, result, 0);
-}
-
+/* Every try of every test is on one. */
 void test_log_trace_workers(struct trace_chrome *chrome,
                             const struct test_log_run *run)
 {
-    struct tries tries = {0};
+    struct trace_chrome_test *tests = NULL;
+    char **names = NULL;
+    size_t count = 0, capacity = 0, name_capacity = 0;
 
-    for (size_t i = 0; i < run->count; i++)
-        add_tries(&tries, run, &run->results[i]);
-    trace_chrome_workers(chrome, tries.tests, tries.count);
-    for (size_t i = 0; i < tries.count; i++)
-        free(tries.names[i]);
-    free(tries.names);
-    free(tries.tests);
+    for (size_t i = 0; i < run->count; i++) {
+        size_t earlier = run->results[i].earlier_count;
+
+        for (size_t number = 0; number <= earlier; number++) {
+            struct test_log_result one = run->results[i];
+            struct trace_text name = {0};
+
+            if (number < earlier)
+                test_log_take_try(&one, number);
+            if (!one.began ||
+                !TRACE_ARRAY_RESERVE(tests, capacity, count + 1) ||
+                !TRACE_ARRAY_RESERVE(names, name_capacity, count + 1))
+                continue;
+            trace_text_string(&name, test_log_name(&one));
+            if (number < earlier)
+                trace_text_printf(&name, ", try %zu", number + 1);
+            names[count] = name.data;
+            tests[count++] =
+                test_log_trace_test(name.data ? name.data : "?", run, &one);
+        }
+    }
+    trace_chrome_workers(chrome, tests, count);
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+    free(tests);
 }
 
 /* ---- Tests ---- */

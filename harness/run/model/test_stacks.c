@@ -137,17 +137,6 @@ static struct test_log_child *last_child(const struct test_log_stacks *stacks)
                                : NULL;
 }
 
-static void add_note(struct test_log_stacks *stacks, const char *note)
-{
-    struct test_log_child *child = last_child(stacks);
-
-    if (child)
-        child->note = note;
-    else if (TRACE_ARRAY_RESERVE(stacks->notes, stacks->note_capacity,
-                                 stacks->note_count + 1))
-        stacks->notes[stacks->note_count++] = note;
-}
-
 /* The next lines are about the child. */
 static void add_child(struct test_log_stacks *stacks, char *parts[PARTS])
 {
@@ -177,68 +166,49 @@ static void set_crash(struct reading *reading, char *parts[PARTS])
     reading->crashed = parts[4];
 }
 
-static void set_throw(struct reading *reading, char *parts[PARTS])
-{
-    reading->crashed = parts[1];
-    reading->stacks->thrown_again = parts[2][0];
-}
-
-static void set_exception(struct test_log_stacks *stacks, char *parts[PARTS])
-{
-    stacks->exception = parts[1];
-    stacks->what = parts[2];
-}
-
-static void set_fault(struct test_log_stacks *stacks, const char *fault)
-{
-    struct test_log_child *child = last_child(stacks);
-
-    *(child ? &child->fault : &stacks->fault) = fault;
-}
-
 static void take_line(struct reading *reading, char *line)
 {
+    struct test_log_stacks *stacks = reading->stacks;
+    struct test_log_stack *stack = last_stack(reading);
+    struct test_log_child *child = last_child(stacks);
     char *parts[PARTS];
 
     test_log_tsv_cut(line, parts, PARTS);
-    if (!strcmp(parts[0], "frame"))
+    if (!strcmp(parts[0], "frame")) {
         add_frame(reading, parts);
-    else if (!strcmp(parts[0], "thread"))
+    } else if (!strcmp(parts[0], "thread")) {
         add_stack(reading, parts);
-    else if (!strcmp(parts[0], "process"))
+    } else if (!strcmp(parts[0], "process")) {
         reading->process = parts[1];
-    else if (!strcmp(parts[0], "note"))
-        add_note(reading->stacks, parts[1]);
-    else if (!strcmp(parts[0], "assertion"))
+    } else if (!strcmp(parts[0], "note") && child) {
+        child->note = parts[1];
+    } else if (!strcmp(parts[0], "note")) {
+        if (TRACE_ARRAY_RESERVE(stacks->notes, stacks->note_capacity,
+                                stacks->note_count + 1))
+            stacks->notes[stacks->note_count++] = parts[1];
+    } else if (!strcmp(parts[0], "assertion")) {
         reading->assertion = parts[1];
-    else if (!strcmp(parts[0], "limited"))
-        reading->stacks->limited = parts[1];
-    else if (!strcmp(parts[0], "crash"))
+    } else if (!strcmp(parts[0], "limited")) {
+        stacks->limited = parts[1];
+    } else if (!strcmp(parts[0], "crash")) {
         set_crash(reading, parts);
-    else if (!strcmp(parts[0], "throw"))
-        set_throw(reading, parts);
-    else if (!strcmp(parts[0], "exception"))
-        set_exception(reading->stacks, parts);
-    else if (!strcmp(parts[0], "fault"))
-        set_fault(reading->stacks, parts[1]);
-    else if (!strcmp(parts[0], "child"))
-        add_child(reading->stacks, parts);
-    else if (!strcmp(parts[0], "alive"))
-        reading->stacks->alive = parts[1];
-    else if (!strcmp(parts[0], "crashes"))
-        reading->stacks->crashes = strtoul(parts[1], NULL, 10);
-    else if (!strcmp(parts[0], "more") && last_stack(reading))
-        last_stack(reading)->more = true;
-}
-
-static void read_all(struct trace_text *text, FILE *in)
-{
-    char bytes[4096];
-    size_t size;
-
-    while ((size = fread(bytes, 1, sizeof(bytes), in)))
-        trace_text_add(text, bytes, size);
-    fclose(in);
+    } else if (!strcmp(parts[0], "throw")) {
+        reading->crashed = parts[1];
+        stacks->thrown_again = parts[2][0];
+    } else if (!strcmp(parts[0], "exception")) {
+        stacks->exception = parts[1];
+        stacks->what = parts[2];
+    } else if (!strcmp(parts[0], "fault")) {
+        *(child ? &child->fault : &stacks->fault) = parts[1];
+    } else if (!strcmp(parts[0], "child")) {
+        add_child(stacks, parts);
+    } else if (!strcmp(parts[0], "alive")) {
+        stacks->alive = parts[1];
+    } else if (!strcmp(parts[0], "crashes")) {
+        stacks->crashes = strtoul(parts[1], NULL, 10);
+    } else if (!strcmp(parts[0], "more") && stack) {
+        stack->more = true;
+    }
 }
 
 bool test_log_stacks_read(struct test_log_stacks *stacks,
@@ -246,15 +216,17 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
                           const struct test_log_result *result)
 {
     FILE *in = test_log_read(run, result, TEST_LOG_STACKS_FILE);
-    struct reading reading = {NULL, "", "", ""};
-    char *rest, *line;
+    struct reading reading = {stacks, "", "", ""};
+    char bytes[4096], *rest, *line;
+    size_t size;
 
-    reading.stacks = stacks;
     *stacks = (struct test_log_stacks){
         .address = "", .fault = "", .exception = "", .what = "", .limited = ""};
     if (!in)
         return false;
-    read_all(&stacks->text, in);
+    while ((size = fread(bytes, 1, sizeof(bytes), in)))
+        trace_text_add(&stacks->text, bytes, size);
+    fclose(in);
     rest = stacks->text.data;
     while (rest && (line = strsep(&rest, "\n")))
         take_line(&reading, line);

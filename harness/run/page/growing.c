@@ -35,12 +35,6 @@ struct test_log_growing {
     bool some;                  /* there is something for the next block */
 };
 
-static struct test_log_table *table_of(struct test_log_growing *growing,
-                                       enum test_log_recorded_table table)
-{
-    return &growing->recorded.tables[table];
-}
-
 /* ---- Open slices ---- */
 
 static void note_open(struct test_log_growing *growing,
@@ -62,80 +56,58 @@ static void note_open(struct test_log_growing *growing,
         .row = row};
 }
 
-static void forget_open(struct test_log_growing *growing, size_t index)
-{
-    struct open *last = &growing->open[--growing->open_count];
-
-    trace_table_remove(&growing->open_at, growing->open[index].place);
-    if (&growing->open[index] == last)
-        return;
-    growing->open[index] = *last;
-    trace_table_set(&growing->open_at, last->place, index);
-}
-
-static void add_exit(struct test_log_growing *growing,
+static void end_open(struct test_log_growing *growing,
                      const struct trace_entry *entry)
 {
     struct test_log_recorded *recorded = &growing->recorded;
+    struct open *last, open;
     uintptr_t index;
-    struct open open;
 
     if (!trace_table_find(&growing->open_at, entry->place, &index))
         return;
     open = growing->open[index];
     test_log_slices_end(recorded, open.track, open.row, open.begin, entry->time,
                         test_log_slices_late(recorded, open.span));
-    forget_open(growing, index);
+    last = &growing->open[--growing->open_count];
+    trace_table_remove(&growing->open_at, open.place);
+    if (&growing->open[index] == last)
+        return;
+    growing->open[index] = *last;
+    trace_table_set(&growing->open_at, last->place, index);
 }
 
 /* ---- Entries ---- */
 
-static void add_slice(struct test_log_growing *growing,
-                      const struct trace_entry *entry)
+static bool has_room(const struct test_log_recorded *recorded)
 {
-    struct test_log_recorded *recorded = &growing->recorded;
-    struct test_log_table *slices = table_of(growing, TEST_LOG_SLICES);
-    size_t row = test_log_table_next(slices);
-
-    test_log_recorded_add(recorded, entry);
-    if (entry->end == UINT64_MAX && test_log_table_next(slices) > row)
-        note_open(growing, entry, (uint32_t)row);
-}
-
-static void add_other(struct test_log_growing *growing,
-                      const struct trace_entry *entry)
-{
-    struct test_log_recorded *recorded = &growing->recorded;
+    const struct test_log_table *tables = recorded->tables;
     size_t lines = recorded->block ? LINES_MOST : LINES_FIRST;
-    bool room = table_of(growing, TEST_LOG_LINES)->rows < lines &&
-                table_of(growing, TEST_LOG_COUNTERS)->rows < COUNTERS_MOST;
 
-    if (entry->kind == TRACE_ENTRY_EVENT && !room)
-        recorded->cut.lines++;
-    else
-        test_log_recorded_add(recorded, entry);
-}
-
-static void add(struct test_log_growing *growing,
-                const struct trace_entry *entry)
-{
-    if (entry->kind == TRACE_ENTRY_EXIT)
-        add_exit(growing, entry);
-    if (entry->kind == TRACE_ENTRY_SUM)
-        test_log_slices_sum(&growing->recorded, entry);
-    else if (trace_has_slice(entry))
-        add_slice(growing, entry);
-    else
-        add_other(growing, entry);
+    return tables[TEST_LOG_LINES].rows < lines &&
+           tables[TEST_LOG_COUNTERS].rows < COUNTERS_MOST;
 }
 
 bool test_log_growing_add(struct test_log_growing *growing)
 {
+    struct test_log_recorded *recorded = &growing->recorded;
+    struct test_log_table *slices = &recorded->tables[TEST_LOG_SLICES];
     struct trace_entry entry;
 
-    while (trace_reader_next(growing->recorded.reader, &entry)) {
-        add(growing, &entry);
+    while (trace_reader_next(recorded->reader, &entry)) {
+        size_t row = test_log_table_next(slices);
+
         growing->some = true;
+        if (entry.kind == TRACE_ENTRY_EXIT)
+            end_open(growing, &entry);
+        if (entry.kind == TRACE_ENTRY_SUM)
+            test_log_slices_sum(recorded, &entry);
+        else if (entry.kind == TRACE_ENTRY_EVENT && !has_room(recorded))
+            recorded->cut.lines++;
+        else
+            test_log_recorded_add(recorded, &entry);
+        if (trace_has_slice(&entry) && entry.end == UINT64_MAX &&
+            test_log_table_next(slices) > row)
+            note_open(growing, &entry, (uint32_t)row);
     }
     return growing->some;
 }

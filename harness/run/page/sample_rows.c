@@ -87,14 +87,6 @@ static uint32_t stack_of(struct stacks *stacks, uint32_t place)
     return stack;
 }
 
-static uint32_t track_of(struct test_log_recorded *recorded,
-                         const struct trace_thread *thread)
-{
-    return test_log_track_of(
-        recorded,
-        &(struct trace_entry){.kind = TRACE_ENTRY_EVENT, .thread = thread});
-}
-
 static size_t count_of(const struct trace_reader *reader)
 {
     struct trace_sample_cursor cursor = {0};
@@ -107,32 +99,27 @@ static size_t count_of(const struct trace_reader *reader)
 }
 
 /* Of very many samples, only some have a row, which stands for the others. */
-static void put_samples(struct stacks *stacks)
+void test_log_samples_put(struct test_log_recorded *recorded)
 {
-    struct test_log_recorded *recorded = stacks->recorded;
+    struct stacks stacks = {.recorded = recorded};
     uint64_t step = count_of(recorded->reader) / SAMPLES_MOST + 1;
     struct trace_sample_cursor cursor = {0};
     struct trace_sample sample;
 
     for (uint64_t i = 0;
          trace_reader_sample(recorded->reader, &cursor, &sample); i++) {
-        uint32_t stack = stack_of(stacks, sample.stack);
+        const struct trace_entry entry = {.kind = TRACE_ENTRY_EVENT,
+                                          .thread = sample.thread};
+        uint32_t stack = stack_of(&stacks, sample.stack);
 
         if (!stack)
             continue;
-        stacks->all[stack - 1].self += sample.weight;
+        stacks.all[stack - 1].self += sample.weight;
         if (i % step == 0)
             TEST_LOG_ROW(&recorded->tables[TEST_LOG_SAMPLES], sample.time,
-                         track_of(recorded, sample.thread), stack - 1,
+                         test_log_track_of(recorded, &entry), stack - 1,
                          sample.weight * step);
     }
-}
-
-void test_log_samples_put(struct test_log_recorded *recorded)
-{
-    struct stacks stacks = {.recorded = recorded};
-
-    put_samples(&stacks);
     for (size_t i = 0; i < stacks.count; i++) {
         const struct stack *stack = &stacks.all[i];
 

@@ -4,28 +4,6 @@
 
 #include "harness/run/past/flaky_tests.h"
 
-/* The outcomes of a test and flavour, in their order. */
-struct series {
-    const struct test_log_outcomes *outcomes;
-    struct test_log_flaky_test test;
-    const struct test_log_past_try *last;   /* first try of a run; NULL: none */
-    const struct test_log_past_run *unsure; /* failed when it first differed,
-                                               at an unknown commit */
-    size_t unsure_flips;
-};
-
-static const struct test_log_past_run *run_of(
-    const struct series *series, const struct test_log_past_try *one)
-{
-    return &series->outcomes->runs[one->run];
-}
-
-static void note(struct series *series, const struct test_log_past_run *run)
-{
-    if (!series->test.first)
-        series->test.first = run;
-}
-
 static void add_reason(struct test_log_flaky_test *test, const char *reason)
 {
     reason = reason ? reason : "";
@@ -45,47 +23,46 @@ static bool is_known(const struct test_log_past_run *run)
     return strcmp(run->commit, "-") != 0 && !strchr(run->commit, '+');
 }
 
-static void add_flip(struct series *series, const struct test_log_past_try *one)
+/* Judges a test and flavour by its tries, in their order. */
+static void judge(struct test_log_flaky_test *test,
+                  const struct test_log_outcomes *outcomes,
+                  const struct test_log_past_try *const *tries, size_t count)
 {
-    const struct test_log_past_run *before = run_of(series, series->last);
-    const struct test_log_past_run *now = run_of(series, one);
-    const struct test_log_past_run *failed =
-        test_log_outcome_bad(one->outcome) ? now : before;
+    const struct test_log_past_try *last = NULL;   /* first try of a run */
+    const struct test_log_past_run *unsure = NULL; /* failed when it first
+                                        differed, at an unknown commit */
+    size_t unsure_flips = 0;
 
-    series->test.flips++;
-    if (is_known(before) && is_known(now)) {
-        if (!strcmp(before->commit, now->commit))
-            note(series, failed);
-        return;
-    }
-    if (!series->unsure)
-        series->unsure = failed;
-    if (++series->unsure_flips > 1)
-        note(series, series->unsure);
-}
+    for (size_t i = 0; i < count; i++) {
+        const struct test_log_past_run *now = &outcomes->runs[tries[i]->run];
+        const struct test_log_past_run *before, *failed, *first = NULL;
+        bool bad = test_log_outcome_bad(tries[i]->outcome);
+        bool was_bad = last && test_log_outcome_bad(last->outcome);
 
-static void add_first(struct series *series,
-                      const struct test_log_past_try *one)
-{
-    bool bad = test_log_outcome_bad(one->outcome);
-
-    series->test.runs++;
-    series->test.failures += bad;
-    if (bad)
-        add_reason(&series->test, one->reason);
-    if (series->last && test_log_outcome_bad(series->last->outcome) != bad)
-        add_flip(series, one);
-    series->last = one;
-}
-
-static void add_try(struct series *series, const struct test_log_past_try *one)
-{
-    if (one->number == 1) {
-        add_first(series, one);
-    } else if (one->outcome == TEST_LOG_OUTCOME_PASSED && series->last &&
-               test_log_outcome_bad(series->last->outcome)) {
-        series->test.rescues++;
-        note(series, run_of(series, one));
+        if (tries[i]->number != 1) {
+            if (tries[i]->outcome != TEST_LOG_OUTCOME_PASSED || !was_bad)
+                continue;
+            test->rescues++;
+            test->first = test->first ? test->first : now;
+            continue;
+        }
+        test->runs++;
+        test->failures += bad;
+        if (bad)
+            add_reason(test, tries[i]->reason);
+        before = last ? &outcomes->runs[last->run] : NULL;
+        last = tries[i];
+        if (!before || was_bad == bad)
+            continue;
+        test->flips++;
+        failed = bad ? now : before;
+        if (is_known(before) && is_known(now)) {
+            first = strcmp(before->commit, now->commit) ? NULL : failed;
+        } else {
+            unsure = unsure ? unsure : failed;
+            first = ++unsure_flips > 1 ? unsure : NULL;
+        }
+        test->first = test->first ? test->first : first;
     }
 }
 
@@ -136,22 +113,22 @@ static bool same_series(const struct test_log_past_try *a,
 int test_log_flaky_find(struct test_log_flaky_tests *tests,
                         const struct test_log_outcomes *outcomes, size_t from)
 {
-    size_t count, i = 0;
+    size_t count, next;
     const struct test_log_past_try **tries = sort(outcomes, from, &count);
     int status = tries ? 0 : -1;
 
-    while (i < count && !status) {
-        const struct test_log_past_try *first = tries[i];
-        struct series series = {.outcomes = outcomes,
-                                .test = {.name = outcomes->tests[first->test],
-                                         .flavour = flavour_of(first)}};
+    for (size_t i = 0; i < count && !status; i = next) {
+        struct test_log_flaky_test test = {.name =
+                                               outcomes->tests[tries[i]->test],
+                                           .flavour = flavour_of(tries[i])};
 
-        for (; i < count && same_series(first, tries[i]); i++)
-            add_try(&series, tries[i]);
-        if (!series.test.first)
+        for (next = i; next < count && same_series(tries[i], tries[next]);)
+            next++;
+        judge(&test, outcomes, tries + i, next - i);
+        if (!test.first)
             continue;
         if (TRACE_ARRAY_RESERVE(tests->all, tests->capacity, tests->count + 1))
-            tests->all[tests->count++] = series.test;
+            tests->all[tests->count++] = test;
         else
             status = -1;
     }

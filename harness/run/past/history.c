@@ -49,16 +49,6 @@ static void add_time(uint64_t times[TEST_LOG_PAST_TIMES], uint64_t time)
     times[0] = time ? time : 1;
 }
 
-static void take_time(struct test_log_past *past, uint64_t time)
-{
-    if (!past->seen) {
-        memset(past->times, 0, sizeof(past->times));
-        memset(past->occupied, 0, sizeof(past->occupied));
-    }
-    past->seen = true;
-    add_time(past->times, time);
-}
-
 /* Replaces the times of a program's tests by those of a flavour. */
 static void take_times(struct test_log_history *history, const char *program,
                        const struct test_log_outcomes *outcomes)
@@ -66,14 +56,22 @@ static void take_times(struct test_log_history *history, const char *program,
     for (size_t i = 0; i < outcomes->try_count; i++) {
         const struct test_log_past_try *one = &outcomes->tries[i];
         const char *flavour = outcomes->runs[one->run].flavour;
+        struct test_log_past *past;
         uintptr_t number;
 
-        if (one->outcome == TEST_LOG_OUTCOME_PASSED && one->duration &&
-            !strcmp(flavour, history->flavour) &&
-            trace_table_find(&history->numbers,
-                             test_log_key(program, outcomes->tests[one->test]),
-                             &number))
-            take_time(&history->tests[number], one->duration);
+        if (one->outcome != TEST_LOG_OUTCOME_PASSED || !one->duration ||
+            strcmp(flavour, history->flavour) != 0 ||
+            !trace_table_find(&history->numbers,
+                              test_log_key(program, outcomes->tests[one->test]),
+                              &number))
+            continue;
+        past = &history->tests[number];
+        if (!past->seen) {
+            memset(past->times, 0, sizeof(past->times));
+            memset(past->occupied, 0, sizeof(past->occupied));
+        }
+        past->seen = true;
+        add_time(past->times, one->duration);
     }
 }
 
@@ -154,69 +152,6 @@ const struct test_log_past *test_log_history_of(
 
 /* ---- Adding a run ---- */
 
-struct update {
-    struct test_log_history history; /* of a program */
-    bool left_tests; /* the program left tests without results */
-    bool ran_others; /* than the tests that had failed */
-    bool no_times;   /* times of the run are not kept */
-};
-
-static bool has_slash(const char *name)
-{
-    return strchr(name, '/');
-}
-
-/* Returns what is known of a test, added if it is new. */
-static struct test_log_past *past_of(struct update *update, const char *program,
-                                     const char *name)
-{
-    const struct test_log_past *past =
-        test_log_history_of(&update->history, program, name);
-
-    return past ? (struct test_log_past *)past
-                : test_log_history_add(&update->history, program, name);
-}
-
-static void add_times(struct test_log_past *past,
-                      const struct test_log_result *result)
-{
-    add_time(past->times, result->duration);
-    if (result->occupied)
-        add_time(past->occupied, result->occupied);
-}
-
-/* Repetitions are one test, which passes if all of them do. */
-static void add_result(struct update *update,
-                       const struct test_log_result *result)
-{
-    enum test_log_outcome outcome = result->outcome;
-    char name[512];
-    struct test_log_past *past;
-
-    snprintf(name, sizeof(name), "%s", test_log_name(result));
-    if (has_slash(name))
-        name[strcspn(name, "#")] = '\0';
-    else
-        update->left_tests = true;
-    past = past_of(update, result->program, name);
-    if (!past || outcome == TEST_LOG_OUTCOME_NONE)
-        return;
-    if (!past->seen && !test_log_outcome_bad(past->outcome))
-        update->ran_others = true;
-    past->seen = true;
-    if (outcome == TEST_LOG_OUTCOME_SKIPPED)
-        return;
-    /* --failed leaves out known failures. */
-    outcome = test_log_counted_outcome(result);
-    if (outcome == TEST_LOG_OUTCOME_PASSED && !update->no_times)
-        add_times(past, result);
-    if (!past->ran || test_log_outcome_bad(outcome)) {
-        past->outcome = outcome;
-        past->duration = result->duration;
-    }
-    past->ran = true;
-}
-
 static void forget_unseen(struct test_log_history *history)
 {
     size_t kept = 0;
@@ -232,22 +167,58 @@ static void forget_unseen(struct test_log_history *history)
 static int update_program(const struct test_log_run *run, const char *program,
                           const char *path, int folder, bool whole, bool failed)
 {
-    /* Other shards may start later, and must read the same durations. */
-    struct update update = {.history.path = strdup(path),
-                            .no_times = test_log_shard_by_time(&run->shard)};
+    struct test_log_history history = {.path = strdup(path)};
+    bool left_tests = false; /* the program left tests without results */
+    bool ran_others = false; /* than the tests that had failed */
     int status = -1;
 
-    if (test_log_history_load(&update.history, program, folder) &&
-        errno != ENOENT)
+    if (test_log_history_load(&history, program, folder) && errno != ENOENT)
         goto out;
-    for (size_t i = 0; i < run->count; i++)
-        if (!strcmp(run->results[i].program, program))
-            add_result(&update, &run->results[i]);
-    if (whole && !update.left_tests && (!failed || update.ran_others))
-        forget_unseen(&update.history);
-    status = test_log_history_save(&update.history, program, folder);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        enum test_log_outcome outcome = result->outcome;
+        struct test_log_past *past;
+        char name[512];
+
+        if (strcmp(result->program, program) != 0)
+            continue;
+        /* Repetitions are one test, which passes if all of them do. */
+        snprintf(name, sizeof(name), "%s", test_log_name(result));
+        if (strchr(name, '/'))
+            name[strcspn(name, "#")] = '\0';
+        else
+            left_tests = true;
+        past = (struct test_log_past *)test_log_history_of(&history, program,
+                                                           name);
+        if (!past)
+            past = test_log_history_add(&history, program, name);
+        if (!past || outcome == TEST_LOG_OUTCOME_NONE)
+            continue;
+        if (!past->seen && !test_log_outcome_bad(past->outcome))
+            ran_others = true;
+        past->seen = true;
+        if (outcome == TEST_LOG_OUTCOME_SKIPPED)
+            continue;
+        /* --failed leaves out known failures. */
+        outcome = test_log_counted_outcome(result);
+        /* Other shards may start later, and must read the same durations. */
+        if (outcome == TEST_LOG_OUTCOME_PASSED &&
+            !test_log_shard_by_time(&run->shard)) {
+            add_time(past->times, result->duration);
+            if (result->occupied)
+                add_time(past->occupied, result->occupied);
+        }
+        if (!past->ran || test_log_outcome_bad(outcome)) {
+            past->outcome = outcome;
+            past->duration = result->duration;
+        }
+        past->ran = true;
+    }
+    if (whole && !left_tests && (!failed || ran_others))
+        forget_unseen(&history);
+    status = test_log_history_save(&history, program, folder);
 out:
-    test_log_history_free(&update.history);
+    test_log_history_free(&history);
     return status;
 }
 

@@ -34,84 +34,63 @@ void test_log_outcomes_free(struct test_log_outcomes *outcomes)
 
 /* ---- Reading ---- */
 
-static bool add_run(struct test_log_outcomes *outcomes, char **columns)
-{
-    if (!TRACE_ARRAY_RESERVE(outcomes->runs, outcomes->run_capacity,
-                             outcomes->run_count + 1))
-        return false;
-    outcomes->runs[outcomes->run_count++] = (struct test_log_past_run){
-        columns[1], columns[2], columns[3], columns[4]};
-    return true;
-}
-
-static bool add_test(struct test_log_outcomes *outcomes, char **columns)
-{
-    if (strtoul(columns[1], NULL, 10) != outcomes->test_count)
-        return true; /* malformed */
-    if (!TRACE_ARRAY_RESERVE(outcomes->tests, outcomes->test_capacity,
-                             outcomes->test_count + 1))
-        return false;
-    outcomes->tests[outcomes->test_count++] = columns[2];
-    return true;
-}
-
-static bool add_try(struct test_log_outcomes *outcomes, char **columns,
-                    size_t count)
-{
-    struct test_log_past_try one = {
-        .test = strtoul(columns[1], NULL, 10),
-        .outcome = test_log_outcome_of(columns[0]),
-        .number = (unsigned)strtoul(columns[2], NULL, 10),
-        .duration = strtoull(columns[3], NULL, 10),
-        .reason = count > 4 ? columns[4] : NULL,
-    };
-
-    if (one.outcome == TEST_LOG_OUTCOME_NONE || !one.number ||
-        one.test >= outcomes->test_count || !outcomes->run_count)
-        return true; /* malformed */
-    if (!TRACE_ARRAY_RESERVE(outcomes->tries, outcomes->try_capacity,
-                             outcomes->try_count + 1))
-        return false;
-    one.run = outcomes->run_count - 1;
-    outcomes->tries[outcomes->try_count++] = one;
-    return true;
-}
-
-/* Returns false without memory. */
+/* Adds a line; a malformed one adds nothing. Returns false without memory. */
 static bool add_line(struct test_log_outcomes *outcomes, char *line)
 {
     char *columns[COLUMNS];
     size_t count = test_log_tsv_cut(line, columns, COLUMNS);
 
-    if (count == 5 && !strcmp(columns[0], "run"))
-        return add_run(outcomes, columns);
-    if (count == 3 && !strcmp(columns[0], "test"))
-        return add_test(outcomes, columns);
-    return count < 4 || add_try(outcomes, columns, count);
+    if (count == 5 && !strcmp(columns[0], "run")) {
+        if (!TRACE_ARRAY_RESERVE(outcomes->runs, outcomes->run_capacity,
+                                 outcomes->run_count + 1))
+            return false;
+        outcomes->runs[outcomes->run_count++] = (struct test_log_past_run){
+            columns[1], columns[2], columns[3], columns[4]};
+    } else if (count == 3 && !strcmp(columns[0], "test")) {
+        if (strtoul(columns[1], NULL, 10) != outcomes->test_count)
+            return true;
+        if (!TRACE_ARRAY_RESERVE(outcomes->tests, outcomes->test_capacity,
+                                 outcomes->test_count + 1))
+            return false;
+        outcomes->tests[outcomes->test_count++] = columns[2];
+    } else if (count >= 4) {
+        struct test_log_past_try one = {
+            .test = strtoul(columns[1], NULL, 10),
+            .run = outcomes->run_count - 1,
+            .outcome = test_log_outcome_of(columns[0]),
+            .number = (unsigned)strtoul(columns[2], NULL, 10),
+            .duration = strtoull(columns[3], NULL, 10),
+            .reason = count > 4 ? columns[4] : NULL,
+        };
+
+        if (one.outcome == TEST_LOG_OUTCOME_NONE || !one.number ||
+            one.test >= outcomes->test_count || !outcomes->run_count)
+            return true;
+        if (!TRACE_ARRAY_RESERVE(outcomes->tries, outcomes->try_capacity,
+                                 outcomes->try_count + 1))
+            return false;
+        outcomes->tries[outcomes->try_count++] = one;
+    }
+    return true;
 }
 
-static int parse(struct test_log_outcomes *outcomes, size_t size)
+static int read_open(struct test_log_outcomes *outcomes, int fd)
 {
-    char *end, *line = outcomes->text;
+    char *end, *line;
+    size_t size;
 
-    while ((end = memchr(line, '\n', size - (size_t)(line - outcomes->text)))) {
+    line = outcomes->text = trace_file_bytes(fd, FILE_MOST, &size);
+    if (!line)
+        return -1;
+    for (; (end = memchr(line, '\n', size - outcomes->whole)); line = end + 1) {
         *end = '\0';
         if (!add_line(outcomes, line)) {
             errno = ENOMEM;
             return -1;
         }
-        line = end + 1;
+        outcomes->whole = (size_t)(end + 1 - outcomes->text);
     }
-    outcomes->whole = (size_t)(line - outcomes->text);
     return 0;
-}
-
-static int read_open(struct test_log_outcomes *outcomes, int fd)
-{
-    size_t size;
-
-    outcomes->text = trace_file_bytes(fd, FILE_MOST, &size);
-    return outcomes->text ? parse(outcomes, size) : -1;
 }
 
 int test_log_outcomes_read(struct test_log_outcomes *outcomes,
@@ -132,35 +111,34 @@ int test_log_outcomes_read(struct test_log_outcomes *outcomes,
     return status;
 }
 
-/* ---- Writing ---- */
+/* ---- Lines ---- */
 
 static void put_column(struct trace_text *text, const char *value)
 {
-    size_t before = text->size;
+    size_t before;
 
+    trace_text_char(text, '\t');
+    before = text->size;
     if (value)
         test_log_sanitize_line(text, value);
     if (text->size == before)
         trace_text_char(text, '-');
 }
 
-static void put_run(struct trace_text *text, const char *name,
-                    const char *flavour, const char *commit, const char *host)
+static void put_run(struct trace_text *text,
+                    const struct test_log_past_run *run)
 {
-    trace_text_string(text, "run\t");
-    put_column(text, name);
-    trace_text_char(text, '\t');
-    put_column(text, flavour);
-    trace_text_char(text, '\t');
-    put_column(text, commit);
-    trace_text_char(text, '\t');
-    put_column(text, host);
+    trace_text_string(text, "run");
+    put_column(text, run->name);
+    put_column(text, run->flavour);
+    put_column(text, run->commit);
+    put_column(text, run->host);
     trace_text_char(text, '\n');
 }
 
 static void put_test(struct trace_text *text, size_t number, const char *name)
 {
-    trace_text_printf(text, "test\t%zu\t", number);
+    trace_text_printf(text, "test\t%zu", number);
     put_column(text, name);
     trace_text_char(text, '\n');
 }
@@ -172,7 +150,7 @@ static void put_reason(struct trace_text *text, const char *reason)
     char *line;
 
     if (size > REASON_MOST)
-        for (size = REASON_MOST; size && ((reason[size] & 0xc0) == 0x80);)
+        for (size = REASON_MOST; size && trace_utf8_continues(reason[size]);)
             size--;
     line = strndup(reason, size);
     trace_text_char(text, '\t');
@@ -194,47 +172,30 @@ static void put_try(struct trace_text *text,
 
 /* ---- A run's lines ---- */
 
+/* What is being added to the file of a program. */
 struct addition {
     const struct test_log_run *run;
     const struct test_log_outcomes *known;
-    const char *program;
-    char commit[16];            /* its first digits, and a + */
-    struct trace_table numbers; /* of tests, by the hash of the name */
-    size_t count;               /* of tests */
-    bool begun;
-    const char *flavour, *host; /* of the lines before */
-    char own_host[sizeof(((struct utsname *)0)->nodename)];
+    struct trace_table numbers;    /* of tests, by the hash of the name */
+    size_t count;                  /* of tests */
+    struct test_log_past_run last; /* of the lines before */
     struct trace_text *text;
 };
 
 static void put_result_try(struct addition *addition, size_t test,
-                           unsigned number, enum test_log_outcome outcome,
+                           size_t number, enum test_log_outcome outcome,
                            uint64_t duration, const char *reason)
 {
-    const struct test_log_past_try one = {
-        .test = test,
-        .outcome = outcome,
-        .number = number,
-        /* Other shards may start later, and must read the same durations. */
-        .duration =
-            test_log_shard_by_time(&addition->run->shard) ? 0 : duration,
-        .reason = reason,
-    };
+    /* Other shards may start later, and must read the same durations. */
+    bool shards = test_log_shard_by_time(&addition->run->shard);
+    const struct test_log_past_try one = {.test = test,
+                                          .number = (unsigned)number,
+                                          .outcome = outcome,
+                                          .duration = shards ? 0 : duration,
+                                          .reason = reason};
 
     if (outcome != TEST_LOG_OUTCOME_NONE && outcome != TEST_LOG_OUTCOME_SKIPPED)
         put_try(addition->text, &one);
-}
-
-static size_t number_of(struct addition *addition, const char *name)
-{
-    uint64_t key = trace_hash_string(TRACE_HASH, name);
-    uintptr_t number;
-
-    if (trace_table_find(&addition->numbers, key, &number))
-        return number;
-    trace_table_set(&addition->numbers, key, addition->count);
-    put_test(addition->text, addition->count, name);
-    return addition->count++;
 }
 
 static bool same(const char *a, const char *b)
@@ -254,71 +215,69 @@ static bool is_known(const struct addition *addition, size_t source)
     return false;
 }
 
-/* Results of one flavour and host are below one line. */
-static void begin_lines(struct addition *addition,
-                        const struct test_log_result *result)
-{
-    const char *host = test_log_host(addition->run, result->source);
-
-    if (!host)
-        host = addition->own_host;
-    if (addition->begun && same(addition->flavour, result->flavour) &&
-        same(addition->host, host))
-        return;
-    addition->begun = true;
-    addition->flavour = result->flavour;
-    addition->host = host;
-    put_run(addition->text, trace_base_name(addition->run->path),
-            result->flavour, addition->commit, host);
-}
-
-/* Repetitions are one test. A program that left no results has no test. */
+/* Repetitions are one test. A program that left no results has no test. Results
+ * of one flavour and host are below one line. */
 static void put_result(struct addition *addition,
-                       const struct test_log_result *result)
+                       const struct test_log_result *result,
+                       struct test_log_past_run run)
 {
+    size_t count = result->earlier_count;
     char name[512];
-    size_t test;
+    uintptr_t test;
+    uint64_t key;
 
     snprintf(name, sizeof(name), "%s", test_log_name(result));
     if (!strchr(name, '/') ||
-        (!result->earlier_count &&
-         (result->outcome == TEST_LOG_OUTCOME_NONE ||
-          result->outcome == TEST_LOG_OUTCOME_SKIPPED)) ||
+        (!count && (result->outcome == TEST_LOG_OUTCOME_NONE ||
+                    result->outcome == TEST_LOG_OUTCOME_SKIPPED)) ||
         is_known(addition, result->source))
         return;
     name[strcspn(name, "#")] = '\0';
-    begin_lines(addition, result);
-    test = number_of(addition, name);
-    for (size_t i = 0; i < result->earlier_count; i++)
-        put_result_try(addition, test, (unsigned)i + 1,
-                       result->earlier[i].outcome, result->earlier[i].duration,
-                       result->earlier[i].reason);
-    put_result_try(addition, test, (unsigned)result->earlier_count + 1,
-                   result->outcome, result->duration, result->reason);
+    if (!addition->last.name || !same(addition->last.flavour, run.flavour) ||
+        !same(addition->last.host, run.host))
+        put_run(addition->text, &run);
+    addition->last = run;
+    key = trace_hash_string(TRACE_HASH, name);
+    if (!trace_table_find(&addition->numbers, key, &test)) {
+        test = addition->count++;
+        trace_table_set(&addition->numbers, key, test);
+        put_test(addition->text, test, name);
+    }
+    for (size_t i = 0; i < count; i++)
+        put_result_try(addition, test, i + 1, result->earlier[i].outcome,
+                       result->earlier[i].duration, result->earlier[i].reason);
+    put_result_try(addition, test, count + 1, result->outcome, result->duration,
+                   result->reason);
 }
 
 static void put_results(struct trace_text *text, const struct test_log_run *run,
                         const char *program,
                         const struct test_log_outcomes *known)
 {
-    struct addition addition = {.run = run,
-                                .known = known,
-                                .program = program,
-                                .count = known->test_count,
-                                .text = text};
-    const char *commit = run->commit ? run->commit : "";
-    struct utsname host;
+    struct addition addition = {
+        .run = run, .known = known, .count = known->test_count, .text = text};
+    char commit[16]; /* its first digits, and a + */
+    const char *whole = run->commit ? run->commit : "";
+    struct utsname own;
+    bool has_own = !uname(&own);
 
-    snprintf(addition.commit, sizeof(addition.commit), "%.12s%s", commit,
-             strchr(commit, '+') ? "+" : "");
-    if (!uname(&host))
-        memcpy(addition.own_host, host.nodename, sizeof(host.nodename));
+    snprintf(commit, sizeof(commit), "%.12s%s", whole,
+             strchr(whole, '+') ? "+" : "");
     for (size_t i = 0; i < known->test_count; i++)
         trace_table_set(&addition.numbers,
                         trace_hash_string(TRACE_HASH, known->tests[i]), i);
-    for (size_t i = 0; i < run->count; i++)
-        if (!strcmp(run->results[i].program, program))
-            put_result(&addition, &run->results[i]);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct test_log_result *result = &run->results[i];
+        const char *host = test_log_host(run, result->source);
+        const struct test_log_past_run its = {
+            .name = trace_base_name(run->path),
+            .flavour = result->flavour,
+            .commit = commit,
+            .host = host || !has_own ? host : own.nodename};
+
+        if (!strcmp(result->program, program))
+            put_result(&addition, result, its);
+    }
     trace_table_free(&addition.numbers);
 }
 
@@ -340,32 +299,25 @@ static size_t count_try(struct trace_table *counts,
     return count + 1;
 }
 
-/* Marks with number 0 all but the last tries of each test and flavour. */
-static void drop_old(struct test_log_outcomes *outcomes)
-{
-    struct trace_table counts = {0};
-
-    for (size_t i = outcomes->try_count; i-- > 0;)
-        if (count_try(&counts, outcomes, &outcomes->tries[i]) >
-            TEST_LOG_OUTCOMES_KEPT)
-            outcomes->tries[i].number = 0;
-    trace_table_free(&counts);
-}
-
+/* Puts the last tries of each test and flavour. */
 static void put_kept(struct trace_text *text, struct test_log_outcomes *known)
 {
     size_t *numbers = calloc(known->test_count + 1, sizeof(*numbers));
     size_t count = 0, run = SIZE_MAX;
+    struct trace_table counts = {0};
 
-    drop_old(known);
+    for (size_t i = known->try_count; i-- > 0;)
+        if (count_try(&counts, known, &known->tries[i]) >
+            TEST_LOG_OUTCOMES_KEPT)
+            known->tries[i].number = 0; /* it is not kept */
+    trace_table_free(&counts);
     for (size_t i = 0; numbers && i < known->try_count; i++) {
         struct test_log_past_try one = known->tries[i];
-        const struct test_log_past_run *its = &known->runs[one.run];
 
         if (!one.number)
             continue;
         if (one.run != run)
-            put_run(text, its->name, its->flavour, its->commit, its->host);
+            put_run(text, &known->runs[one.run]);
         run = one.run;
         if (!numbers[one.test]) {
             numbers[one.test] = ++count;
@@ -411,15 +363,6 @@ static int write_anew(const struct test_log_run *place, const char *name,
 
 /* ---- Appending ---- */
 
-static int append(int fd, const struct trace_text *text, size_t whole)
-{
-    if (!text->size)
-        return 0;
-    if (ftruncate(fd, (off_t)whole) || lseek(fd, 0, SEEK_END) < 0)
-        return -1;
-    return test_log_write_all(fd, text->data, text->size);
-}
-
 int test_log_outcomes_append(const struct test_log_run *run,
                              const char *program, const char *path, int folder)
 {
@@ -437,9 +380,14 @@ int test_log_outcomes_append(const struct test_log_run *run,
         goto out;
     put_results(&text, run, program, &known);
     errno = ENOMEM;
-    if (!text.failed)
-        status = append(fd, &text, known.whole);
-    if (!status && is_too_long(&known)) {
+    if (text.failed)
+        goto out;
+    if (text.size &&
+        (ftruncate(fd, (off_t)known.whole) || lseek(fd, 0, SEEK_END) < 0 ||
+         test_log_write_all(fd, text.data, text.size)))
+        goto out;
+    status = 0;
+    if (is_too_long(&known)) {
         test_log_outcomes_free(&known);
         status = read_open(&known, fd) ? -1 : write_anew(&place, name, &known);
     }
