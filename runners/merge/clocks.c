@@ -77,19 +77,6 @@ void merge_clock_note(struct merge_source *source,
         clock->origins[clock->count++] = summary.origin;
 }
 
-/* If the clocks moved against each other, the wall clock was set, or the host
- * slept. */
-static void apply_anchors(struct test_log_merged_run *merged,
-                          const struct merge_clock *clock)
-{
-    uint64_t spread = (uint64_t)(clock->most - clock->least);
-
-    merged->offset = spread < STEP_LEAST ? 0 : clock->last - clock->first;
-    merged->uncertainty = clock->error == UINT64_MAX || clock->error > INT64_MAX
-                              ? UINT64_MAX
-                              : clock->error + spread;
-}
-
 /* ---- Aligning by a span ---- */
 
 /* The time that a host spent in the span. */
@@ -169,26 +156,16 @@ static void align(struct test_log_merged_run *merged,
     }
 }
 
-static int refuse(const struct merge *merge, size_t host)
-{
-    const char *name = "";
-
-    for (size_t i = 0; i < merge->count; i++)
-        if (merge->run.sources[i].host_number == host)
-            name = merge->run.sources[i].host;
-    test_log_notice("merge: --align: no test of %s recorded a span %s",
-                    name ? name : "a run without a host", merge->align);
-    return -1;
-}
-
 static int align_host(struct merge *merge, const struct meetings *first,
                       size_t host)
 {
     struct meetings own = {0};
     struct test_log_merged_run aligned = {.offset = 0};
+    const char *name = "";
 
     read_host(&own, merge, host);
     align(&aligned, first, host ? &own : first);
+    free(own.all);
     for (size_t i = 0; i < merge->count; i++) {
         struct test_log_merged_run *merged = &merge->run.sources[i];
 
@@ -197,9 +174,13 @@ static int align_host(struct merge *merge, const struct meetings *first,
         merged->offset = aligned.offset;
         merged->uncertainty = host ? aligned.uncertainty : 0;
         merge->sources[i].clock.aligned = true;
+        name = merged->host;
     }
-    free(own.all);
-    return aligned.uncertainty == UINT64_MAX ? refuse(merge, host) : 0;
+    if (aligned.uncertainty != UINT64_MAX)
+        return 0;
+    test_log_notice("merge: --align: no test of %s recorded a span %s",
+                    name ? name : "a run without a host", merge->align);
+    return -1;
 }
 
 int merge_clocks_align(struct merge *merge)
@@ -225,20 +206,6 @@ static uint64_t moment_of(uint64_t wall, int64_t offset)
         return trace_between((uint64_t)-offset, wall);
     return wall < UINT64_MAX - (uint64_t)offset ? wall + (uint64_t)offset
                                                 : UINT64_MAX;
-}
-
-static void find_start(struct merge *merge)
-{
-    uint64_t start = UINT64_MAX;
-
-    for (size_t i = 0; i < merge->count; i++) {
-        const struct test_log_merged_run *merged = &merge->run.sources[i];
-        uint64_t own = moment_of(merged->start, merged->offset);
-
-        if (merged->start && own < start)
-            start = own;
-    }
-    merge->run.start.wall = start == UINT64_MAX ? 0 : start;
 }
 
 /* ns from the merged run's start to that of a source. */
@@ -303,29 +270,33 @@ static int write_origins(const struct merge *merge)
     return trace_file_commit(&file);
 }
 
+/* If the clocks of a host moved against each other, the wall clock was set, or
+ * the host slept. */
 int merge_clocks_apply(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->count; i++)
-        if (!merge->sources[i].clock.aligned)
-            apply_anchors(&merge->run.sources[i], &merge->sources[i].clock);
-    find_start(merge);
+    uint64_t start = UINT64_MAX;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_clock *clock = &merge->sources[i].clock;
+        struct test_log_merged_run *merged = &merge->run.sources[i];
+        uint64_t spread = (uint64_t)(clock->most - clock->least), own;
+        bool known = clock->error <= INT64_MAX;
+
+        if (!clock->aligned) {
+            merged->offset =
+                spread < STEP_LEAST ? 0 : clock->last - clock->first;
+            merged->uncertainty = known ? clock->error + spread : UINT64_MAX;
+        }
+        own = moment_of(merged->start, merged->offset);
+        if (merged->start && own < start)
+            start = own;
+    }
+    merge->run.start.wall = start == UINT64_MAX ? 0 : start;
     shift_tests(merge);
     return write_origins(merge);
 }
 
 /* ---- Printing ---- */
-
-static void put_merged(const struct test_log_merged_run *merged)
-{
-    char error[64] = "unknown";
-
-    if (merged->uncertainty != UINT64_MAX)
-        snprintf(error, sizeof(error), "%.6f s",
-                 (double)merged->uncertainty / 1e9);
-    test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s",
-                    merged->host ? merged->host : "a run without a host",
-                    (double)merged->offset / 1e9, error);
-}
 
 void merge_clocks_print(const struct merge *merge)
 {
@@ -335,12 +306,22 @@ void merge_clocks_print(const struct merge *merge)
 
     if (run->host_count < 2)
         return;
-    for (size_t i = 0; i < run->source_count && next < HOSTS_MOST; i++)
-        if (run->sources[i].host_number == next) {
-            put_merged(&run->sources[i]);
-            unknown |= run->sources[i].uncertainty == UINT64_MAX;
-            next++;
-        }
+    for (size_t i = 0; i < run->source_count && next < HOSTS_MOST; i++) {
+        const struct test_log_merged_run *merged = &run->sources[i];
+        char error[64] = "unknown";
+
+        if (merged->host_number != next)
+            continue;
+        next++;
+        if (merged->uncertainty == UINT64_MAX)
+            unknown = true;
+        else
+            snprintf(error, sizeof(error), "%.6f s",
+                     (double)merged->uncertainty / 1e9);
+        test_log_notice("merge: clock of %s: offset %+.6f s, uncertainty %s",
+                        merged->host ? merged->host : "a run without a host",
+                        (double)merged->offset / 1e9, error);
+    }
     if (run->host_count > HOSTS_MOST)
         test_log_notice("merge: run.json has the clocks of %zu more hosts",
                         run->host_count - HOSTS_MOST);

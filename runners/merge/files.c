@@ -21,41 +21,26 @@
 
 /* ---- One file ---- */
 
-static int copy_bytes(int from, int to)
-{
-    static char bytes[64 << 10];
-    ssize_t size;
-
-    while ((size = read(from, bytes, sizeof(bytes))) > 0)
-        if (test_log_write_all(to, bytes, (size_t)size))
-            return -1;
-    return size ? -1 : 0;
-}
-
 static int copy(int from, int to, const char *name)
 {
+    static char bytes[64 << 10];
     int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int out = in < 0 ? -1
                      : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                               0666);
-    int status = out < 0 ? -1 : copy_bytes(in, out), error = errno;
+    int status = out < 0 ? -1 : 0, error;
+    ssize_t size = 0;
 
+    while (!status && (size = read(in, bytes, sizeof(bytes))) > 0)
+        status = test_log_write_all(out, bytes, (size_t)size);
+    status = status || size ? -1 : 0;
+    error = errno;
     if (in >= 0)
         close(in);
     if (out >= 0)
         close(out);
     errno = error;
     return status;
-}
-
-static int add_file(int from, int to, const char *name)
-{
-    struct stat status;
-
-    if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) ||
-        !S_ISREG(status.st_mode))
-        return 0;
-    return linkat(from, name, to, name, 0) ? copy(from, to, name) : 0;
 }
 
 /* ---- The folder of a test ---- */
@@ -65,15 +50,22 @@ static int add_files(int from, int to)
 {
     DIR *entries = fdopendir(from);
     const struct dirent *entry;
+    struct stat file;
     int status = 0;
 
     if (!entries) {
         close(from);
         return -1;
     }
-    while (!status && (entry = readdir(entries)))
-        if (entry->d_name[0] != '.')
-            status = add_file(from, to, entry->d_name);
+    while (!status && (entry = readdir(entries))) {
+        const char *name = entry->d_name;
+
+        if (name[0] == '.' || fstatat(from, name, &file, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(file.st_mode))
+            continue;
+        if (linkat(from, name, to, name, 0))
+            status = copy(from, to, name);
+    }
     closedir(entries);
     return status;
 }

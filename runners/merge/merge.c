@@ -100,82 +100,56 @@ static int fill(struct merge *merge)
     return -1;
 }
 
-static void print(const struct merge *merge)
+static int make_run(struct merge *merge)
 {
-    const struct test_log_run *run = &merge->run;
     const struct test_log_output *output = &merge->options.output;
+    struct test_log_run *run = &merge->run;
+    struct test_log_sums sums;
+    int status, code = TEST_LOG_EXIT_PASSED;
 
+    run->open = runners_open_in;
+    if (test_log_run_open_at(run, merge->output, NULL)) {
+        test_log_notice("merge: cannot create %s: %s", merge->output,
+                        strerror(errno));
+        return TEST_LOG_EXIT_USAGE;
+    }
+    if (fill(merge)) {
+        test_log_remove_tree(AT_FDCWD, merge->output);
+        return TEST_LOG_EXIT_FAILED;
+    }
+    status = merge_durations_write(merge);
     merge_clocks_print(merge);
     test_log_gpu_summary_print(run);
     test_log_print_summary(run, NULL, NULL);
     test_log_show_page(run, output);
     test_log_print_closing(run, output);
-}
-
-static int code_of(const struct merge *merge)
-{
-    struct test_log_sums sums = test_log_run_sums(&merge->run);
-
-    if (sums.failed)
-        return TEST_LOG_EXIT_FAILED;
-    return sums.passed + sums.skipped ? TEST_LOG_EXIT_PASSED
-                                      : TEST_LOG_EXIT_NO_TEST;
-}
-
-static int make_run(struct merge *merge)
-{
-    const char *output = merge->output;
-    int status;
-
-    merge->run.open = runners_open_in;
-    if (test_log_run_open_at(&merge->run, output, NULL)) {
-        test_log_notice("merge: cannot create %s: %s", output, strerror(errno));
-        return TEST_LOG_EXIT_USAGE;
-    }
-    if (fill(merge)) {
-        test_log_remove_tree(AT_FDCWD, output);
-        return TEST_LOG_EXIT_FAILED;
-    }
-    status = merge_durations_write(merge);
-    print(merge);
-    return runners_written("merge",
-                           status ? TEST_LOG_EXIT_FAILED : code_of(merge));
-}
-
-/* A merge takes no other setting of what tests print and write. */
-static int read_settings(struct test_log_options *options)
-{
-    char *no_folder[] = {NULL};
-
-    if (runners_settings(options, "merge", no_folder))
-        return -1;
-    options->output = (struct test_log_output){
-        .fail_log = options->output.fail_log,
-        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
-    return 0;
+    sums = test_log_run_sums(run);
+    if (status || sums.failed)
+        code = TEST_LOG_EXIT_FAILED;
+    else if (!sums.passed && !sums.skipped)
+        code = TEST_LOG_EXIT_NO_TEST;
+    return runners_written("merge", code);
 }
 
 static int merge_all(struct merge *merge, char **words)
 {
-    if (read_settings(&merge->options) || merge_sources_read(merge, words) ||
-        check_output(merge) || merge_durations_read(merge) ||
-        merge_clocks_align(merge))
+    struct test_log_options *options = &merge->options;
+    char *no_folder[] = {NULL};
+
+    if (runners_settings(options, "merge", no_folder))
+        return TEST_LOG_EXIT_USAGE;
+    /* A merge takes no other setting of what tests print and write. */
+    options->output = (struct test_log_output){
+        .fail_log = options->output.fail_log,
+        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
+    if (merge_sources_read(merge, words) || check_output(merge) ||
+        merge_durations_read(merge) || merge_clocks_align(merge))
         return TEST_LOG_EXIT_USAGE;
     if (merge_tests_read(merge)) {
         test_log_notice("merge: out of memory");
         return TEST_LOG_EXIT_FAILED;
     }
     return make_run(merge);
-}
-
-/* The command, as a shell reads it. */
-static char *command_of(char **argv)
-{
-    struct trace_text text = {0};
-
-    test_log_add_word(&text, program_invocation_name);
-    test_log_add_words(&text, argv);
-    return text.data;
 }
 
 #define AT(member) .at = offsetof(struct merge, member)
@@ -198,9 +172,12 @@ static const struct test_log_flag flags[] = {
 static int run(char **argv)
 {
     struct merge merge = {.align = NULL};
+    struct trace_text command = {0}; /* as a shell reads it */
     int code;
 
-    merge.run.command = command_of(argv);
+    test_log_add_word(&command, program_invocation_name);
+    test_log_add_words(&command, argv);
+    merge.run.command = command.data;
     if (test_log_flags_read(&runners_merge_runs, &merge, &argv, NULL, &code)) {
         code = TEST_LOG_EXIT_USAGE;
         if (!*argv)

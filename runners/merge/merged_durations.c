@@ -30,36 +30,34 @@ static char *program_of(const struct merge *merge,
     return strndup(result->program, size);
 }
 
-static int add(struct test_log_durations *durations, const struct merge *merge,
-               const struct test_log_result *result)
-{
-    struct test_log_duration test;
-    int status;
-
-    if (!result->source || !result->suite ||
-        result->outcome == TEST_LOG_OUTCOME_NONE ||
-        result->outcome == TEST_LOG_OUTCOME_SKIPPED)
-        return 0;
-    test = (struct test_log_duration){
-        program_of(merge, result), (char *)test_log_name(result),
-        result->occupied ? result->occupied : result->duration,
-        result->outcome};
-    status = test.program ? test_log_durations_add(durations, &test) : -1;
-    free(test.program);
-    return status;
-}
-
 /* Whether no merged run has a test. */
 static bool is_missing(const struct test_log_duration *test, const void *merged)
 {
     return !test_log_durations_of(merged, test->program, test->name);
 }
 
+/* Collects how long the merged tests took, and for the others what the file has
+ * had. */
 static int collect(struct test_log_durations *durations, struct merge *merge)
 {
-    for (size_t i = 0; i < merge->run.count; i++)
-        if (add(durations, merge, &merge->run.results[i]))
+    for (size_t i = 0; i < merge->run.count; i++) {
+        const struct test_log_result *result = &merge->run.results[i];
+        struct test_log_duration test;
+        int status;
+
+        if (!result->source || !result->suite ||
+            result->outcome == TEST_LOG_OUTCOME_NONE ||
+            result->outcome == TEST_LOG_OUTCOME_SKIPPED)
+            continue;
+        test = (struct test_log_duration){
+            program_of(merge, result), (char *)test_log_name(result),
+            result->occupied ? result->occupied : result->duration,
+            result->outcome};
+        status = test.program ? test_log_durations_add(durations, &test) : -1;
+        free(test.program);
+        if (status)
             return -1;
+    }
     test_log_durations_sort(durations);
     test_log_durations_keep(&merge->before, is_missing, durations);
     for (size_t i = 0; i < merge->before.count; i++)

@@ -114,31 +114,23 @@ static size_t total_of(const struct merge_plan *plan)
         cJSON_GetObjectItemCaseSensitive(plan->json, "counts"));
 }
 
-static bool has_test(const struct merge_plan *plan, size_t shard,
-                     const char *test)
-{
-    const cJSON *name;
-
-    cJSON_ArrayForEach(name, names_of(plan, shard))
-    {
-        if (cJSON_IsString(name) && !strcmp(name->valuestring, test))
-            return true;
-    }
-    return false;
-}
-
 struct test_log_shard merge_plan_shard_of(const struct merge *merge,
                                           const char *program, const char *test)
 {
     for (size_t i = 0; i < merge->plan_count; i++) {
         const struct merge_plan *plan = &merge->plans[i];
+        size_t total = total_of(plan);
+        const cJSON *name;
 
         if (strcmp(runners_json_text(plan->json, "program"), program) != 0)
             continue;
-        for (size_t shard = 0; shard < total_of(plan); shard++)
-            if (has_test(plan, shard, test))
-                return (struct test_log_shard){.index = shard,
-                                               .total = total_of(plan)};
+        for (size_t shard = 0; shard < total; shard++)
+            cJSON_ArrayForEach(name, names_of(plan, shard))
+            {
+                if (cJSON_IsString(name) && !strcmp(name->valuestring, test))
+                    return (struct test_log_shard){.index = shard,
+                                                   .total = total};
+            }
     }
     return (struct test_log_shard){.total = 0};
 }
@@ -156,15 +148,6 @@ struct missing {
     size_t named;
     struct trace_text names;
 };
-
-static void note_name(struct missing *missing, const char *name)
-{
-    if (++missing->named <= NAMES_MOST)
-        trace_text_printf(&missing->names, "%s%s",
-                          missing->names.size ? ", " : "", name);
-    else if (missing->named == NAMES_MOST + 1)
-        trace_text_string(&missing->names, ", ...");
-}
 
 static const char *state_of(const struct missing *missing)
 {
@@ -216,7 +199,12 @@ static void check_names(struct missing *missing, const struct merge_plan *plan)
         if (known && merge_did_run(&run->results[number]))
             continue;
         missing->count++;
-        note_name(missing, name->valuestring);
+        if (++missing->named <= NAMES_MOST)
+            trace_text_printf(&missing->names, "%s%s",
+                              missing->names.size ? ", " : "",
+                              name->valuestring);
+        else if (missing->named == NAMES_MOST + 1)
+            trace_text_string(&missing->names, ", ...");
         if (!known)
             add_unknown(missing, program, name->valuestring);
     }
@@ -256,23 +244,6 @@ static size_t *count_results(const struct merge *merge,
     return ran;
 }
 
-static void find_runs(struct missing *missing)
-{
-    const struct merge *merge = missing->merge;
-
-    missing->there = false;
-    for (size_t i = 0; i < merge->count; i++) {
-        const struct merge_source *source = &merge->sources[i];
-
-        if (source->merged.shard.total != missing->total ||
-            source->merged.shard.index != missing->index)
-            continue;
-        missing->there = true;
-        missing->end = source->merged.end;
-        missing->lane = source->lane;
-    }
-}
-
 /* Adds a result that fails, unless missing shards are allowed. */
 static void add_result(struct merge *merge, const char *name,
                        const struct trace_text *reason)
@@ -288,32 +259,26 @@ static void add_result(struct merge *merge, const char *name,
     result->reason = strdup(reason->data ? reason->data : "missing");
 }
 
-static void tell(struct missing *missing)
-{
-    struct trace_text reason = {0};
-    char name[64];
-
-    snprintf(name, sizeof(name), "shard %zu of %zu", missing->index + 1,
-             missing->total);
-    trace_text_string(&reason, state_of(missing));
-    if (missing->count)
-        trace_text_printf(&reason, ": %zu %s unknown", missing->count,
-                          missing->count == 1 ? "test is" : "tests are");
-    if (missing->names.size)
-        trace_text_printf(&reason, ": %s", missing->names.data);
-    add_result(missing->merge, name, &reason);
-    trace_text_free(&reason);
-}
-
 /* Checks all programs that are divided among `total` shards. `ran` is of each
  * plan. */
 static void check_shard(struct merge *merge, size_t index, size_t total,
                         size_t **ran)
 {
     struct missing missing = {.merge = merge, .index = index, .total = total};
+    struct trace_text reason = {0};
     bool planned = false;
+    char name[64];
 
-    find_runs(&missing);
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_source *source = &merge->sources[i];
+
+        if (source->merged.shard.total != total ||
+            source->merged.shard.index != index)
+            continue;
+        missing.there = true;
+        missing.end = source->merged.end;
+        missing.lane = source->lane;
+    }
     for (size_t i = 0; i < merge->plan_count; i++) {
         const struct merge_plan *plan = &merge->plans[i];
 
@@ -325,8 +290,17 @@ static void check_shard(struct merge *merge, size_t index, size_t total,
         else if (ran[i])
             check_counts(&missing, plan, ran[i]);
     }
-    if (missing.count || (!planned && !missing.there))
-        tell(&missing);
+    if (missing.count || (!planned && !missing.there)) {
+        snprintf(name, sizeof(name), "shard %zu of %zu", index + 1, total);
+        trace_text_string(&reason, state_of(&missing));
+        if (missing.count)
+            trace_text_printf(&reason, ": %zu %s unknown", missing.count,
+                              missing.count == 1 ? "test is" : "tests are");
+        if (missing.names.size)
+            trace_text_printf(&reason, ": %s", missing.names.data);
+        add_result(merge, name, &reason);
+    }
+    trace_text_free(&reason);
     trace_text_free(&missing.names);
 }
 

@@ -111,15 +111,6 @@ static uint64_t identity_of(const cJSON *head,
     return trace_hash_string(hash, boot ? boot : "");
 }
 
-static uint64_t clock_error(const cJSON *head)
-{
-    const cJSON *clock = cJSON_GetObjectItemCaseSensitive(head, "clock");
-    const cJSON *error = cJSON_GetObjectItemCaseSensitive(clock, "error_ns");
-
-    return cJSON_IsNumber(error) ? runners_json_number(clock, "error_ns")
-                                 : UINT64_MAX;
-}
-
 static char *plain_string(const cJSON *object, const char *name)
 {
     const char *text = runners_json_text(object, name);
@@ -134,6 +125,7 @@ static void read_head(struct merge_source *source, const cJSON *head)
 {
     struct test_log_merged_run *merged = &source->merged;
     const cJSON *host = cJSON_GetObjectItemCaseSensitive(head, "host");
+    const cJSON *clock = cJSON_GetObjectItemCaseSensitive(head, "clock");
 
     merged->host = plain_string(host, "name");
     merged->testlog = plain_string(
@@ -144,7 +136,9 @@ static void read_head(struct merge_source *source, const cJSON *head)
         merged->end = TEST_LOG_END_INTERRUPTED;
     source->duration = runners_json_number(head, "duration_ns");
     source->identity = identity_of(head, merged);
-    source->clock.error = clock_error(head);
+    source->clock.error = UINT64_MAX;
+    if (cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(clock, "error_ns")))
+        source->clock.error = runners_json_number(clock, "error_ns");
 }
 
 static int check_head(const struct merge_source *source, const cJSON *head)
@@ -173,15 +167,6 @@ static void take_member(void *context, char **columns, size_t count)
 
     if (count > 1 && !source->commit && !strcmp(columns[0], "commit"))
         source->commit = strdup(columns[1]);
-}
-
-/* Reads the commit from what the run has left for index.html. */
-static void read_commit(struct merge_source *source)
-{
-    const struct test_log_run files = merge_source_files(source);
-
-    test_log_tsv_each(test_log_open(&files, "summary.tsv", O_RDONLY), 2,
-                      take_member, source);
 }
 
 /* The merged run tested a commit if all sources did. */
@@ -290,7 +275,9 @@ static int read_source(struct merge *merge, struct merge_source *source)
     status = check_head(source, runners_run_file_head(file));
     if (!status) {
         read_head(source, runners_run_file_head(file));
-        read_commit(source);
+        /* The run has left its commit for index.html. */
+        test_log_tsv_each(test_log_open(&run, "summary.tsv", O_RDONLY), 2,
+                          take_member, source);
         status = merge_plan_add(merge, source, runners_run_file_plan(file));
         test = runners_run_file_next(file);
         status = status ? status : check_format(source, test);
@@ -426,17 +413,6 @@ static void find_label(struct merge *merge, size_t number)
 
 /* ---- All ---- */
 
-static int find_all(struct merge *merge, char **words, size_t count)
-{
-    int status = 0;
-
-    for (size_t i = 0; i < count && !status; i++) {
-        status = find(merge, &merge->sources[i], merge->options.dir, words[i]);
-        merge->count++;
-    }
-    return status;
-}
-
 /* The run owns the texts of its sources, which continue to use them. */
 static int add_sources(struct merge *merge)
 {
@@ -466,8 +442,16 @@ int merge_sources_read(struct merge *merge, char **words)
     while (words[count])
         count++;
     merge->sources = calloc(count + 1, sizeof(*merge->sources));
-    if (!merge->sources || find_all(merge, words, count))
+    if (!merge->sources)
         return -1;
+    for (size_t i = 0; i < count; i++) {
+        int status =
+            find(merge, &merge->sources[i], merge->options.dir, words[i]);
+
+        merge->count++; /* to be freed, too, if it is bad */
+        if (status)
+            return -1;
+    }
     for (size_t i = 0; i < merge->count; i++)
         if (read_source(merge, &merge->sources[i]))
             return -1;

@@ -42,12 +42,6 @@ struct reading {
     bool failed;
 };
 
-static void read_folder(char **folder)
-{
-    if (*folder && strstr(*folder, "/.."))
-        (*folder)[0] = '\0';
-}
-
 /* A plan has the names of tests without repetitions and ranks. */
 static bool add_base_name(struct reading *reading, size_t number)
 {
@@ -77,7 +71,8 @@ static void add_result(struct reading *reading)
     result->source = reading->source;
     for (size_t i = 0; i < result->earlier_count; i++)
         result->earlier[i].source = reading->source;
-    read_folder(&result->folder);
+    if (result->folder && strstr(result->folder, "/.."))
+        result->folder[0] = '\0';
     free(result->recording); /* what tests share is not merged */
     result->recording = NULL;
     if (!result->program || !result->test) {
@@ -159,19 +154,6 @@ static bool find_clashes(const struct merge *merge, struct trace_table *clashes)
     return found;
 }
 
-static bool add_label(struct merge *merge, struct test_log_result *result)
-{
-    struct merge_source *source = &merge->sources[result->source - 1];
-    char *name;
-
-    if (asprintf(&name, "%s@%s", result->program,
-                 source->label ? source->label : "?") < 0)
-        return false;
-    free(result->program);
-    source->labelled = result->program = name;
-    return true;
-}
-
 /* Several runs with all tests may be intended, as in a matrix, or may be shards
  * that found no scheduler's variable. */
 static void print_repeated(const struct merge *merge)
@@ -204,12 +186,21 @@ static bool tell_apart(struct merge *merge)
 
     for (size_t i = 0; told && i < run->count; i++) {
         struct test_log_result *result = &run->results[i];
+        struct merge_source *source;
+        char *name;
 
-        if (result->source &&
-            trace_table_find(&clashes,
-                             trace_hash_string(TRACE_HASH, result->program),
-                             &unused))
-            told = add_label(merge, result);
+        if (!result->source ||
+            !trace_table_find(&clashes,
+                              trace_hash_string(TRACE_HASH, result->program),
+                              &unused))
+            continue;
+        source = &merge->sources[result->source - 1];
+        told = asprintf(&name, "%s@%s", result->program,
+                        source->label ? source->label : "?") >= 0;
+        if (!told)
+            break;
+        free(result->program);
+        source->labelled = result->program = name;
     }
     trace_table_free(&clashes);
     print_repeated(merge);
@@ -233,14 +224,6 @@ static void merge_filter(char **own, const cJSON *head, const char *name,
     }
 }
 
-static void merge_filters(struct test_log_run *run, const cJSON *head,
-                          bool first)
-{
-#define TEST_LOG_X(name, field) merge_filter(&run->field, head, name, first);
-    TEST_LOG_FILTER_MEMBERS(TEST_LOG_X)
-#undef TEST_LOG_X
-}
-
 static void read_source(struct reading *reading, struct merge_source *source)
 {
     const struct test_log_run run = merge_source_files(source);
@@ -250,7 +233,10 @@ static void read_source(struct reading *reading, struct merge_source *source)
     if (file) {
         const cJSON *head = runners_run_file_head(file);
 
-        merge_filters(merged, head, reading->merge->first);
+#define TEST_LOG_X(name, field)                                                \
+    merge_filter(&merged->field, head, name, reading->merge->first);
+        TEST_LOG_FILTER_MEMBERS(TEST_LOG_X)
+#undef TEST_LOG_X
         runners_merge_head(merged, head, &reading->merge->first);
     }
     runners_run_file_close(file);
