@@ -132,39 +132,15 @@ static struct test_log_known_failure *section_of(
     return &known->all[known->count++];
 }
 
-static int check(const struct test_log_known_failure *known)
-{
-    if (known->given && known->reason)
-        return 0;
-    test_log_notice("%s: [test %s] needs %s", known->origin, known->pattern,
-                    known->given ? "a reason; add reason = TEXT"
-                                 : "expect = fail, flaky or skip");
-    return -1;
-}
-
-static void tell_expired(const struct test_log_known_failure *known)
+int test_log_known_read(struct test_log_known_failures *known,
+                        const struct test_log_settings *settings,
+                        const char *profile, bool quiet)
 {
     static const char *const effects[] = {
         "its failures fail the run again",
         "its failures fail the run again",
         "it runs again",
     };
-
-    if (known->expired)
-        test_log_notice("%s: [test %s] ended on %s: %s", known->origin,
-                        known->pattern, known->until, effects[known->expected]);
-}
-
-static bool applies(const struct test_log_known_failure *known,
-                    const char *profile)
-{
-    return !known->profile || (profile && !strcmp(known->profile, profile));
-}
-
-int test_log_known_read(struct test_log_known_failures *known,
-                        const struct test_log_settings *settings,
-                        const char *profile, bool quiet)
-{
     size_t kept = 0;
 
     for (size_t i = 0; i < settings->count; i++) {
@@ -178,13 +154,20 @@ int test_log_known_read(struct test_log_known_failures *known,
             return -1;
     }
     for (size_t i = 0; i < known->count; i++) {
-        if (check(&known->all[i]))
+        const struct test_log_known_failure *one = &known->all[i];
+
+        if (!one->given || !one->reason) {
+            test_log_notice("%s: [test %s] needs %s", one->origin, one->pattern,
+                            one->given ? "a reason; add reason = TEXT"
+                                       : "expect = fail, flaky or skip");
             return -1;
-        if (!applies(&known->all[i], profile))
+        }
+        if (one->profile && (!profile || strcmp(one->profile, profile) != 0))
             continue;
-        if (!quiet)
-            tell_expired(&known->all[i]);
-        known->all[kept++] = known->all[i];
+        if (!quiet && one->expired)
+            test_log_notice("%s: [test %s] ended on %s: %s", one->origin,
+                            one->pattern, one->until, effects[one->expected]);
+        known->all[kept++] = *one;
     }
     known->count = kept;
     return 0;

@@ -110,30 +110,6 @@ static int read_setting(struct test_log_settings *settings,
 
 /* ---- Sections ---- */
 
-static int begin_profile(struct test_log_settings *settings,
-                         struct place *place, const char *name)
-{
-    place->profile = keep(settings, name);
-    if (!place->profile ||
-        !TRACE_ARRAY_RESERVE(settings->profiles, settings->profile_capacity,
-                             settings->profile_count + 2))
-        return refuse(place, "out of memory", name);
-    settings->profiles[settings->profile_count++] = place->profile;
-    settings->profiles[settings->profile_count] = NULL;
-    return 0;
-}
-
-static int begin_test(struct test_log_settings *settings, struct place *place,
-                      const char *pattern)
-{
-    const char *fault = test_log_pattern_fault(pattern);
-
-    if (fault)
-        return refuse(place, fault, pattern);
-    place->pattern = keep(settings, pattern);
-    return place->pattern ? 0 : refuse(place, "out of memory", pattern);
-}
-
 /* Returns the text after a word and blanks; NULL if the text does not begin
  * with them, or ends there. */
 static char *behind(char *text, const char *word)
@@ -161,58 +137,49 @@ static char *cut_test(char *name)
     return NULL;
 }
 
-static int begin_program(struct test_log_settings *settings,
-                         struct place *place, const char *glob)
-{
-    place->program = keep(settings, glob);
-    return place->program ? 0 : refuse(place, "out of memory", glob);
-}
-
 /* Reads "program GLOB", "profile NAME", "test PATTERN" or "profile NAME test
- * PATTERN". */
+ * PATTERN", in brackets. A pattern may have brackets, so the last one ends the
+ * section's name. */
 static int read_section(struct test_log_settings *settings, struct place *place,
                         char *text)
 {
-    char *program = behind(text, "program");
-    char *name = program ? NULL : behind(text, "profile");
-    char *pattern = name ? cut_test(name) : behind(text, "test");
-
-    if (program)
-        return begin_program(settings, place, program);
-    if (!name && !pattern)
-        return refuse(place,
-                      "expected [profile NAME], [test PATTERN], [profile NAME "
-                      "test PATTERN] or [program GLOB]",
-                      text);
-    return (name && begin_profile(settings, place, name)) ||
-                   (pattern && begin_test(settings, place, pattern))
-               ? -1
-               : 0;
-}
-
-/* A pattern may have brackets, so the last one ends the section's name. */
-static int begin_section(struct test_log_settings *settings,
-                         struct place *place, char *text)
-{
     size_t size = strlen(text);
+    char *program, *name, *pattern;
+    const char *fault;
 
     if (text[size - 1] != ']')
         return refuse(place, "expected ] at the end", text);
     place->profile = place->pattern = place->program = NULL;
     text[size - 1] = '\0';
-    return read_section(settings, place, trim(text + 1));
-}
-
-static int read_line(struct test_log_settings *settings, struct place *place,
-                     char *line)
-{
-    char *text = trim(line);
-
-    place->line++;
-    if (!text[0] || text[0] == '#')
+    text = trim(text + 1);
+    program = behind(text, "program");
+    name = program ? NULL : behind(text, "profile");
+    pattern = name ? cut_test(name) : behind(text, "test");
+    if (!program && !name && !pattern)
+        return refuse(place,
+                      "expected [profile NAME], [test PATTERN], [profile NAME "
+                      "test PATTERN] or [program GLOB]",
+                      text);
+    if (program) {
+        place->program = keep(settings, program);
+        return place->program ? 0 : refuse(place, "out of memory", program);
+    }
+    if (name) {
+        place->profile = keep(settings, name);
+        if (!place->profile ||
+            !TRACE_ARRAY_RESERVE(settings->profiles, settings->profile_capacity,
+                                 settings->profile_count + 2))
+            return refuse(place, "out of memory", name);
+        settings->profiles[settings->profile_count++] = place->profile;
+        settings->profiles[settings->profile_count] = NULL;
+    }
+    if (!pattern)
         return 0;
-    return text[0] == '[' ? begin_section(settings, place, text)
-                          : read_setting(settings, place, text);
+    fault = test_log_pattern_fault(pattern);
+    if (fault)
+        return refuse(place, fault, pattern);
+    place->pattern = keep(settings, pattern);
+    return place->pattern ? 0 : refuse(place, "out of memory", pattern);
 }
 
 /* ---- The file ---- */
@@ -266,8 +233,15 @@ static int read_file(struct test_log_settings *settings, FILE *in)
     size_t room = 0;
     int status = 0;
 
-    while (!status && getline(&line, &room, in) > 0)
-        status = read_line(settings, &place, line);
+    while (!status && getline(&line, &room, in) > 0) {
+        char *text = trim(line);
+
+        place.line++;
+        if (text[0] == '[')
+            status = read_section(settings, &place, text);
+        else if (text[0] && text[0] != '#')
+            status = read_setting(settings, &place, text);
+    }
     free(line);
     return status;
 }
