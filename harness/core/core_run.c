@@ -269,16 +269,6 @@ void test_log_core_close(void)
 
 /* ---- The beginning ---- */
 
-/* The arguments of a foreign program are not ours. */
-static void read_options(char *program)
-{
-    char *argv[] = {program, NULL};
-    int code;
-
-    if (test_log_options_read(&core.options, argv, &code))
-        exit(code);
-}
-
 static int subscribe(void)
 {
     struct log_options options = {
@@ -305,33 +295,23 @@ static char *own_path(void)
     return path;
 }
 
-/* The run of the last program in the folder may wait for its judgement. */
-static void judge_last(void)
+static int open_run(char *program)
 {
     char path[PATH_MAX];
 
+    test_log_program_begin(&core.run, (char *[]){program, NULL});
+    /* The run of the last program in the folder may wait for its judgement. */
     if (!test_log_is_part(&core.run) &&
         snprintf(path, sizeof(path), "%s/latest", core.options.dir) < PATH_MAX)
         test_log_judge(path);
-}
-
-/* With EBUSY the program records by itself: trace_start. */
-static int begin_recording(void)
-{
-    return (subscribe() && errno != EBUSY) || trace_parts_begin() ? -1 : 0;
-}
-
-static int open_run(char *program)
-{
-    test_log_program_begin(&core.run, (char *[]){program, NULL});
-    judge_last();
     core.run.annotated = true;
     core.run.flagless = true;
     core.run.dir_given = core.options.dir_given;
     core.run.scratch_word = "off"; /* it would move while children record */
     test_log_filters_check(&core.filters, &core.options,
                            !test_log_is_part(&core.run));
-    if (begin_recording())
+    /* With EBUSY the program records by itself: trace_start. */
+    if ((subscribe() && errno != EBUSY) || trace_parts_begin())
         return -1;
     test_log_copy_settings(&core.run, &core.options);
     test_log_run_open(&core.run, core.options.dir, program);
@@ -413,6 +393,7 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
     static bool registered;
     bool taken_over;
     char *program;
+    int code;
 
     if (core.owner && !is_orphaned())
         return 0;
@@ -423,7 +404,9 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
     if (core.nested)
         return 0;
     test_log_open_out();
-    read_options(program);
+    /* The arguments of a foreign program are not ours. */
+    if (test_log_options_read(&core.options, (char *[]){program, NULL}, &code))
+        exit(code);
     drop_shard();
     registered = registered ||
                  (!atexit(at_exit) && !pthread_atfork(NULL, NULL, in_child));

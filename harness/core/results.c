@@ -238,31 +238,29 @@ static void find_end(const struct test_log_run *run,
         test->reason = copy("its process died");
 }
 
-static void judge_crash(struct test_log_run *run, struct test_log_noted *test,
-                        uint64_t printed_to)
-{
-    struct test_log_result *result;
-
-    test->outcome = TEST_LOG_OUTCOME_CRASHED;
-    test->ended = test->began;
-    test->printed_to = printed_to;
-    result = test_log_core_result(run, test, NULL);
-    if (!result)
-        return;
-    test_log_core_extract(run, result, test);
-    test->folder = copy(result->folder);
-    find_end(run, result, test);
-    test_log_run_drop(run);
-}
-
 static void judge_crashes(struct test_log_run *run,
                           struct test_log_journal *journal)
 {
     uint64_t printed_to = UINT64_MAX; /* by the next test on */
 
-    for (size_t i = journal->count; i--; printed_to = journal->tests[i].printed)
-        if (journal->tests[i].outcome == TEST_LOG_OUTCOME_NONE)
-            judge_crash(run, &journal->tests[i], printed_to);
+    for (size_t i = journal->count; i--;) {
+        struct test_log_noted *test = &journal->tests[i];
+        struct test_log_result *result;
+
+        if (test->outcome == TEST_LOG_OUTCOME_NONE) {
+            test->outcome = TEST_LOG_OUTCOME_CRASHED;
+            test->ended = test->began;
+            test->printed_to = printed_to;
+            result = test_log_core_result(run, test, NULL);
+            if (result) {
+                test_log_core_extract(run, result, test);
+                test->folder = copy(result->folder);
+                find_end(run, result, test);
+                test_log_run_drop(run);
+            }
+        }
+        printed_to = test->printed;
+    }
 }
 
 void (*test_log_core_look)(const struct test_log_run *,
@@ -325,12 +323,6 @@ static int make_copy(const struct test_log_run *run,
     return status;
 }
 
-static void refer_to_copy(struct test_log_noted *test, uint64_t offset)
-{
-    test->recorded = offset;
-    test->is_compact = true;
-}
-
 /* Without space for a copy, the file stays as it is. */
 static void compact(const struct test_log_run *run,
                     struct test_log_journal *journal)
@@ -338,26 +330,11 @@ static void compact(const struct test_log_run *run,
     uint64_t *offsets = calloc(journal->count + 1, sizeof(*offsets));
 
     if (offsets && run->path && !make_copy(run, journal, offsets))
-        for (size_t i = 0; i < journal->count; i++)
-            refer_to_copy(&journal->tests[i], offsets[i]);
+        for (size_t i = 0; i < journal->count; i++) {
+            journal->tests[i].recorded = offsets[i];
+            journal->tests[i].is_compact = true;
+        }
     free(offsets);
-}
-
-/* Lists the results of the run from number `from` on, by when they began: no
- * two tests of a program begin in the same nanosecond. */
-static void list_known(struct trace_table *known,
-                       const struct test_log_run *run, size_t from)
-{
-    for (size_t i = from; i < run->count; i++)
-        trace_table_set(known, run->results[i].began, i);
-}
-
-/* The result may have come before its recording was copied. */
-static void refer(struct test_log_run *run, struct test_log_result *result,
-                  const struct test_log_noted *test)
-{
-    free(result->recording);
-    result->recording = recording_of(run, test);
 }
 
 void test_log_core_results(struct test_log_run *run, size_t from,
@@ -365,7 +342,7 @@ void test_log_core_results(struct test_log_run *run, size_t from,
                            const struct log_style *style, bool sent)
 {
     const char *flavour = test_log_journal_value(journal, "flavour");
-    struct trace_table known = {0};
+    struct trace_table known = {0}; /* results, by when they began */
     uintptr_t number;
 
     if (journal->torn)
@@ -374,16 +351,21 @@ void test_log_core_results(struct test_log_run *run, size_t from,
                         run->program, journal->torn,
                         journal->torn == 1 ? "line" : "lines",
                         journal->torn == 1 ? "does" : "do");
-    list_known(&known, run, from);
+    /* No two tests of a program begin in the same nanosecond. */
+    for (size_t i = from; i < run->count; i++)
+        trace_table_set(&known, run->results[i].began, i);
     judge_crashes(run, journal);
     compact(run, journal);
     for (size_t i = 0; i < journal->count; i++) {
         const struct test_log_noted *test = &journal->tests[i];
 
-        if (trace_table_find(&known, began_of(run, test), &number))
-            refer(run, &run->results[number], test);
-        else
+        if (trace_table_find(&known, began_of(run, test), &number)) {
+            /* The result may have come before its recording was copied. */
+            free(run->results[number].recording);
+            run->results[number].recording = recording_of(run, test);
+        } else {
             add(run, test, flavour, style, sent);
+        }
     }
     trace_table_free(&known);
     for (size_t i = from; i < run->count; i++)

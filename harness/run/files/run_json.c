@@ -131,22 +131,19 @@ static void put_host(struct trace_text *text, const struct test_log_run *run)
                       (long)(run->process ? run->process : getpid()));
 }
 
-static const char *libc_version(void)
-{
-#ifdef __GLIBC__
-    return gnu_get_libc_version();
-#else
-    return NULL; /* musl does not tell */
-#endif
-}
-
 /* The compiler is the one that compiled testlog. */
 static void put_versions(struct trace_text *text)
 {
+#ifdef __GLIBC__
+    const char *libc = gnu_get_libc_version();
+#else
+    const char *libc = NULL; /* musl does not tell */
+#endif
+
     trace_text_string(text, ",\n\"versions\":{");
     put_text(text, "testlog", TEST_LOG_VERSION);
     put_text(text, "compiler", TEST_LOG_COMPILER);
-    put_text(text, "glibc", libc_version());
+    put_text(text, "glibc", libc);
     trace_text_char(text, '}');
 }
 
@@ -158,15 +155,6 @@ static void put_gpu_summary(struct trace_text *text,
     trace_text_string(text, ",\"gpu_summary\":{");
     test_log_gpu_summary_members(text, summary);
     trace_text_char(text, '}');
-}
-
-static void put_devices(struct trace_text *text, const struct test_log_run *run)
-{
-    struct log_device_summary *all = test_log_gpu_summary_of_run(run);
-
-    test_log_devices_members(text, run);
-    put_gpu_summary(text, all);
-    log_device_summary_free(all);
 }
 
 static void put_filters(struct trace_text *text, const struct test_log_run *run)
@@ -386,14 +374,10 @@ static void put_parts(struct trace_text *text, const struct test_log_run *run)
 
 /* ---- The run ---- */
 
-static void put_interrupted(struct trace_text *text, int number)
-{
-    put_text(text, "interrupted", number ? test_log_signal(number) : NULL);
-}
-
 void test_log_run_members(struct trace_text *text,
                           const struct test_log_run *run)
 {
+    struct log_device_summary *devices = test_log_gpu_summary_of_run(run);
     struct test_log_sums sums = test_log_run_sums(run);
 
     put_text(text, "command", run->command);
@@ -412,7 +396,9 @@ void test_log_run_members(struct trace_text *text,
     put_filters(text, run);
     trace_text_string(text, ",\n");
     test_log_environment_member(text);
-    put_devices(text, run);
+    test_log_devices_members(text, run);
+    put_gpu_summary(text, devices);
+    log_device_summary_free(devices);
     trace_text_string(text, ",\n");
     put_shard(text, "shard", run->shard);
     if (run->rank.total)
@@ -420,7 +406,8 @@ void test_log_run_members(struct trace_text *text,
                           run->rank.index, run->rank.total);
     put_parts(text, run);
     trace_text_string(text, ",\n");
-    put_interrupted(text, run->interrupted);
+    put_text(text, "interrupted",
+             run->interrupted ? test_log_signal(run->interrupted) : NULL);
     if (run->flagless)
         trace_text_string(text, ",\n\"flags\":false");
     trace_text_printf(text, ",\n\"whole\":%s",
@@ -431,23 +418,6 @@ void test_log_run_members(struct trace_text *text,
 #undef TEST_LOG_X
 }
 
-/* The tests of each shard, so that testlog merge notices a missing shard. */
-static void put_plan(struct trace_text *text, const struct trace_text *plan)
-{
-    if (!plan->size)
-        return;
-    trace_text_string(text, ",\n\"plan\":[");
-    trace_text_add(text, plan->data, plan->size);
-    trace_text_char(text, ']');
-}
-
-/* Tests that did not run have no result, but a merged run lists them. */
-static bool is_told(const struct test_log_run *run,
-                    const struct test_log_result *result)
-{
-    return result->outcome != TEST_LOG_OUTCOME_NONE || run->source_count;
-}
-
 /* Adds run.json, and calls `flush` from time to time. */
 static void put_run(struct trace_text *text, const struct test_log_run *run,
                     void (*flush)(struct trace_text *, FILE *), FILE *out)
@@ -456,10 +426,18 @@ static void put_run(struct trace_text *text, const struct test_log_run *run,
 
     trace_text_string(text, "{\"schema\":1,\n");
     test_log_run_members(text, run);
-    put_plan(text, &run->plan);
+    /* With the tests of each shard, testlog merge notices a missing one. */
+    if (run->plan.size) {
+        trace_text_string(text, ",\n\"plan\":[");
+        trace_text_add(text, run->plan.data, run->plan.size);
+        trace_text_char(text, ']');
+    }
     trace_text_string(text, ",\n\"tests\":[");
     for (size_t i = 0; i < run->count; i++) {
-        if (!is_told(run, &run->results[i]))
+        /* Tests that did not run have no result, but a merged run lists
+         * them. */
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_NONE &&
+            !run->source_count)
             continue;
         trace_text_string(text, some ? ",\n" : "\n");
         put_result(text, run, &run->results[i]);

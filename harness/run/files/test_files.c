@@ -62,45 +62,26 @@ out:
     return status;
 }
 
-static void write_stacks(const struct test_log_run *run,
-                         const struct test_log_result *result, FILE *out)
-{
-    struct trace_text text = {0};
-
-    test_log_stacks_text(&text, run, result);
-    if (text.size)
-        fprintf(out, "stacks:\n%s", text.data);
-    trace_text_free(&text);
-}
-
 static int write_log(const struct test_log_run *run,
                      const struct test_log_result *result,
                      struct trace_reader *reader, const struct log_style *style)
 {
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
+    struct trace_text stacks = {0};
     struct trace_file file;
     int status = -1;
 
     if (filter && !test_log_create_file(run, result, "log.txt", &file)) {
         log_write_all(filter, style, reader, file.stream);
-        write_stacks(run, result, file.stream);
+        test_log_stacks_text(&stacks, run, result);
+        if (stacks.size)
+            fprintf(file.stream, "stacks:\n%s", stacks.data);
+        trace_text_free(&stacks);
         status = trace_file_commit(&file);
     }
     log_filter_free(filter);
     return status;
-}
-
-/* Prints only the first failure of a run. */
-static void print_write_error(const struct test_log_result *result)
-{
-    static bool printed;
-
-    if (!printed)
-        test_log_notice("cannot write the trace and log of %s: %s; results "
-                        "are not affected",
-                        test_log_name(result), strerror(errno));
-    printed = true;
 }
 
 /* The worker prints nothing of its own, so the runner prints why a recording is
@@ -128,7 +109,6 @@ static void report_losses(const struct test_log_run *run,
                           const struct trace_reader *reader)
 {
     struct trace_text text = {0};
-
     const struct trace_summary summary = trace_reader_summary(reader);
 
     memcpy(result->lost, summary.lost, sizeof(result->lost));
@@ -165,17 +145,6 @@ static void report_lost(const struct test_log_result *result, uint64_t lost,
                         (unsigned long long)launches);
 }
 
-static void report_unfinished(const struct test_log_result *result,
-                              const struct test_log_device *device)
-{
-    if (device->unfinished)
-        test_log_notice("%s: %llu of %llu launches had not ended; testlog "
-                        "waits for them up to 2 s",
-                        test_log_name(result),
-                        (unsigned long long)device->unfinished,
-                        (unsigned long long)device->launches);
-}
-
 static void note_device(struct test_log_run *run,
                         struct test_log_result *result,
                         enum trace_backend_row row, struct trace_reader *reader)
@@ -185,30 +154,28 @@ static void note_device(struct test_log_run *run,
     test_log_device_read(&device, row, reader);
     result->devices[row] = device.state;
     report_lost(result, device.lost, device.launches);
-    report_unfinished(result, &device);
+    if (device.unfinished)
+        test_log_notice("%s: %llu of %llu launches had not ended; testlog "
+                        "waits for them up to 2 s",
+                        test_log_name(result),
+                        (unsigned long long)device.unfinished,
+                        (unsigned long long)device.launches);
     test_log_members_add(&run->devices[row], &device, test_log_device_members);
     test_log_members_free(&device, test_log_device_members);
-}
-
-static void note_zones(struct test_log_run *run,
-                       const struct trace_reader *reader)
-{
-    struct test_log_zones zones = {.clock = NULL};
-
-    test_log_members_read(&zones, test_log_zones_members, reader, "gpu.zones");
-    test_log_members_add(&run->zones, &zones, test_log_zones_members);
-    test_log_members_free(&zones, test_log_zones_members);
 }
 
 static void note_gpu(struct test_log_run *run, struct test_log_result *result,
                      struct trace_reader *reader)
 {
+    struct test_log_zones zones = {.clock = NULL};
     struct test_log_gpu gpu;
 
     test_log_gpu_summary_read(run, result, reader);
     for (int i = 1; i < TRACE_BACKEND_COUNT; i++)
         note_device(run, result, (enum trace_backend_row)i, reader);
-    note_zones(run, reader);
+    test_log_members_read(&zones, test_log_zones_members, reader, "gpu.zones");
+    test_log_members_add(&run->zones, &zones, test_log_zones_members);
+    test_log_members_free(&zones, test_log_zones_members);
     if (!test_log_gpu_read(&gpu, reader))
         return;
     result->gpu = gpu.state;
@@ -268,6 +235,7 @@ static bool is_rendered(const struct test_log_run *run,
 bool test_log_render(struct test_log_run *run, struct test_log_result *result,
                      const struct log_style *style, bool patient)
 {
+    static bool printed; /* the first failure of a run */
     struct log_style plain = *style;
     struct trace_reader *reader;
 
@@ -289,8 +257,13 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     note_gpu(run, result, reader);
     result->unrendered = !is_rendered(run, result->outcome, reader);
     if (!result->unrendered && (write_log(run, result, reader, &plain) ||
-                                write_trace(run, result, reader)))
-        print_write_error(result);
+                                write_trace(run, result, reader))) {
+        if (!printed)
+            test_log_notice("cannot write the trace and log of %s: %s; results "
+                            "are not affected",
+                            test_log_name(result), strerror(errno));
+        printed = true;
+    }
     if (trace_reader_crashes(reader))
         test_log_change_recording(run, result, trace_erase_stacks_beneath);
     trace_reader_close(reader);

@@ -69,14 +69,6 @@ static const char *plural(uint64_t count)
 
 /* ---- Runs ---- */
 
-static void put_name(FILE *out, const struct test_log_index_run *run)
-{
-    if (run->has_report)
-        fprintf(out, "<a href=\"%s/report.html\">%s</a>", run->name, run->name);
-    else
-        fputs(run->name, out);
-}
-
 static void put_count(FILE *out, const struct test_log_index_run *run,
                       uint64_t count, const char *outcome)
 {
@@ -94,7 +86,10 @@ static void put_run(FILE *out, const struct test_log_index_run *run)
     char commit[16];
 
     fputs("<tr><th scope=\"row\" class=\"name\">", out);
-    put_name(out, run);
+    if (run->has_report)
+        fprintf(out, "<a href=\"%s/report.html\">%s</a>", run->name, run->name);
+    else
+        fputs(run->name, out);
     fprintf(out, "</th><td class=\"text state-%s\">%s</td>",
             state_words[run->state], state_words[run->state]);
     put_count(out, run, run->passed, "passed");
@@ -154,16 +149,6 @@ static void put_column(FILE *out, const struct test_log_index_run *run)
     fputs(run->has_report ? "</a></th>" : "</th>", out);
 }
 
-static uint64_t longest_of(const struct test_log_index_test *test)
-{
-    uint64_t longest = 0;
-
-    for (size_t i = 0; i < TEST_LOG_INDEX_SHOWN; i++)
-        if (test->cells[i].duration > longest)
-            longest = test->cells[i].duration;
-    return longest;
-}
-
 static const char *const bars[] = {"\">",       " bar-1\">", " bar-2\">",
                                    " bar-3\">", " bar-4\">", " bar-5\">",
                                    " bar-6\">", " bar-7\">", " bar-8\">"};
@@ -219,8 +204,11 @@ static void put_short(FILE *out, const char *name)
 static void put_test(FILE *out, const struct test_log_index *index,
                      const struct test_log_index_test *test)
 {
-    uint64_t longest = longest_of(test);
+    uint64_t longest = 0;
 
+    for (size_t i = 0; i < TEST_LOG_INDEX_SHOWN; i++)
+        if (test->cells[i].duration > longest)
+            longest = test->cells[i].duration;
     fputs("<tr><th scope=\"row\" class=\"name\"><div>", out);
     put_short(out, test->name);
     fputs(" <span class=\"muted\">", out);
@@ -232,32 +220,26 @@ static void put_test(FILE *out, const struct test_log_index *index,
     fputs("</tr>\n", out);
 }
 
-static void put_notes(FILE *out, const struct test_log_index *index)
-{
-    size_t counts[TEST_LOG_INDEX_NOTE_COUNT] = {0};
-
-    for (size_t i = 0; i < index->test_count; i++)
-        counts[index->tests[i].note]++;
-    fprintf(out, "<p>%zu test%s", index->test_count, plural(index->test_count));
-    for (int i = 0; i < TEST_LOG_INDEX_NONE; i++)
-        if (counts[i])
-            fprintf(out, ", <span class=\"note-%d\">%zu %s</span>", i,
-                    counts[i], note_words[i]);
-    fprintf(out, "; the latest run is on the left.</p>\n");
-}
-
 static void put_tests(FILE *out, const struct test_log_index *index)
 {
     size_t count = index->test_count < TEST_LOG_INDEX_TESTS
                        ? index->test_count
                        : TEST_LOG_INDEX_TESTS;
+    size_t notes[TEST_LOG_INDEX_NOTE_COUNT] = {0};
 
     if (!count)
         return;
+    for (size_t i = 0; i < index->test_count; i++)
+        notes[index->tests[i].note]++;
     fputs("<section id=\"tests\" aria-labelledby=\"of-tests\">"
           "<h2 id=\"of-tests\">Tests</h2>\n",
           out);
-    put_notes(out, index);
+    fprintf(out, "<p>%zu test%s", index->test_count, plural(index->test_count));
+    for (int i = 0; i < TEST_LOG_INDEX_NONE; i++)
+        if (notes[i])
+            fprintf(out, ", <span class=\"note-%d\">%zu %s</span>", i, notes[i],
+                    note_words[i]);
+    fprintf(out, "; the latest run is on the left.</p>\n");
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
           "aria-labelledby=\"of-tests\">\n<table class=\"trend\"><thead><tr>"
           "<th scope=\"col\" class=\"name\">Test</th><td></td>",

@@ -216,12 +216,13 @@ bool test_log_stacks_read(struct test_log_stacks *stacks,
                           const struct test_log_result *result)
 {
     FILE *in = test_log_read(run, result, TEST_LOG_STACKS_FILE);
-    struct reading reading = {stacks, "", "", ""};
+    struct reading reading = {NULL, "", "", ""};
     char bytes[4096], *rest, *line;
     size_t size;
 
     *stacks = (struct test_log_stacks){
         .address = "", .fault = "", .exception = "", .what = "", .limited = ""};
+    reading.stacks = stacks;
     if (!in)
         return false;
     while ((size = fread(bytes, 1, sizeof(bytes), in)))

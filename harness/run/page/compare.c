@@ -41,18 +41,8 @@ struct comparison {
 
 /* ---- Earlier runs ---- */
 
-/* A program that left no results may have any tests. */
-static bool index_program(struct comparison *comparison, const char *program,
-                          const struct test_log_result *result)
-{
-    uint64_t key = trace_hash_string(TRACE_HASH, program);
-    uintptr_t known = true;
-
-    trace_table_find(&comparison->whole, key, &known);
-    return trace_table_set(&comparison->whole, key, known && result->suite);
-}
-
-/* Maps the program and name of a test, as in results.tsv, to its number. */
+/* Maps the program and name of a test, as in results.tsv, to its number. A
+ * program that left no results may have any tests. */
 static bool index_tests(struct comparison *comparison)
 {
     const struct test_log_run *run = comparison->run;
@@ -61,15 +51,20 @@ static bool index_tests(struct comparison *comparison)
     for (size_t i = 0; indexed && i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
         struct trace_text text = {0}, name = {0};
+        uintptr_t known = true;
         const char *program;
+        uint64_t key;
 
         test_log_sanitize_line(&text, result->program);
         test_log_sanitize_line(&name, test_log_name(result));
         program = text.data ? text.data : "";
-        indexed = index_program(comparison, program, result) &&
-                  trace_table_set(
-                      &comparison->numbers,
-                      test_log_key(program, name.data ? name.data : ""), i);
+        key = trace_hash_string(TRACE_HASH, program);
+        trace_table_find(&comparison->whole, key, &known);
+        indexed =
+            trace_table_set(&comparison->whole, key, known && result->suite) &&
+            trace_table_set(&comparison->numbers,
+                            test_log_key(program, name.data ? name.data : ""),
+                            i);
         trace_text_free(&text);
         trace_text_free(&name);
     }
@@ -123,34 +118,13 @@ static void take_line(void *context, char **columns, size_t count)
                  comparison->reading);
 }
 
-static void read_run(struct comparison *comparison, int dir, const char *run)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/results.tsv", run);
-    comparison->reading = run;
-    test_log_tsv_each(trace_beneath(dir, path, O_RDONLY), 5, take_line,
-                      comparison);
-    if (!comparison->previous[0])
-        trace_text_clear(&comparison->gone);
-}
-
-/* Returns the place of the first run that is older. A run that is not in the
+/* Reads the runs before this one, the latest first. A run that is not in the
  * list is newer than all. */
-static size_t place_before(char **runs, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(runs[i], name))
-            return i + 1;
-    return 0;
-}
-
-/* Reads the runs before this one, the latest first. */
 static void read_runs(struct comparison *comparison, const char *path)
 {
     const char *name = trace_base_name(path);
-    char parent[PATH_MAX];
-    size_t count = 0, from, read;
+    char parent[PATH_MAX], file[PATH_MAX];
+    size_t count = 0, from = 0;
     char **runs = NULL;
     int dir;
 
@@ -158,10 +132,18 @@ static void read_runs(struct comparison *comparison, const char *path)
     dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (dir >= 0)
         runs = test_log_list_runs(dir, true, &count);
-    from = place_before(runs, count, name);
-    for (read = 0;
-         from + read < count && read < RUNS_MOST && comparison->unknown; read++)
-        read_run(comparison, dir, runs[from + read]);
+    for (size_t i = 0; i < count && !from; i++)
+        if (!strcmp(runs[i], name))
+            from = i + 1;
+    for (size_t i = from;
+         i < count && i < from + RUNS_MOST && comparison->unknown; i++) {
+        snprintf(file, sizeof(file), "%s/results.tsv", runs[i]);
+        comparison->reading = runs[i];
+        test_log_tsv_each(trace_beneath(dir, file, O_RDONLY), 5, take_line,
+                          comparison);
+        if (!comparison->previous[0])
+            trace_text_clear(&comparison->gone);
+    }
     test_log_free_names(runs, count);
     if (dir >= 0)
         close(dir);

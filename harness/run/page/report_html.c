@@ -56,27 +56,11 @@ static const char *why_full(const struct writer *writer, enum share share)
 
 /* Writes a block into the part of the file that the test has; false if it does
  * not fit. */
-static bool put_block(struct writer *writer, const char *id,
-                      const struct test_log_packed *packed, enum share share)
-{
-    uint64_t left = writer->file.left, used;
-    uint64_t most = left_for(writer, share);
-    bool written;
-
-    writer->file.left = most;
-    written = test_log_page_element(&writer->file, id, packed,
-                                    share == SHARE_WITHOUT_LIMIT);
-    used = most - writer->file.left;
-    writer->file.left = left - used;
-    if (share == SHARE_OF_PASSING)
-        writer->passing -= used;
-    return written;
-}
-
 static bool write_block(struct writer *writer,
                         const struct test_log_attempt *attempt,
                         const struct trace_text *block, enum share share)
 {
+    uint64_t left = writer->file.left, most = left_for(writer, share), used;
     struct test_log_packed packed;
     char id[64];
     bool written = false;
@@ -85,8 +69,15 @@ static bool write_block(struct writer *writer,
         snprintf(id, sizeof(id), "t%zu.%zu", attempt->number, attempt->attempt);
     else
         snprintf(id, sizeof(id), "t%zu", attempt->number);
-    if (!test_log_pack(&packed, block))
-        written = put_block(writer, id, &packed, share);
+    if (!test_log_pack(&packed, block)) {
+        writer->file.left = most;
+        written = test_log_page_element(&writer->file, id, &packed,
+                                        share == SHARE_WITHOUT_LIMIT);
+        used = most - writer->file.left;
+        writer->file.left = left - used;
+        if (share == SHARE_OF_PASSING)
+            writer->passing -= used;
+    }
     free(packed.bytes);
     return written;
 }
@@ -128,18 +119,6 @@ static const char *why_not(struct writer *writer,
     return NULL;
 }
 
-static void write_counts(struct writer *writer,
-                         const struct test_log_attempt *attempt,
-                         struct trace_reader *reader, const char *why)
-{
-    struct test_log_counts counts;
-
-    if (!test_log_count_all(&counts, reader))
-        test_log_end_count(&writer->end, writer->page, attempt, reader,
-                           &counts);
-    test_log_end_leave_out(&writer->end, writer->page, attempt, why, true);
-}
-
 static enum share share_of(const struct test_log_page *page,
                            const struct test_log_attempt *attempt)
 {
@@ -161,6 +140,7 @@ static void write_attempt(struct writer *writer,
                           const struct test_log_attempt *attempt)
 {
     const enum share share = share_of(writer->page, attempt);
+    struct test_log_counts counts;
     struct trace_reader *reader;
     const char *why = NULL;
 
@@ -173,24 +153,18 @@ static void write_attempt(struct writer *writer,
         test_log_page_open(writer->page, attempt->folder, attempt->recording);
     if (reader && share == SHARE_OF_PASSING)
         why = why_not(writer, reader);
-    if (!reader)
+    if (!reader) {
         test_log_end_leave_out(&writer->end, writer->page, attempt,
                                errno == ENOENT ? "missing" : "damaged", false);
-    else if (why)
-        write_counts(writer, attempt, reader, why);
-    else
+    } else if (why) {
+        if (!test_log_count_all(&counts, reader))
+            test_log_end_count(&writer->end, writer->page, attempt, reader,
+                               &counts);
+        test_log_end_leave_out(&writer->end, writer->page, attempt, why, true);
+    } else {
         write_recording(writer, attempt, reader, share);
+    }
     trace_reader_close(reader);
-}
-
-static void write_test(struct writer *writer, size_t number)
-{
-    const struct test_log_result *result = &writer->page->run->results[number];
-    struct test_log_attempt attempt;
-
-    for (size_t i = 0; i <= result->earlier_count; i++)
-        if (test_log_attempt_of(&attempt, writer->page->run, number, i))
-            write_attempt(writer, &attempt);
 }
 
 /* ---- Their order ---- */
@@ -217,13 +191,19 @@ static void write_tests(struct writer *writer)
     const struct test_log_run *run = writer->page->run;
     const struct test_log_result **tests =
         calloc(run->count + 1, sizeof(*tests));
+    struct test_log_attempt attempt;
 
     for (size_t i = 0; tests && i < run->count; i++)
         tests[i] = &run->results[i];
     if (tests)
         qsort(tests, run->count, sizeof(*tests), in_order);
-    for (size_t i = 0; i < run->count; i++)
-        write_test(writer, tests ? (size_t)(tests[i] - run->results) : i);
+    for (size_t i = 0; i < run->count; i++) {
+        size_t number = tests ? (size_t)(tests[i] - run->results) : i;
+
+        for (size_t j = 0; j <= run->results[number].earlier_count; j++)
+            if (test_log_attempt_of(&attempt, run, number, j))
+                write_attempt(writer, &attempt);
+    }
     free(tests);
 }
 
@@ -239,38 +219,6 @@ static void write_whole(struct writer *writer, const char *id,
         test_log_page_element(&writer->file, id, &packed, true);
     free(packed.bytes);
     trace_text_free(block);
-}
-
-static void write_run(struct writer *writer)
-{
-    struct trace_text block = {0};
-
-    test_log_run_block(&block, writer->page);
-    write_whole(writer, "run", &block);
-}
-
-static void write_end(struct writer *writer)
-{
-    struct trace_text block = {0};
-
-    test_log_end_put(&block, &writer->end, writer->page);
-    write_whole(writer, "end", &block);
-}
-
-/* Returns how many bytes the blocks may have, except the one at the end. */
-static uint64_t room_for(const struct test_log_page *page)
-{
-    uint64_t most = page->most ? page->most : TEST_LOG_PAGE_MOST;
-
-    return trace_between(test_log_page_html_size + END_ROOM, most);
-}
-
-/* If a run writes all files of passing tests, its page has them, too. */
-static uint64_t room_for_passing(const struct test_log_page *page)
-{
-    if (page->passing)
-        return page->passing;
-    return page->run->render_all ? TEST_LOG_PAGE_MOST : TEST_LOG_PAGE_PASSING;
 }
 
 /* ---- Without scripts ---- */
@@ -322,19 +270,28 @@ static void write_plain(const struct test_log_run *run, FILE *stream)
 
 void test_log_page_put(const struct test_log_page *page, FILE *stream)
 {
-    uint64_t passing = room_for_passing(page);
-    struct writer writer = {.page = page,
-                            .file = {stream, room_for(page)},
-                            .passing = passing,
-                            .reading = passing * SHRINKS,
-                            .end = TEST_LOG_END_BLOCK};
+    uint64_t most = page->most ? page->most : TEST_LOG_PAGE_MOST;
+    /* If a run writes all files of passing tests, its page has them, too. */
+    uint64_t passing = page->passing           ? page->passing
+                       : page->run->render_all ? TEST_LOG_PAGE_MOST
+                                               : TEST_LOG_PAGE_PASSING;
+    struct writer writer = {
+        .page = page,
+        .file = {stream,
+                 trace_between(test_log_page_html_size + END_ROOM, most)},
+        .passing = passing,
+        .reading = passing * SHRINKS,
+        .end = TEST_LOG_END_BLOCK};
+    struct trace_text block = {0};
 
     fwrite(test_log_page_html, 1, test_log_page_html_size, stream);
     fputc('\n', stream);
     write_plain(page->run, stream);
-    write_run(&writer);
+    test_log_run_block(&block, page);
+    write_whole(&writer, "run", &block);
     write_tests(&writer);
-    write_end(&writer);
+    test_log_end_put(&block, &writer.end, page);
+    write_whole(&writer, "end", &block);
     fputs("</body></html>\n", stream);
     test_log_end_free(&writer.end);
 }

@@ -65,19 +65,6 @@ static void put_filter(struct trace_text *text,
     trace_text_free(&name);
 }
 
-/* If several programs have the same name, the first one has the folder of that
- * name. */
-static void find_programs(struct run_block *block)
-{
-    const struct test_log_page *page = block->page;
-
-    for (size_t i = page->program_count; i-- > 0;)
-        if (page->programs[i].folder)
-            trace_table_set(
-                &block->programs,
-                trace_hash_string(TRACE_HASH, page->programs[i].folder), i);
-}
-
 /* Returns the program of a test, NULL if it is unknown. */
 static const struct test_log_page_program *program_of(
     const struct run_block *block, const char *program)
@@ -92,32 +79,19 @@ static const struct test_log_page_program *program_of(
                : NULL;
 }
 
-/* Returns the command that runs a program; NULL if it is unknown. */
-static const char *command_of(const struct run_block *block, const char *name)
-{
-    const struct test_log_page_program *program = program_of(block, name);
-
-    if (!block->page->program_count)
-        return block->page->rerun;
-    return program ? program->command : NULL;
-}
-
-static bool is_foreign(const struct run_block *block, const char *name)
-{
-    const struct test_log_page_program *program = program_of(block, name);
-
-    return program && program->foreign;
-}
-
 /* Returns the command that runs a test again, followed by a flag: a string. A
  * program without results has no test names. */
 static uint32_t rerun_of(struct run_block *block,
                          const struct test_log_result *result, const char *flag)
 {
-    const char *command = command_of(block, result->program);
+    const struct test_log_page_program *program =
+        program_of(block, result->program);
+    const char *command = program ? program->command : NULL;
     struct trace_text text = {0};
     uint32_t number;
 
+    if (!block->page->program_count)
+        command = block->page->rerun;
     if (!command || !result->suite)
         return 0;
     trace_text_string(&text, command);
@@ -132,9 +106,12 @@ static uint32_t rerun_of(struct run_block *block,
 static uint32_t debug_of(struct run_block *block,
                          const struct test_log_result *result)
 {
-    return (result->outcome == TEST_LOG_OUTCOME_FAILED ||
-            result->outcome == TEST_LOG_OUTCOME_CRASHED) &&
-                   !is_foreign(block, result->program)
+    const struct test_log_page_program *program =
+        program_of(block, result->program);
+    bool looked_at = result->outcome == TEST_LOG_OUTCOME_FAILED ||
+                     result->outcome == TEST_LOG_OUTCOME_CRASHED;
+
+    return looked_at && !(program && program->foreign)
                ? rerun_of(block, result, " --debug-failed")
                : 0;
 }
@@ -150,38 +127,6 @@ static uint64_t start_of(uint64_t began)
 static uint32_t next_worker(struct run_block *block)
 {
     return block->workers ? block->workers[block->next++] : 0;
-}
-
-static void add_tries(struct run_block *block, size_t number,
-                      const struct test_log_result *result)
-{
-    struct test_log_strings *strings = &block->strings;
-
-    for (size_t i = 0; i < result->earlier_count; i++) {
-        const struct test_log_try *before = &result->earlier[i];
-        const char *outcome = test_log_outcome_word(before->outcome);
-
-        TEST_LOG_ROW(
-            &block->tries, number, i + 1, test_log_strings_of(strings, outcome),
-            test_log_strings_of(strings, before->reason),
-            start_of(before->began), next_worker(block), before->duration);
-    }
-}
-
-static uint64_t sum_losses(const struct test_log_result *result)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < TRACE_LOSS_COUNT; i++)
-        sum += result->lost[i];
-    return sum;
-}
-
-static const char *outcome_of(const struct test_log_result *result)
-{
-    if (result->running)
-        return "running";
-    return test_log_outcome_word(test_log_counted_outcome(result));
 }
 
 static uint32_t reason_of(struct run_block *block,
@@ -207,17 +152,32 @@ static void add_test(struct run_block *block, size_t number,
     struct test_log_strings *strings = &block->strings;
     const char *gpu = test_log_gpu_word(result->gpu);
     const char *host = test_log_host(block->page->run, result->source);
+    const char *outcome =
+        result->running
+            ? "running"
+            : test_log_outcome_word(test_log_counted_outcome(result));
     const struct test_log_usage *used = &result->usage;
+    uint64_t losses = 0;
 
-    add_tries(block, number, result);
+    for (size_t i = 0; i < result->earlier_count; i++) {
+        const struct test_log_try *before = &result->earlier[i];
+        const char *word = test_log_outcome_word(before->outcome);
+
+        TEST_LOG_ROW(
+            &block->tries, number, i + 1, test_log_strings_of(strings, word),
+            test_log_strings_of(strings, before->reason),
+            start_of(before->began), next_worker(block), before->duration);
+    }
+    for (size_t i = 0; i < TRACE_LOSS_COUNT; i++)
+        losses += result->lost[i];
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
                  test_log_strings_of(strings, test_log_name(result)),
-                 test_log_strings_of(strings, outcome_of(result)),
+                 test_log_strings_of(strings, outcome),
                  reason_of(block, result),
                  test_log_strings_of(strings, result->assertions),
                  test_log_strings_of(strings, result->file), result->line,
                  result->duration, start_of(result->began), next_worker(block),
-                 result->earlier_count + 1, sum_losses(result),
+                 result->earlier_count + 1, losses,
                  test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
                  debug_of(block, result), test_log_strings_of(strings, host),
                  used->cpu, used->voluntary, used->involuntary, used->peak,
@@ -237,50 +197,37 @@ static void put_string(struct trace_text *out, const char *name,
     trace_text_char(out, ',');
 }
 
-/* The command that runs all failed tests again. */
-static void put_rerun(struct trace_text *out, const struct test_log_page *page)
-{
-    const struct test_log_run *run = page->run;
-    struct trace_text text = {0};
-    bool some = false;
-
-    trace_text_string(&text, page->rerun ? page->rerun : "");
-    for (size_t i = 0; page->rerun && i < run->count; i++)
-        if (test_log_failed(&run->results[i]) && run->results[i].suite) {
-            put_filter(&text, &run->results[i]);
-            some = true;
-        }
-    put_string(out, "rerun", some ? text.data : NULL);
-    trace_text_free(&text);
-}
-
-static void put_path(struct trace_text *out, const struct test_log_page *page)
+static void put_members(struct trace_text *out,
+                        const struct test_log_page *page)
 {
     const struct test_log_run *run = page->run;
     char path[PATH_MAX];
     const char *known = run->path ? realpath(run->path, path) : NULL;
+    struct trace_text rerun = {0}; /* runs all failed tests again */
+    bool some = false;
 
+    put_string(out, "testlog", TEST_LOG_VERSION);
     put_string(out, "run", known ? trace_base_name(known) : "");
     if (page->shown_path)
         known = page->shown_path;
     put_string(out, "path", known ? known : run->path);
-}
-
-static void put_members(struct trace_text *out,
-                        const struct test_log_page *page)
-{
-    put_string(out, "testlog", TEST_LOG_VERSION);
-    put_path(out, page);
-    put_rerun(out, page);
+    trace_text_string(&rerun, page->rerun ? page->rerun : "");
+    for (size_t i = 0; page->rerun && i < run->count; i++)
+        if (test_log_failed(&run->results[i]) && run->results[i].suite) {
+            put_filter(&rerun, &run->results[i]);
+            some = true;
+        }
+    put_string(out, "rerun", some ? rerun.data : NULL);
+    trace_text_free(&rerun);
     trace_text_printf(out, "\"processors\":%ld,",
                       sysconf(_SC_NPROCESSORS_ONLN));
-    test_log_compare(out, page->run);
-    if (page->run->unfinished)
+    test_log_compare(out, run);
+    if (run->unfinished)
         trace_text_literal(out, "\"unfinished\":true,");
     if (page->members) {
         trace_text_string(out, page->members);
     } else {
-        test_log_run_members(out, page->run);
+        test_log_run_members(out, run);
         trace_text_char(out, ',');
     }
 }
@@ -297,7 +244,13 @@ void test_log_run_block(struct trace_text *out,
                                                    &block.failures};
     struct trace_text members = {0};
 
-    find_programs(&block);
+    /* If several programs have the same name, the first one has the folder of
+     * that name. */
+    for (size_t i = page->program_count; i-- > 0;)
+        if (page->programs[i].folder)
+            trace_table_set(
+                &block.programs,
+                trace_hash_string(TRACE_HASH, page->programs[i].folder), i);
     for (size_t i = 0; i < page->run->count; i++)
         add_test(&block, i, &page->run->results[i]);
     test_log_failures_add(&block.failures, &block.strings, page);

@@ -106,18 +106,6 @@ static void begin_block(struct block *block)
     fprintf(test_log_stream(), " ----%s\n", normal);
 }
 
-/* Prints the failed assertions, or a reason with a place of its own. */
-static void put_failure(const struct test_log_result *result)
-{
-    const struct test_log_place place = test_log_place_of(result);
-
-    if (!result->assertions && place.found) {
-        put_place(&place);
-        put_plain_lines(place.why);
-    }
-    put_plain_lines(result->assertions);
-}
-
 static void heading(struct block *block, const char *title)
 {
     begin_block(block);
@@ -328,37 +316,6 @@ void test_log_print_stacks(const struct test_log_run *run,
     trace_text_free(&text);
 }
 
-static void put_stacks(struct block *block)
-{
-    struct trace_text text = {0};
-
-    test_log_stacks_text(&text, block->run, block->result);
-    if (text.size)
-        heading(block, "stacks");
-    put_plain_lines(text.data);
-    trace_text_free(&text);
-}
-
-static void put_open_spans(const struct block *block,
-                           struct trace_reader *reader)
-{
-    char *alive = test_log_stacks_alive(block->run, block->result);
-
-    test_log_print_open_spans(reader, alive, "");
-    free(alive);
-}
-
-static void put_losses(struct block *block, const struct trace_reader *reader)
-{
-    struct trace_text text = {0};
-
-    if (trace_reader_all_losses(&text, reader)) {
-        begin_block(block);
-        fprintf(test_log_stream(), "... %s\n", text.data);
-    }
-    trace_text_free(&text);
-}
-
 static void put_gpu_summary(struct block *block, struct trace_reader *reader)
 {
     struct trace_text text = {0};
@@ -372,46 +329,49 @@ static void put_gpu_summary(struct block *block, struct trace_reader *reader)
     trace_text_free(&text);
 }
 
-/* The page is written at the end of the run. */
-static void put_page(const struct block *block)
-{
-    struct trace_text fragment = {0};
-    char path[PATH_MAX];
-
-    test_log_page_fragment(&fragment, block->run, block->result);
-    if (fragment.data && !test_log_path(block->run, "report.html", path))
-        test_log_print_page(path, fragment.data, block->output);
-    trace_text_free(&fragment);
-}
-
 /* Without a readable recording, there is no trace either. */
 static void put_recording(struct block *block)
 {
     const struct test_log_run *run = block->run;
     struct test_log_result *result = block->result;
+    struct trace_reader *reader = test_log_recording(run, result);
     struct log_filter *filter = log_filter_parse(
         result->filter ? result->filter : "", "info", "LOG", NULL);
+    bool bad = test_log_outcome_bad(result->outcome);
+    struct trace_text losses = {0}, fragment = {0};
     char path[PATH_MAX], buffer[PATH_MAX];
-    struct trace_reader *reader = test_log_recording(run, result);
+    char *alive = NULL;
 
-    if (reader && filter && !block->output->live &&
+    if (!reader)
+        goto out;
+    if (filter && !block->output->live &&
         !test_log_file(run, result, "log.txt", path))
         put_lines(block, filter, reader, path);
-    if (reader && filter && test_log_outcome_bad(result->outcome))
+    if (filter && bad)
         put_hidden(block, filter, reader);
-    if (reader)
-        put_losses(block, reader);
-    if (reader && test_log_outcome_bad(result->outcome))
-        put_open_spans(block, reader);
-    if (reader)
-        put_gpu_summary(block, reader);
-    if (reader && block->begun && !block->output->vanishes &&
+    if (trace_reader_all_losses(&losses, reader)) {
+        begin_block(block);
+        fprintf(test_log_stream(), "... %s\n", losses.data);
+    }
+    if (bad) {
+        alive = test_log_stacks_alive(run, result);
+        test_log_print_open_spans(reader, alive, "");
+    }
+    put_gpu_summary(block, reader);
+    if (block->begun && !block->output->vanishes &&
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n",
                 test_log_shown_path(path, buffer));
-    if (reader && test_log_outcome_bad(result->outcome) &&
-        !block->output->vanishes)
-        put_page(block);
+    if (bad && !block->output->vanishes) {
+        /* the page is written at the end of the run */
+        test_log_page_fragment(&fragment, run, result);
+        if (fragment.data && !test_log_path(run, "report.html", path))
+            test_log_print_page(path, fragment.data, block->output);
+    }
+out:
+    free(alive);
+    trace_text_free(&losses);
+    trace_text_free(&fragment);
     trace_reader_close(reader);
     log_filter_free(filter);
 }
@@ -420,16 +380,26 @@ void test_log_print_block(const struct test_log_run *run,
                           struct test_log_result *result,
                           const struct test_log_output *output)
 {
+    const struct test_log_place place = test_log_place_of(result);
     struct block block = {run, result, output, false};
+    struct trace_text stacks = {0};
     char path[PATH_MAX];
 
     if (test_log_outcome_bad(result->outcome)) {
         begin_block(&block);
-        put_failure(result);
+        if (!result->assertions && place.found) {
+            put_place(&place);
+            put_plain_lines(place.why);
+        }
+        put_plain_lines(result->assertions);
     }
     if (!output->live && !test_log_file(run, result, "output.txt", path))
         put_output(&block, test_log_read(run, result, "output.txt"), path);
-    put_stacks(&block);
+    test_log_stacks_text(&stacks, run, result);
+    if (stacks.size)
+        heading(&block, "stacks");
+    put_plain_lines(stacks.data);
+    trace_text_free(&stacks);
     put_recording(&block);
     if (!block.begun)
         return;
@@ -476,17 +446,6 @@ static void put_ambiguous(const struct test_log_run *run,
         return;
     put_plain(result->program, strlen(result->program));
     fputs(": ", test_log_stream());
-}
-
-static void put_failed(const struct test_log_run *run,
-                       const struct test_log_result *result)
-{
-    const struct test_log_place place = test_log_place_of(result);
-
-    put_place(&place);
-    put_ambiguous(run, result);
-    put_outcome(result, place.why);
-    fputc('\n', test_log_stream());
 }
 
 static void put_line(const struct test_log_run *run,
@@ -546,42 +505,7 @@ static bool is_named(const struct test_log_run *run, size_t number)
            !is_named_before(run, number);
 }
 
-static void put_names(const struct test_log_run *run)
-{
-    for (size_t i = 0; i < run->count; i++) {
-        const struct test_log_result *result = &run->results[i];
-
-        if (is_named(run, i))
-            fprintf(test_log_stream(), " --filter '%s%s%.*s'", result->suite,
-                    result->suite[0] ? "/" : "", base_size(result),
-                    result->test);
-    }
-}
-
-/* Prints --failed with the folder that remembers what failed. */
-static void put_failed_flag(const struct test_log_run *run)
-{
-    size_t size = (size_t)(trace_base_name(run->path) - run->path);
-    char *folder = strndup(run->path, size > 1 ? size - 1 : size);
-    struct trace_text word = {0};
-
-    fputs(" --failed", test_log_stream());
-    if (run->dir_given && folder)
-        test_log_add_word(&word, folder);
-    if (word.data)
-        fprintf(test_log_stream(), " --trace-dir %s", word.data);
-    trace_text_free(&word);
-    free(folder);
-}
-
 enum { NAMES_MAX = 8 }; /* in a command; a command with more uses --failed */
-
-/* A flaky test may need as many repetitions to fail again. */
-static void put_repeat(const struct test_log_run *run)
-{
-    if (run->repeat > 1)
-        fprintf(test_log_stream(), " --repeat %zu", run->repeat);
-}
 
 /* Prints the command that runs only the failed tests again. */
 static void put_rerun(const struct test_log_run *run, const char *rerun)
@@ -592,12 +516,32 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
         names += is_named(run, i);
     fprintf(test_log_stream(), "run them again:\n    %s%s", rerun,
             names ? all_shards(run) : "");
-    if (names)
-        put_repeat(run);
-    if (names > NAMES_MAX && run->whole && !run->interrupted && run->path)
-        put_failed_flag(run);
-    else
-        put_names(run);
+    /* A flaky test may need as many repetitions to fail again. */
+    if (names && run->repeat > 1)
+        fprintf(test_log_stream(), " --repeat %zu", run->repeat);
+    if (names > NAMES_MAX && run->whole && !run->interrupted && run->path) {
+        /* The folder of the run remembers what failed. */
+        size_t size = (size_t)(trace_base_name(run->path) - run->path);
+        char *folder = strndup(run->path, size > 1 ? size - 1 : size);
+        struct trace_text word = {0};
+
+        fputs(" --failed", test_log_stream());
+        if (run->dir_given && folder)
+            test_log_add_word(&word, folder);
+        if (word.data)
+            fprintf(test_log_stream(), " --trace-dir %s", word.data);
+        trace_text_free(&word);
+        free(folder);
+    } else {
+        for (size_t i = 0; i < run->count; i++) {
+            const struct test_log_result *result = &run->results[i];
+
+            if (is_named(run, i))
+                fprintf(test_log_stream(), " --filter '%s%s%.*s'",
+                        result->suite, result->suite[0] ? "/" : "",
+                        base_size(result), result->test);
+        }
+    }
     fputc('\n', test_log_stream());
 }
 
@@ -758,18 +702,6 @@ static bool is_interrupted(const struct test_log_result *result)
            !strcmp(result->reason, TEST_LOG_INTERRUPTED);
 }
 
-static void put_interrupted(const struct test_log_run *run, size_t left)
-{
-    if (!run->interrupted)
-        return;
-    fprintf(test_log_stream(), "\ninterrupted by %s",
-            test_log_signal(run->interrupted));
-    if (left)
-        fprintf(test_log_stream(), ": %zu %s did not run", left,
-                left == 1 ? "test" : "tests");
-    fputc('\n', test_log_stream());
-}
-
 /* If more skipped tests than this have the same reason, they share one line. */
 enum { ALIKE_MAX = 3 };
 
@@ -825,46 +757,50 @@ static void put_skipped(const struct test_log_run *run)
             put_alike(run, i);
 }
 
-static bool has_skipped(const struct test_log_run *run, size_t left)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < run->count; i++)
-        count += run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED;
-    return count > left;
-}
-
-static void put_time(const struct test_log_run *run)
-{
-    if (run->count && run->start.monotonic)
-        fprintf(test_log_stream(), "time: %.2f s\n",
-                (double)test_log_run_time(run) / 1e9);
-}
-
 void test_log_print_summary(const struct test_log_run *run, const char *rerun,
                             const char *program)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    size_t left = 0;
+    size_t left = 0, skipped = 0;
 
-    for (size_t i = 0; i < run->count; i++)
+    for (size_t i = 0; i < run->count; i++) {
         left += is_interrupted(&run->results[i]);
+        skipped += run->results[i].outcome == TEST_LOG_OUTCOME_SKIPPED;
+    }
     put_flaky(run);
-    if (has_skipped(run, left))
+    if (skipped > left)
         put_skipped(run);
     put_known(run, false, "known failures");
     put_known(run, true, "known failures that passed");
     if (sums.failed) {
         fputs("\nfailed:\n", test_log_stream());
-        for (size_t i = 0; i < run->count; i++)
-            if (test_log_failed(&run->results[i]))
-                put_failed(run, &run->results[i]);
+        for (size_t i = 0; i < run->count; i++) {
+            const struct test_log_result *result = &run->results[i];
+            struct test_log_place place;
+
+            if (!test_log_failed(result))
+                continue;
+            place = test_log_place_of(result);
+            put_place(&place);
+            put_ambiguous(run, result);
+            put_outcome(result, place.why);
+            fputc('\n', test_log_stream());
+        }
         if (rerun)
             put_rerun(run, rerun);
         put_debug(run, program);
     }
-    put_interrupted(run, left);
-    put_time(run);
+    if (run->interrupted) {
+        fprintf(test_log_stream(), "\ninterrupted by %s",
+                test_log_signal(run->interrupted));
+        if (left)
+            fprintf(test_log_stream(), ": %zu %s did not run", left,
+                    left == 1 ? "test" : "tests");
+        fputc('\n', test_log_stream());
+    }
+    if (run->count && run->start.monotonic)
+        fprintf(test_log_stream(), "time: %.2f s\n",
+                (double)test_log_run_time(run) / 1e9);
     if (run->path)
         fprintf(test_log_stream(), "run: %s\n", run->path);
     fflush(test_log_stream());
@@ -881,26 +817,19 @@ static bool prints_through(const struct test_log_run *run,
     return false;
 }
 
-static size_t count_known(const struct test_log_run *run)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < run->count; i++)
-        count += test_log_outcome_bad(run->results[i].outcome) &&
-                 run->results[i].known;
-    return count;
-}
-
 void test_log_print_closing(const struct test_log_run *run,
                             const struct test_log_output *output)
 {
     struct test_log_sums sums = test_log_run_sums(run);
-    size_t known;
+    size_t known = 0;
     FILE *stream = output->report_on_stdout ? test_log_stream() : stdout;
 
     if (stream == stdout && prints_through(run, output))
         fputc('\n', stdout); /* the last line may be open */
-    if ((known = count_known(run)))
+    for (size_t i = 0; i < run->count; i++)
+        known += test_log_outcome_bad(run->results[i].outcome) &&
+                 run->results[i].known;
+    if (known)
         fprintf(stream, "%zu known failure%s\n", known, known == 1 ? "" : "s");
     fprintf(stream, "%zu passed, %zu failed, %zu skipped\n", sums.passed,
             sums.failed, sums.skipped);
