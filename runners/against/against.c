@@ -19,14 +19,6 @@ enum {
 
 /* ---- Reading ---- */
 
-static bool has_common(const struct changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->all[i].before && changes->all[i].after)
-            return true;
-    return false;
-}
-
 /* Tests that changed first, then as in their run. */
 static int by_kind(const void *a, const void *b)
 {
@@ -39,27 +31,27 @@ static int by_kind(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-static int refuse(const struct recorded_runs *runs)
-{
-    test_log_notice("%s: no test%s ran in both %s and %s", runs->command,
-                    runs->patterns ? " that you name" : "",
-                    runners_name_of(runs->sides[0].all[0]),
-                    runners_name_of(runs->sides[1].all[0]));
-    return -1;
-}
-
 int runners_against_read(struct against *against,
                          const struct recorded_runs *runs)
 {
+    const struct changes *changes = &against->compared.changes;
+    bool some = false;
+
     *against =
         (struct against){.command = runs->command, .named = runs->patterns};
     if (runners_compared_read(&against->compared, runs,
                               runners_over_least(runs->by)))
         return -1;
-    if (!has_common(&against->compared.changes))
-        return refuse(runs);
-    qsort(against->compared.changes.all, against->compared.changes.count,
-          sizeof(struct change), by_kind);
+    for (size_t i = 0; i < changes->count; i++)
+        some |= changes->all[i].before && changes->all[i].after;
+    if (!some) {
+        test_log_notice("%s: no test%s ran in both %s and %s", runs->command,
+                        runs->patterns ? " that you name" : "",
+                        runners_name_of(runs->sides[0].all[0]),
+                        runners_name_of(runs->sides[1].all[0]));
+        return -1;
+    }
+    qsort(changes->all, changes->count, sizeof(struct change), by_kind);
     if (!runners_slowdowns_read(&against->paths, STAT_TREE, runs))
         return 0;
     test_log_notice("%s: out of memory", runs->command);
@@ -115,26 +107,6 @@ static void put_members(struct trace_text *out, const struct against *against,
 
 /* ---- The page ---- */
 
-static int fill(struct against_block *block, const struct against *against)
-{
-    const struct compared *compared = &against->compared;
-
-    runners_against_pairs(block, &compared->changes);
-    if (runners_against_names(block, &compared->spans) ||
-        runners_against_names(block, &compared->kernels))
-        return -1;
-    return runners_against_paths(block, &against->paths);
-}
-
-static void end(struct against_block *block)
-{
-    test_log_strings_free(&block->strings);
-    test_log_table_free(&block->pairs);
-    test_log_table_free(&block->names);
-    test_log_table_free(&block->buckets);
-    test_log_table_free(&block->paths);
-}
-
 /* Packs a block whose tables have at most so many rows; -1 with errno. */
 static int pack(struct test_log_packed *packed, const struct against *against,
                 size_t most)
@@ -146,9 +118,16 @@ static int pack(struct test_log_packed *packed, const struct against *against,
                                   .paths = {.kind = &runners_path_kind}};
     const struct test_log_table *const tables[] = {
         &block.pairs, &block.names, &block.buckets, &block.paths};
+    const struct compared *compared = &against->compared;
     struct trace_text members = {0}, text = {0};
-    int status = fill(&block, against);
+    int status;
 
+    runners_against_pairs(&block, &compared->changes);
+    status = runners_against_names(&block, &compared->spans) ||
+                     runners_against_names(&block, &compared->kernels) ||
+                     runners_against_paths(&block, &against->paths)
+                 ? -1
+                 : 0;
     put_members(&members, against, &block);
     if (!status)
         test_log_block_put(&text, members.data ? members.data : "",
@@ -158,7 +137,11 @@ static int pack(struct test_log_packed *packed, const struct against *against,
         status = test_log_pack(packed, &text);
     trace_text_free(&members);
     trace_text_free(&text);
-    end(&block);
+    test_log_strings_free(&block.strings);
+    test_log_table_free(&block.pairs);
+    test_log_table_free(&block.names);
+    test_log_table_free(&block.buckets);
+    test_log_table_free(&block.paths);
     return status;
 }
 

@@ -51,20 +51,12 @@ static void add_name(struct trace_text *line,
                       programs ? " " : "", test_log_name(result));
 }
 
-/* Adds ": why", only its first line; `why` may be NULL. */
-static void add_reason(struct trace_text *line, const char *why)
-{
-    size_t size = why ? strcspn(why, "\n") : 0;
-
-    if (size)
-        trace_text_printf(line, ": %.*s%s", (int)size, why,
-                          why[size] ? " ..." : "");
-}
-
-/* Begins with the place, which editors jump to. */
+/* Begins with the place, which editors jump to, and ends with the first line of
+ * the reason. */
 static void put_failing(const struct change *change, bool programs)
 {
     struct test_log_place place = test_log_place_of(change->after);
+    size_t size = place.why ? strcspn(place.why, "\n") : 0;
     struct trace_text line = {0};
 
     if (place.size)
@@ -73,18 +65,10 @@ static void put_failing(const struct change *change, bool programs)
     add_name(&line, change->after, programs);
     trace_text_printf(&line, ": %s",
                       test_log_outcome_text(change->after->outcome));
-    add_reason(&line, place.why);
+    if (size)
+        trace_text_printf(&line, ": %.*s%s", (int)size, place.why,
+                          place.why[size] ? " ..." : "");
     put_line(&line);
-}
-
-static void add_outcomes(struct trace_text *line, const struct change *change)
-{
-    if (change->before)
-        trace_text_printf(line, ": %s",
-                          test_log_outcome_text(change->before->outcome));
-    if (change->before && change->after)
-        trace_text_printf(line, " -> %s",
-                          test_log_outcome_text(change->after->outcome));
 }
 
 static void add_amount(struct trace_text *line, enum measure by,
@@ -108,27 +92,29 @@ static void add_medians(struct trace_text *line, enum measure by,
     add_amount(line, by, (uint64_t)judgement->medians[1]);
 }
 
-static void add_times(struct trace_text *line, enum measure by,
-                      const struct change *change)
-{
-    add_medians(line, by, &change->judgement);
-    trace_text_printf(line, " (earlier passes: at %s ",
-                      change->kind == CHANGE_SLOWER ? "most" : "least");
-    add_amount(line, by, change->bound);
-    trace_text_char(line, ')');
-}
-
 static void put_change(const struct change *change, enum measure by,
                        bool programs)
 {
+    const struct test_log_result *before = change->before;
+    const struct test_log_result *after = change->after;
     struct trace_text line = {0};
 
     trace_text_string(&line, "    ");
-    add_name(&line, change->after ? change->after : change->before, programs);
-    if (change->kind == CHANGE_SLOWER || change->kind == CHANGE_FASTER)
-        add_times(&line, by, change);
-    else if (change->kind == CHANGE_OTHER_OUTCOME)
-        add_outcomes(&line, change);
+    add_name(&line, after ? after : before, programs);
+    if (change->kind == CHANGE_SLOWER || change->kind == CHANGE_FASTER) {
+        add_medians(&line, by, &change->judgement);
+        trace_text_printf(&line, " (earlier passes: at %s ",
+                          change->kind == CHANGE_SLOWER ? "most" : "least");
+        add_amount(&line, by, change->bound);
+        trace_text_char(&line, ')');
+    } else if (change->kind == CHANGE_OTHER_OUTCOME) {
+        if (before)
+            trace_text_printf(&line, ": %s",
+                              test_log_outcome_text(before->outcome));
+        if (before && after)
+            trace_text_printf(&line, " -> %s",
+                              test_log_outcome_text(after->outcome));
+    }
     put_line(&line);
 }
 
@@ -154,16 +140,6 @@ static void put_kind(const struct compared *compared, enum change_kind kind,
 }
 
 /* ---- Spans and kernels as text ---- */
-
-static void add_shape(struct trace_text *line, const struct sum *sum)
-{
-    static const char *const names[STAT_TEXTS] = {
-        [STAT_GRID] = "grid", [STAT_BLOCK] = "block"};
-
-    for (int i = 0; i < STAT_TEXTS; i++)
-        if (names[i] && sum->texts[i])
-            trace_text_printf(line, " %s=%s", names[i], sum->texts[i]);
-}
 
 /* Counts of instructions are so exact that small changes show. */
 static void add_judgement(struct trace_text *line, enum measure by,
@@ -198,12 +174,17 @@ static void add_number(struct trace_text *line, enum measure by,
 
 static void put_slowdown(const struct slowdown *one, enum measure by)
 {
+    static const char *const shapes[STAT_TEXTS] = {
+        [STAT_GRID] = "grid", [STAT_BLOCK] = "block"};
     const struct percentiles *old = &one->before->durations;
     const struct percentiles *new = &one->after->durations;
+    char *const *texts = one->after->texts;
     struct trace_text line = {0};
 
-    trace_text_printf(&line, "    %s", one->after->texts[STAT_NAME]);
-    add_shape(&line, one->after);
+    trace_text_printf(&line, "    %s", texts[STAT_NAME]);
+    for (int i = 0; i < STAT_TEXTS; i++)
+        if (shapes[i] && texts[i])
+            trace_text_printf(&line, " %s=%s", shapes[i], texts[i]);
     trace_text_string(&line, ": ");
     if (one->frequent) {
         trace_text_printf(&line, "%llu -> %llu calls, %.2f times as many",

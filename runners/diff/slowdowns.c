@@ -47,15 +47,6 @@ static size_t repetition_of(const struct recording *recording)
     return mark ? strtoul(mark + 1, NULL, 10) : 0;
 }
 
-static int index_tests(struct trace_table *tests,
-                       const struct recordings *found)
-{
-    for (size_t i = 0; i < found->count; i++)
-        if (!trace_table_set(tests, key_of(&found->all[i]), i))
-            return -1;
-    return 0;
-}
-
 /* ---- What each run measured ---- */
 
 int runners_slowdowns_measure(struct side *side, size_t number)
@@ -113,49 +104,38 @@ static int add_run(struct side *side, const char *command, size_t number,
     return status;
 }
 
-/* The recordings of each run of a side. */
-struct found {
-    struct recordings *runs;
-    struct trace_table tests;
-};
-
-static int find(struct found *found, const struct run_paths *paths,
-                char **patterns)
-{
-    int status = 0;
-
-    found->runs = calloc(paths->count, sizeof(*found->runs));
-    if (!found->runs)
-        return -1;
-    for (size_t i = 0; i < paths->count && !status; i++) {
-        runners_recordings_find(&found->runs[i], paths->all[i], patterns);
-        status = index_tests(&found->tests, &found->runs[i]);
-    }
-    return status;
-}
-
-static void free_found(struct found *found, const struct run_paths *paths)
-{
-    for (size_t i = 0; found->runs && i < paths->count; i++)
-        runners_recordings_free(&found->runs[i]);
-    free(found->runs);
-    trace_table_free(&found->tests);
-}
-
 static int read_runs(struct slowdowns *slowdowns,
                      const struct recorded_runs *runs)
 {
-    struct found found[2] = {{.runs = NULL}, {.runs = NULL}};
+    struct recordings *found[2] = {NULL, NULL}; /* of each run of a side */
+    struct trace_table tests[2] = {{0}, {0}};
     int status = 0;
 
-    for (int i = 0; i < 2 && !status; i++)
-        status = find(&found[i], &runs->sides[i], runs->patterns);
+    for (int i = 0; i < 2 && !status; i++) {
+        const struct run_paths *paths = &runs->sides[i];
+
+        found[i] = calloc(paths->count, sizeof(**found));
+        status = found[i] ? 0 : -1;
+        for (size_t j = 0; j < paths->count && !status; j++) {
+            struct recordings *all = &found[i][j];
+
+            runners_recordings_find(all, paths->all[j], runs->patterns);
+            for (size_t k = 0; k < all->count && !status; k++)
+                status = trace_table_set(&tests[i], key_of(&all->all[k]), k)
+                             ? 0
+                             : -1;
+        }
+    }
     for (int i = 0; i < 2; i++)
         for (size_t j = 0; j < runs->sides[i].count && !status; j++)
             status = add_run(&slowdowns->sides[i], runs->command, j,
-                             &found[i].runs[j], &found[1 - i].tests);
-    for (int i = 0; i < 2; i++)
-        free_found(&found[i], &runs->sides[i]);
+                             &found[i][j], &tests[1 - i]);
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; found[i] && j < runs->sides[i].count; j++)
+            runners_recordings_free(&found[i][j]);
+        free(found[i]);
+        trace_table_free(&tests[i]);
+    }
     return status;
 }
 

@@ -32,58 +32,36 @@ struct profile {
 
 /* ---- Frames ---- */
 
-/* A frame's function or span. */
-struct frame {
-    const char *name, *file; /* file NULL: it has no place */
-    uint32_t line;           /* 0: unknown */
-};
-
-static void put_frame(struct trace_text *frames, const struct frame *frame)
+/* Returns the number of a frame: a span's, or a function's. Without a file, it
+ * has no place; line 0 is unknown. */
+static size_t number_of(struct profile *profile, const char *name,
+                        const char *file, uint32_t line)
 {
+    struct runners_speedscope *speedscope = profile->speedscope;
+    struct trace_text *frames = &speedscope->frames;
+    uint64_t key = trace_hash_string(TRACE_HASH, name);
+    uintptr_t number = speedscope->numbers.count;
+
+    if (file)
+        key = trace_hash_string(trace_hash(key, &line, sizeof(line)), file);
+    if (trace_table_find(&speedscope->numbers, key, &number))
+        return number;
     if (frames->size)
         trace_text_literal(frames, ",");
     trace_text_literal(frames, "\n{\"name\":");
-    trace_json_string(frames, frame->name, strlen(frame->name));
-    if (frame->file) {
+    trace_json_string(frames, name, strlen(name));
+    if (file) {
         trace_text_literal(frames, ",\"file\":");
-        trace_json_string(frames, frame->file, strlen(frame->file));
+        trace_json_string(frames, file, strlen(file));
     }
-    if (frame->file && frame->line) {
+    if (file && line) {
         trace_text_literal(frames, ",\"line\":");
-        trace_json_number(frames, frame->line);
+        trace_json_number(frames, line);
     }
     trace_text_literal(frames, "}");
-}
-
-/* Returns the number of a frame. */
-static size_t number_of(struct profile *profile, const struct frame *frame)
-{
-    struct runners_speedscope *speedscope = profile->speedscope;
-    uint64_t key = trace_hash_string(TRACE_HASH, frame->name);
-    uintptr_t number = speedscope->numbers.count;
-
-    if (frame->file)
-        key = trace_hash_string(
-            trace_hash(key, &frame->line, sizeof(frame->line)), frame->file);
-    if (trace_table_find(&speedscope->numbers, key, &number))
-        return number;
-    put_frame(&speedscope->frames, frame);
-    if (speedscope->frames.failed ||
-        !trace_table_set(&speedscope->numbers, key, number))
+    if (frames->failed || !trace_table_set(&speedscope->numbers, key, number))
         profile->failed = true;
     return number;
-}
-
-/* The name of an activity has no place. */
-static size_t number_of_slice(struct profile *profile,
-                              const struct trace_entry *entry,
-                              const struct trace_site *site)
-{
-    struct frame frame = {site->name, NULL, 0};
-
-    if (entry->kind != TRACE_ENTRY_DEVICE)
-        frame = (struct frame){site->name, site->file, site->line};
-    return number_of(profile, &frame);
 }
 
 /* ---- Profiles ---- */
@@ -98,30 +76,24 @@ static void write_text(struct profile *profile)
     trace_text_clear(text);
 }
 
-static void name_profile(struct profile *profile, struct trace_text *name)
-{
-    const struct trace_track *track = profile->track;
-
-    if (profile->name)
-        trace_text_printf(name, "%s: ", profile->name);
-    if (profile->thread) {
-        trace_name_thread(name, profile->reader, profile->thread);
-    } else {
-        trace_name_device(name, profile->reader, track->at.device);
-        trace_text_literal(name, ", ");
-        trace_name_stream(name, profile->reader, &track->at);
-    }
-}
-
 static void begin_profile(struct profile *profile, const char *type)
 {
+    const struct trace_track *track = profile->track;
     struct trace_text *text = &profile->text, name = {0};
 
     profile->begun = true;
+    if (profile->name)
+        trace_text_printf(&name, "%s: ", profile->name);
+    if (profile->thread) {
+        trace_name_thread(&name, profile->reader, profile->thread);
+    } else {
+        trace_name_device(&name, profile->reader, track->at.device);
+        trace_text_literal(&name, ", ");
+        trace_name_stream(&name, profile->reader, &track->at);
+    }
     if (profile->speedscope->profiles++)
         trace_text_literal(text, ",");
     trace_text_printf(text, "\n{\"type\":\"%s\",\"name\":", type);
-    name_profile(profile, &name);
     trace_json_string(text, name.data ? name.data : "?", name.size);
     trace_text_free(&name);
     trace_text_literal(text, ",\"unit\":\"nanoseconds\",\"startValue\":");
@@ -153,20 +125,6 @@ static void close_frame(void *context, const struct trace_slice *slice)
     put_event(context, 'C', slice->number, slice->end);
 }
 
-static void end_profile(struct profile *profile)
-{
-    struct trace_text *text = &profile->text;
-
-    trace_slices_free(&profile->slices);
-    if (!profile->begun)
-        return;
-    trace_text_literal(text, "],\"endValue\":");
-    trace_json_number(text, profile->last > profile->end ? profile->last
-                                                         : profile->end);
-    trace_text_literal(text, "}");
-    write_text(profile);
-}
-
 /* ---- Slices ---- */
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -174,24 +132,12 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void open_frame(struct profile *profile, const struct trace_entry *entry,
-                       const struct trace_site *site)
-{
-    struct trace_slice slice = {
-        .begin = later(entry->time, profile->begin),
-        .end = later(trace_slice_end(entry, profile->end), profile->begin),
-        .number = number_of_slice(profile, entry, site)};
-
-    trace_slices_around(&profile->slices, 0, slice.begin);
-    put_event(profile, 'O', slice.number, slice.begin);
-    profile->failed |= !trace_slices_begin(&profile->slices, 0, slice);
-}
-
+/* The name of an activity has no place. */
 static void add_track(struct profile *profile)
 {
     struct trace_merge *merge =
         trace_merge_part(profile->reader, &profile->track->part);
-    const struct trace_site *site;
+    struct trace_text *text = &profile->text;
     struct trace_entry entry;
 
     profile->slices = (struct trace_slices){.outlasting = TRACE_OUTLASTING_ENDS,
@@ -200,42 +146,55 @@ static void add_track(struct profile *profile)
     profile->failed = !merge || trace_slices_track(&profile->slices, 0);
     profile->last = profile->begin;
     profile->begun = false;
-    while (!profile->failed && trace_merge_next(merge, &entry))
-        if ((site = trace_slice_site(profile->reader, &entry)))
-            open_frame(profile, &entry, site);
-    end_profile(profile);
+    while (!profile->failed && trace_merge_next(merge, &entry)) {
+        const struct trace_site *site =
+            trace_slice_site(profile->reader, &entry);
+        bool placed = entry.kind != TRACE_ENTRY_DEVICE;
+        struct trace_slice slice = {
+            .begin = later(entry.time, profile->begin),
+            .end =
+                later(trace_slice_end(&entry, profile->end), profile->begin)};
+
+        if (!site)
+            continue;
+        slice.number = number_of(profile, site->name,
+                                 placed ? site->file : NULL, site->line);
+        trace_slices_around(&profile->slices, 0, slice.begin);
+        put_event(profile, 'O', slice.number, slice.begin);
+        profile->failed |= !trace_slices_begin(&profile->slices, 0, slice);
+    }
+    trace_slices_free(&profile->slices);
     trace_merge_free(merge);
+    if (!profile->begun)
+        return;
+    trace_text_literal(text, "],\"endValue\":");
+    trace_json_number(text, later(profile->last, profile->end));
+    trace_text_literal(text, "}");
+    write_text(profile);
 }
 
 /* ---- Samples ---- */
 
-/* Its line is not the function's, but that of a place in it. */
-static void put_function(struct profile *profile,
-                         const struct trace_stack_frame *frame)
-{
-    struct trace_function_name function;
-    struct trace_text name = {0};
-
-    trace_name_frame(&name, profile->reader, frame, &function);
-    trace_json_number(
-        &profile->text,
-        number_of(profile, &(struct frame){name.data ? name.data : "?",
-                                           function.file, 0}));
-    trace_text_free(&name);
-}
-
+/* The line of a frame is not the function's, but that of a place in it. */
 static void put_stack(struct profile *profile, uint32_t stack)
 {
     const struct trace_stack_frame *frames;
     size_t count = trace_reader_stack(profile->reader, stack, &frames);
+    struct trace_function_name function;
+    struct trace_text name = {0};
 
     trace_text_literal(&profile->text, "\n[");
     while (count--) {
-        put_function(profile, &frames[count]);
+        trace_text_clear(&name);
+        trace_name_frame(&name, profile->reader, &frames[count], &function);
+        trace_json_number(
+            &profile->text,
+            number_of(profile, name.data ? name.data : "?", function.file, 0));
         if (count)
             trace_text_literal(&profile->text, ",");
     }
     trace_text_literal(&profile->text, "]");
+    trace_text_free(&name);
 }
 
 /* Puts one of the two lists of a thread's samples, and returns the end of their
@@ -266,21 +225,6 @@ static uint64_t put_list(struct profile *profile,
     return end;
 }
 
-static void add_sampled_thread(struct profile *profile,
-                               struct trace_sample_cursor *cursor)
-{
-    struct trace_sample_cursor begin = *cursor;
-    uint64_t end;
-
-    begin_profile(profile, "sampled");
-    put_list(profile, &begin, false);
-    end = put_list(profile, cursor, true);
-    trace_text_literal(&profile->text, ",\"endValue\":");
-    trace_json_number(&profile->text, end);
-    trace_text_literal(&profile->text, "}");
-    write_text(profile);
-}
-
 int runners_speedscope_add_samples(struct runners_speedscope *speedscope,
                                    struct trace_reader *reader,
                                    const char *name)
@@ -291,8 +235,17 @@ int runners_speedscope_add_samples(struct runners_speedscope *speedscope,
     struct trace_sample sample;
 
     while (!profile.failed && trace_reader_sample(reader, &next, &sample)) {
+        uint64_t end;
+
         profile.thread = sample.thread;
-        add_sampled_thread(&profile, &cursor);
+        begin_profile(&profile, "sampled");
+        next = cursor;
+        put_list(&profile, &next, false);
+        end = put_list(&profile, &cursor, true);
+        trace_text_literal(&profile.text, ",\"endValue\":");
+        trace_json_number(&profile.text, end);
+        trace_text_literal(&profile.text, "}");
+        write_text(&profile);
         next = cursor;
     }
     trace_text_free(&profile.text);

@@ -87,18 +87,6 @@ static const struct trace_site *site_of(const struct trace_causes *slices,
                                           : slices->all[piece->slice].site;
 }
 
-/* The place of a span, as "file:line"; the caller frees it. */
-static struct trace_text source_of(const struct trace_causes *slices,
-                                   const struct trace_piece *piece)
-{
-    const struct trace_site *site = site_of(slices, piece);
-    struct trace_text text = {0};
-
-    if (site && !slices->all[piece->slice].activity)
-        trace_text_printf(&text, "%s:%u", site->file, site->line);
-    return text;
-}
-
 static int longest_first(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -129,64 +117,38 @@ static struct longest find_longest(const struct trace_critical *critical)
     return longest;
 }
 
-/* Returns whether a piece is shown. Call it once for each piece. */
-static bool is_shown(struct longest *longest, const struct trace_piece *piece)
-{
-    if (length_of(piece) != longest->length)
-        return length_of(piece) > longest->length;
-    if (!longest->count)
-        return false;
-    longest->count--;
-    return true;
-}
-
-static void add_piece(struct runners_table *table,
-                      const struct trace_causes *slices,
-                      const struct trace_piece *piece)
-{
-    const struct trace_site *site = site_of(slices, piece);
-    const char *nothing =
-        table->form == RUNNERS_AS_JSON ? NULL : trace_phase_label(piece->phase);
-    struct trace_text source = source_of(slices, piece);
-
-    runners_table_add(table, RUNNERS_CELLS(PIECE_COLUMNS));
-    trace_text_free(&source);
-}
-
-/* Returns the sum of the pieces that are not among the longest. */
-static struct trace_piece_sum add_pieces(struct runners_table *table,
-                                         const struct trace_causes *slices,
-                                         const struct trace_critical *critical,
-                                         struct longest longest)
-{
-    struct trace_piece_sum hidden = {.pieces = 0};
-
-    for (size_t i = 0; i < critical->count; i++) {
-        const struct trace_piece *piece = &critical->pieces[i];
-
-        if (is_shown(&longest, piece)) {
-            add_piece(table, slices, piece);
-        } else {
-            hidden.total += length_of(piece);
-            hidden.pieces++;
-        }
-    }
-    return hidden;
-}
-
-/* Prints the pieces, or returns their JSON. */
+/* Prints the pieces, or returns their JSON. Text has the longest only. */
 static cJSON *put_pieces(const struct trace_causes *slices,
                          const struct trace_critical *critical,
                          enum runners_form form)
 {
-    const struct longest all = {0, critical->count};
+    struct longest longest = {0, critical->count};
+    struct trace_piece_sum hidden = {.pieces = 0};
     struct runners_table table;
     struct trace_text text = {0};
-    struct trace_piece_sum hidden;
 
+    if (form == RUNNERS_AS_TEXT)
+        longest = find_longest(critical);
     runners_table_begin(&table, RUNNERS_COLUMNS(PIECE_COLUMNS), form);
-    hidden = add_pieces(&table, slices, critical,
-                        form == RUNNERS_AS_TEXT ? find_longest(critical) : all);
+    for (size_t i = 0; i < critical->count; i++) {
+        const struct trace_piece *piece = &critical->pieces[i];
+        const struct trace_site *site = site_of(slices, piece);
+        const char *nothing =
+            form == RUNNERS_AS_JSON ? NULL : trace_phase_label(piece->phase);
+        bool as_long = length_of(piece) == longest.length;
+        struct trace_text source = {0};
+
+        if (length_of(piece) < longest.length || (as_long && !longest.count)) {
+            hidden.total += length_of(piece);
+            hidden.pieces++;
+            continue;
+        }
+        longest.count -= as_long;
+        if (site && !slices->all[piece->slice].activity)
+            trace_text_printf(&source, "%s:%u", site->file, site->line);
+        runners_table_add(&table, RUNNERS_CELLS(PIECE_COLUMNS));
+        trace_text_free(&source);
+    }
     runners_table_end(&table);
     if (hidden.pieces) {
         log_duration(&text, hidden.total);
@@ -216,11 +178,14 @@ static cJSON *put_sums(const struct trace_causes *slices,
 
 /* ---- Tests ---- */
 
-/* The names with the largest totals, "train 60.1%, saxpy 20.2%". */
-static void add_top(struct trace_text *text,
-                    const struct trace_critical *critical,
-                    const struct trace_causes *slices)
+/* Adds a test, with the names with the largest totals, "train 60.1%, saxpy
+ * 20.2%". */
+static void add_test(struct runners_table *table,
+                     const struct recording *recording,
+                     const struct trace_causes *slices,
+                     const struct trace_critical *critical)
 {
+    struct trace_text test = {0}, top = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < critical->sum_count && count < TOP; i++) {
@@ -228,22 +193,11 @@ static void add_top(struct trace_text *text,
 
         if (!sum->name)
             continue;
-        trace_text_string(text, count++ ? ", " : "");
-        trace_text_string(text, sum->name);
-        trace_text_printf(text, " %.1f%%", share_of(sum->total, slices));
+        trace_text_printf(&top, "%s%s %.1f%%", count++ ? ", " : "", sum->name,
+                          share_of(sum->total, slices));
     }
-}
-
-static void add_test(struct runners_table *table,
-                     const struct recording *recording,
-                     const struct trace_causes *slices,
-                     const struct trace_critical *critical)
-{
-    struct trace_text test = {0}, top = {0};
-
     trace_text_printf(&test, "%s%s%s", recording->program,
                       *recording->program ? " " : "", recording->test);
-    add_top(&top, critical, slices);
     runners_table_add(table, RUNNERS_CELLS(TEST_COLUMNS));
     trace_text_free(&test);
     trace_text_free(&top);

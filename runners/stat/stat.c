@@ -46,20 +46,6 @@ enum {
 
 /* ---- Reading ---- */
 
-/* Returns NULL if it has printed why a recording cannot be read. */
-static struct trace_reader *open_recording(const struct recording *recording,
-                                           struct losses *losses)
-{
-    struct trace_reader *reader = runners_open(recording->path);
-
-    if (reader)
-        runners_losses_note(losses, recording, reader);
-    else if (errno != EBADMSG) /* runners_open has reported damage */
-        test_log_notice("stat: cannot read %s: %s; the table lacks this test",
-                        recording->path, runners_open_error());
-    return reader;
-}
-
 /* Takes a recording into a table; -1 without memory. */
 typedef int take_recording(void *table, const struct recording *,
                            struct trace_reader *);
@@ -72,10 +58,17 @@ static int take_all(const struct recordings *found, take_recording *take_one,
     int status = 0;
 
     for (size_t i = 0; i < found->count && !status; i++) {
-        struct trace_reader *reader = open_recording(&found->all[i], &losses);
+        const struct recording *recording = &found->all[i];
+        struct trace_reader *reader = runners_open(recording->path);
 
-        if (reader)
-            status = take_one(table, &found->all[i], reader);
+        if (reader) {
+            runners_losses_note(&losses, recording, reader);
+            status = take_one(table, recording, reader);
+        } else if (errno != EBADMSG) { /* runners_open has reported damage */
+            test_log_notice("stat: cannot read %s: %s; the table lacks this "
+                            "test",
+                            recording->path, runners_open_error());
+        }
         trace_reader_close(reader);
     }
     runners_losses_say(&losses, "stat");
@@ -90,20 +83,6 @@ static int add_sums(void *sums, const struct recording *recording,
     return runners_sums_add(sums, recording, reader);
 }
 
-static int add_all(struct sums *sums, const struct recordings *found,
-                   const char *where)
-{
-    int status = take_all(found, add_sums, sums);
-
-    if (sums->table == STAT_TEST)
-        runners_usage_read(sums, where);
-    if (!status && runners_sums_sort(sums)) {
-        test_log_notice("stat: out of memory");
-        status = -1;
-    }
-    return status;
-}
-
 /* ---- Printing ---- */
 
 static const char *at_that_time(const struct stat_range *range)
@@ -111,32 +90,30 @@ static const char *at_that_time(const struct stat_range *range)
     return range->starts || range->ends ? " at that time" : "";
 }
 
-static void put(const struct sums *sums, const struct settings *settings,
-                const char *where)
+static int show(const struct recordings *found, const char *where,
+                const struct settings *settings)
 {
     static const char *const nothing[STAT_TABLE_COUNT] = {
         [STAT_SPAN] = "span",         [STAT_TREE] = "span",
         [STAT_KERNEL] = "GPU kernel", [STAT_TARGET] = "line",
         [STAT_TEST] = "test",
     };
-
-    if (sums->count || settings->form != RUNNERS_AS_TEXT)
-        runners_stat_put(sums, settings->form, runners_name_of(where));
-    if (!sums->count)
-        test_log_notice(
-            "stat: no %s was recorded in %s%s%s", nothing[sums->table],
-            runners_name_of(where), at_that_time(&sums->range),
-            sums->table == STAT_TEST ? "" : "; --by=test lists tests");
-}
-
-static int show(const struct recordings *found, const char *where,
-                const struct settings *settings)
-{
     struct sums sums = {.table = settings->table, .range = settings->range};
-    int status = add_all(&sums, found, where);
+    int status = take_all(found, add_sums, &sums);
 
-    if (!status)
-        put(&sums, settings, where);
+    if (sums.table == STAT_TEST)
+        runners_usage_read(&sums, where);
+    if (!status && runners_sums_sort(&sums)) {
+        test_log_notice("stat: out of memory");
+        status = -1;
+    }
+    if (!status && (sums.count || settings->form != RUNNERS_AS_TEXT))
+        runners_stat_put(&sums, settings->form, runners_name_of(where));
+    if (!status && !sums.count)
+        test_log_notice(
+            "stat: no %s was recorded in %s%s%s", nothing[sums.table],
+            runners_name_of(where), at_that_time(&sums.range),
+            sums.table == STAT_TEST ? "" : "; --by=test lists tests");
     runners_sums_free(&sums);
     return status;
 }
@@ -204,28 +181,22 @@ static int add_samples(void *context, const struct recording *recording,
                                runners_window_of(sampled->range, zero));
 }
 
-static void put_samples(struct sample_sums *sums,
-                        const struct settings *settings, const char *where)
-{
-    if (sums->count || settings->form != RUNNERS_AS_TEXT)
-        runners_samples_put(sums, settings->form, runners_name_of(where));
-    if (!sums->count)
-        test_log_notice(
-            "stat: %s has no samples%s; run the tests with --sample",
-            runners_name_of(where), at_that_time(&settings->range));
-}
-
 static int show_samples(const struct recordings *found, const char *where,
                         const struct settings *settings)
 {
     struct sampled sampled = {.sums = {.by_line = settings->sampled_lines},
                               .range = &settings->range};
+    struct sample_sums *sums = &sampled.sums;
     int status;
 
     status = take_all(found, add_samples, &sampled);
-    if (!status)
-        put_samples(&sampled.sums, settings, where);
-    runners_samples_free(&sampled.sums);
+    if (!status && (sums->count || settings->form != RUNNERS_AS_TEXT))
+        runners_samples_put(sums, settings->form, runners_name_of(where));
+    if (!status && !sums->count)
+        test_log_notice(
+            "stat: %s has no samples%s; run the tests with --sample",
+            runners_name_of(where), at_that_time(&settings->range));
+    runners_samples_free(sums);
     runners_noted_free(&sampled.noted);
     return status;
 }
@@ -310,12 +281,6 @@ static int show_lines(const struct recordings *found, const char *where,
     struct lined lined = {.settings = settings, .where = where};
     int status;
 
-    if (settings->line_order && found->count > 1) {
-        test_log_notice("stat: --lines=order shows one test, and there are "
-                        "%zu; name one",
-                        found->count);
-        return TEST_LOG_EXIT_USAGE;
-    }
     status = take_all(found, add_lines, &lined);
     if (!status && !settings->line_order)
         lined.some = runners_lines_put(&lined.sums, settings->form,
