@@ -186,13 +186,6 @@ static bool is_ours(const struct criterion_test *test)
     return place && place->shard == own_shard;
 }
 
-static void keep_ours(struct criterion_test_set *set, size_t shard)
-{
-    own_shard = shard;
-    qsort(places, place_count, sizeof(*places), compare_tests);
-    test_log_plan_keep(set, is_ours);
-}
-
 void test_log_shard_take(struct criterion_test_set *set,
                          const struct test_log_options *options,
                          const char *program, struct trace_text *plan)
@@ -204,7 +197,9 @@ void test_log_shard_take(struct criterion_test_set *set,
     if (divide(set, options, program)) {
         if (plan && place_count)
             put_plan(plan, program, shard->total);
-        keep_ours(set, shard->index);
+        own_shard = shard->index;
+        qsort(places, place_count, sizeof(*places), compare_tests);
+        test_log_plan_keep(set, is_ours);
     } else {
         test_log_notice("%s", test_log_shard_no_memory);
     }

@@ -62,16 +62,6 @@ static int make_folder(void)
     return write_suppressions() || setenv(VARIABLE, text, 1);
 }
 
-static void find_folder(void)
-{
-    const char *text = getenv(VARIABLE);
-    char *path;
-
-    if (text && strtol(text, &path, 10) == getpid() && path[0] == ':')
-        snprintf(folder, sizeof(folder), "%s", path + 1);
-    unsetenv(VARIABLE);
-}
-
 const char *test_log_valgrind_folder(void)
 {
     return folder;
@@ -108,22 +98,6 @@ static const char *others_of(const char *program)
                 : "--trace-children=yes";
 }
 
-/* A tool that finds errors reads suppressions. One that counts begins when a
- * test does. */
-static void own_flags(bool counts, char first[PATH_MAX + 64],
-                      char second[PATH_MAX + 64])
-{
-    const size_t size = PATH_MAX + 64;
-    char here[PATH_MAX];
-
-    snprintf(first, size, "--suppressions=%s/suppressions", folder);
-    if (counts)
-        snprintf(second, size, "--instr-atstart=no");
-    else
-        snprintf(second, size, "--fullpath-after=%s/",
-                 getcwd(here, sizeof(here)) ? here : "");
-}
-
 /* callgrind writes a file when a process ends: the runner's goes nowhere,
  * because the folder is gone then. Processes do not inherit what this variable
  * says. */
@@ -139,52 +113,39 @@ static void set_output(const char *path)
     free(text);
 }
 
-static void set_worker_output(void)
-{
-    char path[PATH_MAX + 64];
-
-    snprintf(path, sizeof(path), "%s/" COUNTS "%%p", folder);
-    set_output(path);
-}
-
-/* Equal runs must have equal counts: addresses are the same, and functions are
- * bound before the test begins. */
-static void fix_environment(void)
-{
-    int persona = personality(0xffffffff);
-
-    if (persona >= 0)
-        personality((unsigned long)persona | ADDR_NO_RANDOMIZE);
-    setenv("LD_BIND_NOW", "1", 1);
-    set_output("/dev/null");
-}
-
 static void execute(const char *tool, const char *program, char **argv,
                     int argc)
 {
-    char tool_flag[32], log[PATH_MAX + 64], own[2][PATH_MAX + 64];
+    char tool_flag[32], log[PATH_MAX + 64], here[PATH_MAX];
+    char suppressions[PATH_MAX + 64], last[PATH_MAX + 64];
     const char **all = calloc((size_t)argc + 16, sizeof(*all));
-    bool counts = !strcmp(tool, "callgrind");
+    int persona;
 
     if (!all || make_folder())
         return;
-    if (counts)
-        fix_environment();
     snprintf(tool_flag, sizeof(tool_flag), "--tool=%s", tool);
     snprintf(log, sizeof(log), "--log-file=%s/%%p", folder);
-    own_flags(counts, own[0], own[1]);
+    snprintf(suppressions, sizeof(suppressions),
+             "--suppressions=%s/suppressions", folder);
+    if (!strcmp(tool, "callgrind")) {
+        /* Equal runs must have equal counts: addresses are the same, and
+         * functions are bound before the test begins. */
+        persona = personality(0xffffffff);
+        if (persona >= 0)
+            personality((unsigned long)persona | ADDR_NO_RANDOMIZE);
+        setenv("LD_BIND_NOW", "1", 1);
+        set_output("/dev/null");
+        /* It begins to count when a test does. */
+        snprintf(last, sizeof(last), "--instr-atstart=no");
+    } else {
+        snprintf(last, sizeof(last), "--fullpath-after=%s/",
+                 getcwd(here, sizeof(here)) ? here : "");
+    }
 
-    const char *first[] = {"valgrind",
-                           "--quiet",
-                           "--vgdb=no",
-                           tool_flag,
-                           own[0],
-                           log,
-                           own[1],
-                           "--trace-children=yes",
-                           others_of(program),
-                           "--",
-                           program};
+    const char *first[] = {
+        "valgrind",         "--quiet", "--vgdb=no", tool_flag,
+        suppressions,       log,       last,        "--trace-children=yes",
+        others_of(program), "--",      program};
     size_t count = sizeof(first) / sizeof(*first);
 
     memcpy(all, first, sizeof(first));
@@ -196,13 +157,19 @@ int test_log_start_valgrind(const struct test_log_options *options, int argc,
                             char **argv)
 {
     const char *flag = options->callgrind ? "--callgrind" : "--races";
+    const char *text = getenv(VARIABLE);
+    char counts[PATH_MAX + 64], *path;
 
     if ((!options->races && !options->callgrind) || options->informs)
         return 0;
     if (trace_valgrind_ask(TRACE_RUNNING_ON_VALGRIND, 0, 0, 0, 0)) {
-        find_folder();
-        if (options->callgrind)
-            set_worker_output();
+        if (text && strtol(text, &path, 10) == getpid() && path[0] == ':')
+            snprintf(folder, sizeof(folder), "%s", path + 1);
+        unsetenv(VARIABLE);
+        if (options->callgrind) {
+            snprintf(counts, sizeof(counts), "%s/" COUNTS "%%p", folder);
+            set_output(counts);
+        }
         return 0;
     }
     if (__lsan_do_recoverable_leak_check) {
