@@ -122,6 +122,7 @@ static bool read_bounds(struct printed_tests *tests, const char *line)
     trace_text_clear(&tests->text);
     return true;
 }
+
 static void count_checks(struct printed_tests *tests, const char *line)
 {
     unsigned failures, errors;
@@ -229,36 +230,27 @@ static void remove_colours(char *line)
     *to = '\0';
 }
 
-static void end_line(struct printed_tests *tests)
-{
-    struct trace_text *line = &tests->line;
-
-    if (line->data) {
-        remove_colours(line->data);
-        read_line(tests, line->data);
-    }
-    trace_text_clear(line);
-}
-
-/* Removes the first half of a long line. */
-static void shorten(struct trace_text *line)
-{
-    size_t half = line->size / 2;
-
-    memmove(line->data, line->data + half, line->size - half + 1);
-    line->size -= half;
-}
-
 void runners_printed_tests_read(struct printed_tests *tests, const char *bytes,
                                 size_t size)
 {
+    struct trace_text *line = &tests->line;
+
     for (size_t i = 0; i < size; i++) {
-        if (bytes[i] == '\n')
-            end_line(tests);
-        else if (bytes[i])
-            trace_text_char(&tests->line, bytes[i]);
-        if (tests->line.size >= LINE_MOST)
-            shorten(&tests->line);
+        if (bytes[i] == '\n') {
+            if (line->data) {
+                remove_colours(line->data);
+                read_line(tests, line->data);
+            }
+            trace_text_clear(line);
+        } else if (bytes[i]) {
+            trace_text_char(line, bytes[i]);
+        }
+        if (line->size >= LINE_MOST) {
+            size_t half = line->size / 2;
+
+            memmove(line->data, line->data + half, line->size - half + 1);
+            line->size -= half;
+        }
     }
 }
 

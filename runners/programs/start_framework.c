@@ -55,12 +55,16 @@ static int add_forms(struct framework_start *start, const char *const *forms,
 #define ADD_FORMS(start, forms, path, add)                                     \
     add_forms(start, forms, sizeof(forms) / sizeof(*(forms)), path, add)
 
-/* Makes the folder of the program, in which its report goes. */
-static int make_folder(struct framework_program *program,
-                       const struct test_log_run *run, const char *folder)
+/* A program with an adapter sends its results, and makes its folder. */
+static int add_report(struct framework_program *program,
+                      const struct test_log_run *run, const char *folder)
 {
+    const struct framework *framework = program->framework;
+    struct framework_start *start = &program->start;
     char part[PATH_MAX], path[PATH_MAX];
 
+    if (program->has_adapter)
+        return 0;
     free(program->folder);
     program->folder = NULL;
     if (snprintf(part, sizeof(part), "tests/%s", folder) >= PATH_MAX ||
@@ -68,19 +72,7 @@ static int make_folder(struct framework_program *program,
         test_log_local_path(run, part, path))
         return -1;
     program->folder = realpath(path, NULL);
-    return program->folder ? 0 : -1;
-}
-
-/* A program with an adapter sends its results, and makes its folder. */
-static int add_report(struct framework_program *program,
-                      const struct test_log_run *run, const char *folder)
-{
-    const struct framework *framework = program->framework;
-    struct framework_start *start = &program->start;
-
-    if (program->has_adapter)
-        return 0;
-    if (make_folder(program, run, folder))
+    if (!program->folder)
         return -1;
     runners_report_pipes_open(program);
     return ADD_FORMS(start, framework->report, program->folder,

@@ -286,18 +286,10 @@ static int write_run(struct capture *capture, uint64_t began, bool over)
     return runners_written("capture", TEST_LOG_EXIT_PASSED);
 }
 
-static void print_unmatched(const struct log_filter *filter)
-{
-    const char *directive;
-
-    for (size_t from = 0; (directive = log_filter_unmatched(filter, &from));)
-        test_log_notice("capture: no call site of the program matches %s",
-                        directive);
-}
-
 static int record(struct capture *capture, struct log_filter *filter)
 {
     int code = TEST_LOG_EXIT_FAILED;
+    const char *directive;
     uint64_t began;
 
     if (open_run(capture) || make_recording(capture)) {
@@ -306,7 +298,10 @@ static int record(struct capture *capture, struct log_filter *filter)
                                                   : capture->options.dir,
                         strerror(errno));
     } else if (begin(capture, filter, &code)) {
-        print_unmatched(filter);
+        for (size_t from = 0;
+             (directive = log_filter_unmatched(filter, &from));)
+            test_log_notice("capture: no call site of the program matches %s",
+                            directive);
         began = trace_clock_ns(CLOCK_MONOTONIC);
         code = write_run(capture, began, finish(capture, began));
     }
@@ -315,26 +310,20 @@ static int record(struct capture *capture, struct log_filter *filter)
     return code;
 }
 
-static int take_signals(void)
+static int capture_program(struct capture *capture)
 {
+    struct test_log_filters filters;
+    enum capture_answer answer;
     sigset_t set;
+    int code;
 
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
-static int capture_program(struct capture *capture)
-{
-    struct test_log_filters filters;
-    enum capture_answer answer;
-    int code;
-
     capture->connected = trace_clock_ns(CLOCK_MONOTONIC);
-    capture->signals = take_signals();
+    capture->signals = signalfd(-1, &set, SFD_CLOEXEC);
     test_log_filters_check(&filters, &capture->options, true);
     runners_recorded_shown(&capture->options);
     capture_hello(&capture->program); /* it may have refused us already */
@@ -388,35 +377,28 @@ static void ask_for_program(void)
     free(programs);
 }
 
-static bool is_given_once(const struct arguments *arguments)
-{
-    if (!arguments->connect != !arguments->pid)
-        return true;
-    if (arguments->pid)
-        test_log_notice("capture: --connect and --pid exclude each other");
-    else
-        ask_for_program();
-    return false;
-}
-
-static bool is_new(const char *output)
-{
-    struct stat status;
-
-    if (!output || lstat(output, &status))
-        return true;
-    test_log_notice("capture: %s exists; name a new folder with -o", output);
-    return false;
-}
-
 /* Prints what is wrong. */
 static bool check(struct capture *capture)
 {
     const struct arguments *arguments = &capture->arguments;
+    const char *output = arguments->output;
+    struct stat status;
     uint64_t pid = 0;
 
-    if (!is_given_once(arguments) || !is_new(arguments->output) ||
-        (arguments->pid &&
+    if (arguments->connect && arguments->pid) {
+        test_log_notice("capture: --connect and --pid exclude each other");
+        return false;
+    }
+    if (!arguments->connect && !arguments->pid) {
+        ask_for_program();
+        return false;
+    }
+    if (output && !lstat(output, &status)) {
+        test_log_notice("capture: %s exists; name a new folder with -o",
+                        output);
+        return false;
+    }
+    if ((arguments->pid &&
          !read_number("--pid", arguments->pid, 1, INT_MAX, &pid)) ||
         (arguments->ms &&
          !read_number("--ms", arguments->ms, 1, MOST_MS, &capture->length)) ||

@@ -39,13 +39,19 @@ static bool uftrace; /* --uftrace */
 
 /* ---- The program ---- */
 
-static struct recorded_end end_of(int status, const char *program)
+static struct recorded_end run_program(char **program)
 {
-    struct recorded_end end = {.outcome = TEST_LOG_OUTCOME_FAILED,
-                               .started = status >= 0};
+    uint64_t started = trace_anchor_now().monotonic;
+    struct recorded_end end = {.outcome = TEST_LOG_OUTCOME_FAILED};
+    int status;
 
+    fflush(NULL);
+    runners_hand_on_signals();
+    status = runners_spawn(program[0], program, NULL);
+    end.started = status >= 0;
+    end.duration = trace_between(started, trace_anchor_now().monotonic);
     if (status < 0) {
-        test_log_notice("record: %s: %s", program, strerror(-status));
+        test_log_notice("record: %s: %s", program[0], strerror(-status));
         snprintf(end.reason, sizeof(end.reason), "cannot be run: %s",
                  strerror(-status));
         end.code = status == -ENOENT ? NOT_FOUND : CANNOT_RUN;
@@ -64,33 +70,7 @@ static struct recorded_end end_of(int status, const char *program)
     return end;
 }
 
-static struct recorded_end run_program(char **program)
-{
-    uint64_t started = trace_anchor_now().monotonic;
-    struct recorded_end end;
-
-    fflush(NULL);
-    runners_hand_on_signals();
-    end = end_of(runners_spawn(program[0], program, NULL), program[0]);
-    end.duration = trace_between(started, trace_anchor_now().monotonic);
-    return end;
-}
-
 /* ---- What it recorded ---- */
-
-static bool recorded(const struct test_log_run *run)
-{
-    return run->count && run->results[0].folder;
-}
-
-/* Returns the reason without "GPU trace off": nobody asked about that. */
-static const char *reason_of(const struct test_log_gpu *gpu)
-{
-    const char *notice = gpu->notice ? gpu->notice : "";
-    size_t size = strlen(TEST_LOG_GPU_WITHOUT);
-
-    return strncmp(notice, TEST_LOG_GPU_WITHOUT, size) ? notice : notice + size;
-}
 
 #define NOTHING_USED "no process used CUDA, NVTX or testlog's annotations"
 
@@ -98,9 +78,14 @@ static const char *reason_of(const struct test_log_gpu *gpu)
 static void say_nothing(const struct test_log_gpu *gpu)
 {
     bool driver = gpu->state != TEST_LOG_GPU_NO_DRIVER;
+    const char *notice = gpu->notice ? gpu->notice : "";
+    size_t size = strlen(TEST_LOG_GPU_WITHOUT);
 
+    /* Nobody asked about "GPU trace off". */
+    if (!driver && !strncmp(notice, TEST_LOG_GPU_WITHOUT, size))
+        notice += size;
     if (driver && gpu->notice)
-        test_log_notice("nothing was recorded: %s", gpu->notice);
+        test_log_notice("nothing was recorded: %s", notice);
     else if (gpu->nvtx == TEST_LOG_NVTX_SENDING)
         test_log_notice("nothing was recorded: NVTX belongs to another tool "
                         "(NVTX_INJECTION64_PATH=%s), and no process used CUDA",
@@ -110,7 +95,7 @@ static void say_nothing(const struct test_log_gpu *gpu)
     else
         test_log_notice("nothing was recorded: " NOTHING_USED
                         ", and none could use a GPU: %s",
-                        reason_of(gpu));
+                        notice);
 }
 
 /* Prints one line about what is missing and why. */
@@ -120,7 +105,7 @@ static void say(const struct test_log_run *run, const struct recorded_end *end)
     test_log_devices_print(run);
     if (test_log_devices_without_cuda(run))
         return;
-    if (recorded(run))
+    if (run->count && run->results[0].folder)
         test_log_gpu_print(&run->gpu);
     else if (end->started)
         say_nothing(&run->gpu);
@@ -134,15 +119,6 @@ static void export(const char *name, const char *value)
         setenv(name, value, 1);
     else
         unsetenv(name);
-}
-
-static void export_options(const struct test_log_options *options)
-{
-    struct trace_text text = {0};
-
-    runners_recorded_options(options, &text);
-    export("TESTLOG_RECORD_OPTIONS", text.data);
-    trace_text_free(&text);
 }
 
 /* The program attaches to the filter, which lasts as long as we do. */
@@ -235,6 +211,7 @@ static int record(struct test_log_options *options, char **program)
                                .parent = {.nested = test_log_session()->nested},
                                .gpu = {.no_leaks = true}};
     struct test_log_filters filters;
+    struct trace_text recorded = {0}; /* options */
     char folder[PATH_MAX];
     struct recorded_end end;
 
@@ -244,7 +221,9 @@ static int record(struct test_log_options *options, char **program)
     test_log_filters_free(&filters);
     runners_recorded_shown(options);
     setenv("TESTLOG_RECORD_LOG", options->show.value, 1);
-    export_options(options);
+    runners_recorded_options(options, &recorded);
+    export("TESTLOG_RECORD_OPTIONS", recorded.data);
+    trace_text_free(&recorded);
     filter_functions(&run, options, program[0]);
     run.command = command_of(program);
     runners_recorded_open(&run, options, program[0], folder);

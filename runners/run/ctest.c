@@ -18,20 +18,6 @@
 
 /* ---- Asking ctest ---- */
 
-static int ask(const char *folder, struct trace_text *answer)
-{
-    struct trace_text command = {0};
-    int status = -1;
-
-    trace_text_string(&command, "cd ");
-    test_log_add_word(&command, folder);
-    trace_text_string(&command, " && exec ctest --show-only=json-v1");
-    if (!command.failed)
-        status = runners_command_text(command.data, answer);
-    trace_text_free(&command);
-    return status;
-}
-
 static bool is_list(const cJSON *json)
 {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
@@ -44,10 +30,10 @@ static bool is_list(const cJSON *json)
 /* Returns what ctest lists; NULL if it has printed what is wrong. */
 static cJSON *list_tests(const char *folder)
 {
-    struct trace_text answer = {0};
+    struct trace_text command = {0}, answer = {0};
     cJSON *json = NULL;
     char path[PATH_MAX];
-    int status;
+    int status = -1;
 
     if (snprintf(path, sizeof(path), "%s/CTestTestfile.cmake", folder) >=
             PATH_MAX ||
@@ -57,7 +43,11 @@ static cJSON *list_tests(const char *folder)
                         folder);
         return NULL;
     }
-    status = ask(folder, &answer);
+    trace_text_string(&command, "cd ");
+    test_log_add_word(&command, folder);
+    trace_text_string(&command, " && exec ctest --show-only=json-v1");
+    if (!command.failed)
+        status = runners_command_text(command.data, &answer);
     if (WIFEXITED(status) && !WEXITSTATUS(status) && answer.data)
         json = cJSON_ParseWithLength(answer.data, answer.size);
     if (!is_list(json)) {
@@ -69,6 +59,7 @@ static cJSON *list_tests(const char *folder)
         cJSON_Delete(json);
         json = NULL;
     }
+    trace_text_free(&command);
     trace_text_free(&answer);
     return json;
 }
@@ -232,53 +223,10 @@ static int add_test(struct programs *programs, const cJSON *test,
 
 /* ---- All tests ---- */
 
-struct left_out {
-    size_t disabled, others;
-    const char *first; /* of the others */
-};
-
-static int take(struct programs *programs, const cJSON *test,
-                struct left_out *left)
-{
-    const char *name = runners_json_text(test, "name");
-    struct program_file file;
-
-    if (!name)
-        return 0;
-    if (cJSON_IsTrue(runners_ctest_property(test, "DISABLED"))) {
-        left->disabled++;
-        return 0;
-    }
-    if (!program_of(test) || access(program_of(test), X_OK)) {
-        test_log_notice("--ctest: the program of %s cannot be run; build it",
-                        name);
-        return -1;
-    }
-    file = runners_program_file(program_of(test));
-    if (is_ctests_own(test, &file, programs->preload)) {
-        if (!left->others++)
-            left->first = name;
-        return 0;
-    }
-    return add_test(programs, test, &file);
-}
-
-static void say_left_out(const struct left_out *left)
-{
-    if (left->others)
-        test_log_notice(
-            "--ctest: %zu %s only for ctest, such as %s: not a program of a "
-            "test framework, or with its own fixtures or rules",
-            left->others, left->others == 1 ? "test is" : "tests are",
-            left->first);
-    if (left->disabled)
-        test_log_notice("--ctest: %zu %s disabled", left->disabled,
-                        left->disabled == 1 ? "test is" : "tests are");
-}
-
 int runners_ctest_begin(struct programs *programs)
 {
-    struct left_out left = {.others = 0};
+    size_t disabled = 0, others = 0; /* that are left out */
+    const char *first = NULL;        /* of the others */
     const cJSON *tests, *test;
 
     programs->ctest = list_tests(programs->ctest_folder);
@@ -287,12 +235,41 @@ int runners_ctest_begin(struct programs *programs)
     tests = cJSON_GetObjectItemCaseSensitive(programs->ctest, "tests");
     programs->all =
         calloc((size_t)cJSON_GetArraySize(tests) + 1, sizeof(*programs->all));
+    if (!programs->all)
+        return -1;
     cJSON_ArrayForEach(test, tests)
     {
-        if (!programs->all || take(programs, test, &left))
+        const char *name = runners_json_text(test, "name");
+        struct program_file file;
+
+        if (!name)
+            continue;
+        if (cJSON_IsTrue(runners_ctest_property(test, "DISABLED"))) {
+            disabled++;
+            continue;
+        }
+        if (!program_of(test) || access(program_of(test), X_OK)) {
+            test_log_notice("--ctest: the program of %s cannot be run; build "
+                            "it",
+                            name);
+            return -1;
+        }
+        file = runners_program_file(program_of(test));
+        if (is_ctests_own(test, &file, programs->preload)) {
+            first = others++ ? first : name;
+            continue;
+        }
+        if (add_test(programs, test, &file))
             return -1;
     }
-    say_left_out(&left);
+    if (others)
+        test_log_notice(
+            "--ctest: %zu %s only for ctest, such as %s: not a program of a "
+            "test framework, or with its own fixtures or rules",
+            others, others == 1 ? "test is" : "tests are", first);
+    if (disabled)
+        test_log_notice("--ctest: %zu %s disabled", disabled,
+                        disabled == 1 ? "test is" : "tests are");
     if (!programs->count)
         test_log_notice("--ctest: no test of %s runs a program with testlog or "
                         "another framework%s",

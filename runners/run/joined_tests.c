@@ -60,11 +60,6 @@ pid_t runners_find_ctest(void)
 
 /* ---- Its arguments ---- */
 
-struct arguments {
-    char bytes[16384];
-    struct trace_text words; /* for the same question, quoted */
-};
-
 /* With these, ctest does more than to run tests. */
 static bool does_more(const char *word)
 {
@@ -86,15 +81,16 @@ static bool names_file(const char *word, const char *next)
            (!strcmp(word, "-I") && next[strspn(next, "0123456789,")]);
 }
 
-/* Reads the arguments, without --test-dir: ctest is there already. Returns
- * false if the tests cannot be asked for with them. */
-static bool read_arguments(struct arguments *arguments, pid_t ctest)
+/* Reads the arguments, quoted, without --test-dir: ctest is there already.
+ * Returns false if the tests cannot be asked for with them. */
+static bool read_arguments(struct trace_text *words, pid_t ctest)
 {
-    ssize_t size = test_log_process_file(ctest, "cmdline", arguments->bytes,
-                                         sizeof(arguments->bytes));
-    const char *word = arguments->bytes, *end = word + (size > 0 ? size : 0);
+    char bytes[16384];
+    ssize_t size =
+        test_log_process_file(ctest, "cmdline", bytes, sizeof(bytes));
+    const char *word = bytes, *end = word + (size > 0 ? size : 0);
 
-    if (size <= 0 || size == sizeof(arguments->bytes) - 1)
+    if (size <= 0 || size == sizeof(bytes) - 1)
         return false;
     for (word += strlen(word) + 1; word < end; word += strlen(word) + 1) {
         const char *next = word + strlen(word) + 1;
@@ -107,10 +103,10 @@ static bool read_arguments(struct arguments *arguments, pid_t ctest)
         }
         if (!strncmp(word, "--test-dir=", 11))
             continue;
-        trace_text_char(&arguments->words, ' ');
-        test_log_add_word(&arguments->words, word);
+        trace_text_char(words, ' ');
+        test_log_add_word(words, word);
     }
-    return !arguments->words.failed;
+    return !words->failed;
 }
 
 /* ---- Its tests ---- */
@@ -172,47 +168,39 @@ static int make_folder(const char *path, const char *build)
     return status;
 }
 
-/* Asks for the tests, in a folder. The ctest that we start must not ask
- * again. */
-static cJSON *ask(pid_t ctest, const char *folder, const char *words)
+static cJSON *list_tests(pid_t ctest, const char *dir)
 {
     static const char variable[] = "TESTLOG_JOINING";
-    struct trace_text command = {0}, answer = {0};
-    cJSON *json = NULL;
-
-    if (getenv(variable))
-        return NULL;
-    trace_text_string(&command, "cd ");
-    test_log_add_word(&command, folder);
-    trace_text_printf(
-        &command, " && exec /proc/%ld/exe --show-only=json-v1%s 2>/dev/null",
-        (long)ctest, words);
-    setenv(variable, "1", 1);
-    if (!command.failed && !runners_command_text(command.data, &answer) &&
-        answer.size)
-        json = cJSON_ParseWithLength(answer.data, answer.size);
-    unsetenv(variable);
-    trace_text_free(&command);
-    trace_text_free(&answer);
-    return json;
-}
-
-static cJSON *list_tests(pid_t ctest, const char *dir,
-                         struct arguments *arguments)
-{
+    struct trace_text words = {0}, command = {0}, answer = {0};
     char folder[PATH_MAX], build[PATH_MAX];
     cJSON *json = NULL;
 
-    if (!read_arguments(arguments, ctest) || !read_link(ctest, "cwd", build) ||
+    /* The ctest that we start must not ask again. */
+    if (getenv(variable) || !read_arguments(&words, ctest) ||
+        !read_link(ctest, "cwd", build) ||
         snprintf(folder, sizeof(folder),
                  "%s/" RUNNERS_JOINED "/" RUNNERS_JOIN_LIST "%ld-%" PRIu64, dir,
                  (long)getpid(),
                  test_log_process_started(getpid())) >= PATH_MAX)
-        return NULL;
-    if (!make_folder(folder, build))
-        json = ask(ctest, folder,
-                   arguments->words.data ? arguments->words.data : "");
+        goto out;
+    if (!make_folder(folder, build)) {
+        trace_text_string(&command, "cd ");
+        test_log_add_word(&command, folder);
+        trace_text_printf(
+            &command,
+            " && exec /proc/%ld/exe --show-only=json-v1%s 2>/dev/null",
+            (long)ctest, words.data ? words.data : "");
+        setenv(variable, "1", 1);
+        if (!command.failed && !runners_command_text(command.data, &answer) &&
+            answer.size)
+            json = cJSON_ParseWithLength(answer.data, answer.size);
+        unsetenv(variable);
+    }
     test_log_remove_tree(AT_FDCWD, folder);
+out:
+    trace_text_free(&words);
+    trace_text_free(&command);
+    trace_text_free(&answer);
     return json;
 }
 
@@ -239,8 +227,7 @@ static void add_joining(struct trace_table *commands, const cJSON *test,
 
 size_t runners_count_joining(pid_t ctest, const char *dir)
 {
-    struct arguments arguments = {.words = {0}};
-    cJSON *json = list_tests(ctest, dir, &arguments), *test;
+    cJSON *json = list_tests(ctest, dir), *test;
     struct trace_table commands = {0};
     size_t count;
 
@@ -251,7 +238,6 @@ size_t runners_count_joining(pid_t ctest, const char *dir)
     count = commands.count;
     trace_table_free(&commands);
     cJSON_Delete(json);
-    trace_text_free(&arguments.words);
     return count;
 }
 

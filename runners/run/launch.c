@@ -110,31 +110,16 @@ static const char *test_of(const char *line)
     return NULL;
 }
 
-/* Reads the lines of suites, "suite: 2 tests", and of tests. */
-static int read_list(struct list *list, const struct program *program, FILE *in)
+/* Adds the tests that a program lists, in lines of suites, "suite: 2 tests",
+ * and of tests. The flags that select tests decide which are listed. */
+static int list_tests(struct list *list, const struct programs *programs,
+                      const struct program *program)
 {
+    struct trace_text command = {0};
     char *line = NULL, suite[512] = "";
     size_t room = 0;
     ssize_t size;
-    int status = 0;
-
-    while (!status && (size = getline(&line, &room, in)) > 0) {
-        line[size - (line[size - 1] == '\n')] = '\0';
-        if (test_of(line))
-            status = add_test(list, program, suite, test_of(line));
-        else
-            snprintf(suite, sizeof(suite), "%.*s", (int)strcspn(line, ":"),
-                     line);
-    }
-    free(line);
-    return status;
-}
-
-/* The flags that select tests decide which are listed. */
-static FILE *start_list(const struct programs *programs,
-                        const struct program *program)
-{
-    struct trace_text command = {0};
+    int status;
     FILE *in;
 
     test_log_session_export(
@@ -147,15 +132,16 @@ static FILE *start_list(const struct programs *programs,
     trace_text_string(&command, " --list");
     in = command.failed ? NULL : popen(command.data, "re");
     trace_text_free(&command);
-    return in;
-}
-
-static int list_tests(struct list *list, const struct programs *programs,
-                      const struct program *program)
-{
-    FILE *in = start_list(programs, program);
-    int status = in ? read_list(list, program, in) : -1;
-
+    status = in ? 0 : -1;
+    while (!status && (size = getline(&line, &room, in)) > 0) {
+        line[size - (line[size - 1] == '\n')] = '\0';
+        if (test_of(line))
+            status = add_test(list, program, suite, test_of(line));
+        else
+            snprintf(suite, sizeof(suite), "%.*s", (int)strcspn(line, ":"),
+                     line);
+    }
+    free(line);
     if (in && pclose(in))
         status = -1;
     if (status)
@@ -197,55 +183,15 @@ static int is_part(const struct dirent *entry)
            size == (int)strlen(entry->d_name);
 }
 
-/* The results that the ranks of a test left. */
-struct ranks {
-    struct test_log_run *run;
-    const struct program *program;
-    bool *first;
-    size_t total;
-    bool *found; /* of each rank */
-};
-
-static void note_rank(struct ranks *ranks, const cJSON *json)
+static void add_missing(struct test_log_run *run, const struct program *program,
+                        size_t rank)
 {
-    const cJSON *rank = cJSON_GetObjectItemCaseSensitive(json, "rank");
-    size_t index = (size_t)runners_json_number(rank, "index");
-    size_t total = (size_t)runners_json_number(rank, "total");
-
-    if (!ranks->found && total && total <= TEST_LOG_RANKS_MOST &&
-        (ranks->found = calloc(total, sizeof(*ranks->found))))
-        ranks->total = total;
-    if (index < ranks->total)
-        ranks->found[index] = true;
-}
-
-/* Merges the file of a rank and removes it, because the next test has one,
- * too. */
-static void read_rank(struct ranks *ranks, const char *name)
-{
-    char part[PATH_MAX];
-    cJSON *json;
-
-    if (snprintf(part, sizeof(part), "tests/%s/%s", ranks->program->folder,
-                 name) >= PATH_MAX)
-        return;
-    json = runners_json_read(ranks->run, part);
-    if (json) {
-        note_rank(ranks, json);
-        runners_merge_json(ranks->run, json, ranks->first);
-    }
-    cJSON_Delete(json);
-    test_log_remove(ranks->run, part);
-}
-
-static void add_missing(const struct ranks *ranks, size_t rank)
-{
-    struct test_log_result *result = test_log_run_add(ranks->run);
-    const char *test = ranks->program->test, *slash = strchr(test, '/');
+    struct test_log_result *result = test_log_run_add(run);
+    const char *test = program->test, *slash = strchr(test, '/');
 
     if (!result)
         return;
-    result->program = strdup(ranks->program->folder);
+    result->program = strdup(program->folder);
     result->suite = strndup(test, (size_t)(slash - test));
     if (asprintf(&result->test, "%s#rank%zu", slash + 1, rank) < 0)
         result->test = NULL;
@@ -257,23 +203,42 @@ static void add_missing(const struct ranks *ranks, size_t rank)
 enum told runners_launch_merge(struct test_log_run *run,
                                const struct program *program, bool *first)
 {
-    struct ranks ranks = {.run = run, .program = program, .first = first};
     char part[PATH_MAX], path[PATH_MAX];
     struct dirent **entries;
+    bool *found = NULL; /* of each rank */
+    size_t total = 0;
     int count = -1;
 
     if (snprintf(part, sizeof(part), "tests/%s", program->folder) < PATH_MAX &&
         !test_log_path(run, part, path))
         count = scandir(path, &entries, is_part, versionsort);
     for (int i = 0; i < count; i++) {
-        read_rank(&ranks, entries[i]->d_name);
+        bool named = snprintf(part, sizeof(part), "tests/%s/%s",
+                              program->folder, entries[i]->d_name) < PATH_MAX;
+        cJSON *json = named ? runners_json_read(run, part) : NULL;
+
         free(entries[i]);
+        if (json) {
+            const cJSON *rank = cJSON_GetObjectItemCaseSensitive(json, "rank");
+            size_t index = (size_t)runners_json_number(rank, "index");
+            size_t of = (size_t)runners_json_number(rank, "total");
+
+            if (!found && of && of <= TEST_LOG_RANKS_MOST &&
+                (found = calloc(of, sizeof(*found))))
+                total = of;
+            if (index < total)
+                found[index] = true;
+            runners_merge_json(run, json, first);
+        }
+        cJSON_Delete(json);
+        if (named) /* the next test has one, too */
+            test_log_remove(run, part);
     }
     if (count >= 0)
         free(entries);
-    for (size_t i = 0; i < ranks.total; i++)
-        if (!ranks.found[i])
-            add_missing(&ranks, i);
-    free(ranks.found);
+    for (size_t i = 0; i < total; i++)
+        if (!found[i])
+            add_missing(run, program, i);
+    free(found);
     return count > 0 ? TOLD_ALL : TOLD_NOTHING;
 }

@@ -13,49 +13,32 @@
 #include "runners/runs/command_output.h"
 #include "runners/runs/run_json.h"
 
-/* Returns what a program lists; NULL if it has printed what is wrong. */
-static cJSON *ask(const struct programs *programs,
-                  const struct program *program)
-{
-    struct trace_text command = {0}, answer = {0};
-    char **argv = runners_launch_argv(programs, program);
-    cJSON *list = NULL;
-
-    if (argv)
-        test_log_add_words(&command, argv);
-    if (command.size && !command.failed &&
-        !runners_command_text(command.data, &answer) && answer.size)
-        list = cJSON_ParseWithLength(answer.data, answer.size);
-    free(argv);
-    trace_text_free(&command);
-    trace_text_free(&answer);
-    return list;
-}
-
+/* Returns what a program lists; NULL if it lists nothing. */
 static cJSON *list_of(const struct programs *programs,
                       const struct program *program,
                       const struct test_log_history *last)
 {
-    struct trace_text text = {0};
-    cJSON *list;
+    struct trace_text command = {0}, text = {0};
+    cJSON *list = NULL;
+    char **argv;
+    int status = 0;
 
-    if (!program->framework)
-        return ask(programs, program);
-    runners_framework_list_json(program->framework, last, &text);
-    list = text.failed ? NULL : cJSON_ParseWithLength(text.data, text.size);
+    if (program->framework) {
+        runners_framework_list_json(program->framework, last, &text);
+    } else {
+        argv = runners_launch_argv(programs, program);
+        if (argv)
+            test_log_add_words(&command, argv);
+        free(argv);
+        status = command.size && !command.failed
+                     ? runners_command_text(command.data, &text)
+                     : -1;
+    }
+    if (!status && !text.failed && text.size)
+        list = cJSON_ParseWithLength(text.data, text.size);
+    trace_text_free(&command);
     trace_text_free(&text);
     return list;
-}
-
-static void move_tests(cJSON *all, cJSON *list, const char *program)
-{
-    cJSON *test;
-
-    while ((test = cJSON_DetachItemFromArray(list, 0))) {
-        cJSON_AddStringToObject(test, "program", program);
-        cJSON_AddItemToArray(all, test);
-    }
-    cJSON_Delete(list);
 }
 
 /* ---- For CMake ---- */
@@ -140,33 +123,14 @@ static void print_entry(const cJSON *test)
     puts(")");
 }
 
-static bool print_entries(const cJSON *all)
-{
-    const cJSON *test;
-
-    cJSON_ArrayForEach(test, all)
-    {
-        print_entry(test);
-    }
-    return true;
-}
-
-static bool print_json(const cJSON *all)
-{
-    char *text = cJSON_PrintUnformatted(all);
-    bool printed = text && puts(text) >= 0;
-
-    cJSON_free(text);
-    return printed;
-}
-
 /* ---- All ---- */
 
 int runners_list_programs(const struct programs *programs,
                           const struct test_log_history *last, bool cmake)
 {
-    cJSON *all = cJSON_CreateArray();
+    cJSON *all = cJSON_CreateArray(), *test;
     int code = TEST_LOG_EXIT_PASSED;
+    bool printed = true;
 
     for (size_t i = 0; i < programs->count; i++) {
         const struct program *program = &programs->all[i];
@@ -179,18 +143,31 @@ int runners_list_programs(const struct programs *programs,
                                        .preload = program->preload,
                                        .nested = test_log_session()->nested});
         list = list_of(programs, program, last);
-        if (cJSON_IsArray(list)) {
-            move_tests(all, list, program->name);
-            continue;
+        if (!cJSON_IsArray(list)) {
+            test_log_notice("--list: %s prints no list of tests; link it with "
+                            "-ltestlog, or set its kind in testlog.conf",
+                            program->path);
+            code = TEST_LOG_EXIT_FAILED;
+        }
+        while (cJSON_IsArray(list) &&
+               (test = cJSON_DetachItemFromArray(list, 0))) {
+            cJSON_AddStringToObject(test, "program", program->name);
+            cJSON_AddItemToArray(all, test);
         }
         cJSON_Delete(list);
-        test_log_notice("--list: %s prints no list of tests; link it with "
-                        "-ltestlog, or set its kind in testlog.conf",
-                        program->path);
-        code = TEST_LOG_EXIT_FAILED;
     }
-    if (!(cmake ? print_entries(all) : print_json(all)) || fflush(stdout) ||
-        ferror(stdout)) {
+    if (cmake) {
+        cJSON_ArrayForEach(test, all)
+        {
+            print_entry(test);
+        }
+    } else {
+        char *text = cJSON_PrintUnformatted(all);
+
+        printed = text && puts(text) >= 0;
+        cJSON_free(text);
+    }
+    if (!printed || fflush(stdout) || ferror(stdout)) {
         test_log_notice("--list: cannot write to standard output");
         code = TEST_LOG_EXIT_FAILED;
     }

@@ -32,29 +32,6 @@ static int place_of(const cJSON *array, const char *text)
     return -1;
 }
 
-/* One program's suggestion is enough. */
-static void merge_meant(char **meant, const cJSON *item)
-{
-    if (!*meant && cJSON_IsString(item))
-        *meant = strdup(item->valuestring);
-}
-
-static void start_unmatched(struct test_log_run *run, const cJSON *unmatched)
-{
-    size_t room = (size_t)cJSON_GetArraySize(unmatched) + 1;
-    const cJSON *item;
-
-    run->unmatched = calloc(room, sizeof(*run->unmatched));
-    run->meant = calloc(room, sizeof(*run->meant));
-    cJSON_ArrayForEach(item, unmatched)
-    {
-        if (run->unmatched && run->meant && cJSON_IsString(item) &&
-            strstr(item->valuestring, ": ") &&
-            (run->unmatched[run->unmatched_count] = strdup(item->valuestring)))
-            run->unmatched_count++;
-    }
-}
-
 /* A directive counts as unmatched if no program has a call site for it. */
 static void merge_unmatched(struct test_log_run *run, const cJSON *filters,
                             bool first)
@@ -62,10 +39,21 @@ static void merge_unmatched(struct test_log_run *run, const cJSON *filters,
     const cJSON *unmatched =
         cJSON_GetObjectItemCaseSensitive(filters, "unseen");
     const cJSON *meant = cJSON_GetObjectItemCaseSensitive(filters, "meant");
-    size_t kept = 0;
+    size_t room = (size_t)cJSON_GetArraySize(unmatched) + 1, kept = 0;
+    const cJSON *item;
 
-    if (first)
-        start_unmatched(run, unmatched);
+    if (first) {
+        run->unmatched = calloc(room, sizeof(*run->unmatched));
+        run->meant = calloc(room, sizeof(*run->meant));
+        cJSON_ArrayForEach(item, unmatched)
+        {
+            if (run->unmatched && run->meant && cJSON_IsString(item) &&
+                strstr(item->valuestring, ": ") &&
+                (run->unmatched[run->unmatched_count] =
+                     strdup(item->valuestring)))
+                run->unmatched_count++;
+        }
+    }
     for (size_t i = 0; i < run->unmatched_count; i++) {
         char *directive = run->unmatched[i], *own = run->meant[i];
         int place = place_of(unmatched, directive);
@@ -76,7 +64,9 @@ static void merge_unmatched(struct test_log_run *run, const cJSON *filters,
             free(own);
             continue;
         }
-        merge_meant(&own, cJSON_GetArrayItem(meant, place));
+        item = cJSON_GetArrayItem(meant, place);
+        if (!own && cJSON_IsString(item)) /* one suggestion is enough */
+            own = strdup(item->valuestring);
         run->unmatched[kept] = directive;
         run->meant[kept++] = own;
     }
@@ -110,22 +100,11 @@ static char *list_of(const cJSON *array)
     return text.data;
 }
 
-static void read_names(char **names, const cJSON *devices)
-{
-    const cJSON *device;
-
-    cJSON_ArrayForEach(device, devices)
-    {
-        test_log_device_name(names,
-                             (size_t)runners_json_number(device, "ordinal"),
-                             runners_json_text(device, "name"));
-    }
-}
-
 static void read_member(void *value, const struct test_log_member *member,
                         const cJSON *json)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, member->name);
+    const cJSON *device;
 
     switch (member->kind) {
     case TEST_LOG_STATE:
@@ -141,7 +120,12 @@ static void read_member(void *value, const struct test_log_member *member,
         *(bool *)value = cJSON_IsTrue(item);
         break;
     case TEST_LOG_NAMES:
-        read_names(value, item);
+        cJSON_ArrayForEach(device, item)
+        {
+            test_log_device_name(value,
+                                 (size_t)runners_json_number(device, "ordinal"),
+                                 runners_json_text(device, "name"));
+        }
         break;
     case TEST_LOG_COUNT:
         *(uint64_t *)value = runners_json_number(json, member->name);
@@ -215,15 +199,6 @@ void runners_merge_json(struct test_log_run *run, const cJSON *json,
     }
 }
 
-static cJSON *read_part(const struct test_log_run *run, const char *folder)
-{
-    char part[PATH_MAX];
-
-    return snprintf(part, sizeof(part), "tests/%s/run.json", folder) < PATH_MAX
-               ? runners_json_read(run, part)
-               : NULL;
-}
-
 /* Returns the end of a line, or NULL if it was cut off. */
 static const char *end_of(const struct trace_text *text, size_t from)
 {
@@ -264,7 +239,6 @@ struct lines {
     const char *folder;
     struct trace_table numbers; /* of results, by their names */
     size_t unknown, nameless;   /* outcomes, tests */
-    size_t broken;              /* lines that are no JSON */
 };
 
 /* A sender of another language may have words of its own. */
@@ -328,24 +302,12 @@ static void add_line(struct lines *lines, const cJSON *test)
         trace_table_set(&lines->numbers, key, lines->run->count - 1);
 }
 
-/* A line that cannot be read may be of a test that failed. */
-static void add_broken(struct lines *lines)
-{
-    char reason[64] = "sent a line that is no JSON";
-
-    if (!lines->broken)
-        return;
-    if (lines->broken > 1)
-        snprintf(reason, sizeof(reason), "sent %zu lines that are no JSON",
-                 lines->broken);
-    runners_framework_itself(lines->run, lines->folder,
-                             TEST_LOG_OUTCOME_CRASHED, reason);
-}
-
 static enum told merge_lines(struct test_log_run *run, const char *folder,
                              const struct trace_text *text)
 {
     struct lines lines = {.run = run, .folder = folder};
+    char reason[64] = "sent a line that is no JSON";
+    size_t broken = 0;
     size_t from = run->count, at = 0;
 
     for (const char *end; at < text->size && (end = end_of(text, at));
@@ -356,12 +318,16 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
             continue;
         test = cJSON_ParseWithLength(text->data + at,
                                      (size_t)(end - text->data) - at);
-        lines.broken += !test;
+        broken += !test;
         if (test)
             add_line(&lines, test);
         cJSON_Delete(test);
     }
-    add_broken(&lines);
+    if (broken > 1)
+        snprintf(reason, sizeof(reason), "sent %zu lines that are no JSON",
+                 broken);
+    if (broken) /* each may be of a test that failed */
+        runners_framework_itself(run, folder, TEST_LOG_OUTCOME_CRASHED, reason);
     runners_framework_number_twins(run, from);
     trace_table_free(&lines.numbers);
     return run->count > from ? TOLD_PARTLY : TOLD_NOTHING;
@@ -370,9 +336,14 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
 enum told runners_merge(struct test_log_run *run, const char *folder,
                         const struct handover *handover, bool *first)
 {
-    cJSON *json = handover->text.size ? find_run(&handover->text)
-                                      : read_part(run, folder);
+    char part[PATH_MAX];
+    cJSON *json = NULL;
 
+    if (handover->text.size)
+        json = find_run(&handover->text);
+    else if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) <
+             PATH_MAX)
+        json = runners_json_read(run, part);
     if (!json)
         return merge_lines(run, folder, &handover->text);
     if (!cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "tests")))

@@ -39,17 +39,6 @@ static int run_program(const struct programs *programs,
     return status;
 }
 
-/* When no test matches, each program suggests the one that was probably
- * meant. */
-static void suggest(const struct programs *programs)
-{
-    test_log_session_export(&(struct test_log_session){
-        .suggest = "1", .nested = test_log_session()->nested});
-    for (size_t i = 0; i < programs->count; i++)
-        if (runners_can(&programs->all[i], PROGRAM_CAN(SUGGEST)))
-            run_program(programs, &programs->all[i]);
-}
-
 /* Runs each program on its own, if there is nothing to merge. */
 static int run_apart(const struct programs *programs)
 {
@@ -88,15 +77,6 @@ static bool failed_in(const struct test_log_run *run, const char *folder)
     return false;
 }
 
-/* Whether a failed test has a name to filter by. */
-static bool names_tests(const struct test_log_run *run)
-{
-    for (size_t i = 0; i < run->count; i++)
-        if (test_log_failed(&run->results[i]) && run->results[i].suite)
-            return true;
-    return false;
-}
-
 /* A program's tests are adjacent. */
 static bool is_first_of_path(const struct programs *programs, size_t number)
 {
@@ -129,6 +109,7 @@ static void add_start(struct trace_text *text, const struct programs *programs)
 static char *command_of(const struct programs *programs,
                         const struct test_log_run *run)
 {
+    bool more = !run && programs->flag_count; /* follows "--" */
     struct trace_text text = {0};
 
     test_log_add_word(&text, program_invocation_name);
@@ -140,7 +121,9 @@ static char *command_of(const struct programs *programs,
             trace_text_char(&text, ' ');
             test_log_add_word(&text, programs->all[i].path);
         }
-    if (run ? names_tests(run) : programs->flag_count)
+    for (size_t i = 0; run && i < run->count; i++) /* a name to filter by */
+        more |= test_log_failed(&run->results[i]) && run->results[i].suite;
+    if (more)
         trace_text_string(&text, " --");
     if (!run)
         test_log_add_words(&text, programs->flags);
@@ -172,18 +155,6 @@ static char *quoted(const struct programs *programs,
     return text.data;
 }
 
-/* The command that debugs the program of a test; NULL: unknown. */
-static char *debugged(const struct programs *programs,
-                      const struct test_log_result *result)
-{
-    for (size_t i = 0; result && i < programs->count; i++)
-        if (programs->all[i].folder &&
-            runners_can(&programs->all[i], PROGRAM_CAN(DEBUG)) &&
-            !strcmp(programs->all[i].folder, result->program))
-            return quoted(programs, &programs->all[i]);
-    return NULL;
-}
-
 static void say_no_match(const struct programs *programs,
                          const struct test_log_options *options)
 {
@@ -191,8 +162,14 @@ static void say_no_match(const struct programs *programs,
                     options->pass_with_no_tests
                         ? ", so none ran (--pass-with-no-tests)"
                         : "");
-    if (test_log_options_select(options) && !options->pass_with_no_tests)
-        suggest(programs);
+    if (!test_log_options_select(options) || options->pass_with_no_tests)
+        return;
+    /* Each program suggests the test that was probably meant. */
+    test_log_session_export(&(struct test_log_session){
+        .suggest = "1", .nested = test_log_session()->nested});
+    for (size_t i = 0; i < programs->count; i++)
+        if (runners_can(&programs->all[i], PROGRAM_CAN(SUGGEST)))
+            run_program(programs, &programs->all[i]);
 }
 
 /* Whether a test failed that no command can run alone. */
@@ -216,13 +193,21 @@ static void find_commands(const struct test_log_run *run,
                           const struct programs *programs, char **rerun,
                           char **debug)
 {
+    const struct test_log_result *failed = test_log_first_failed(run);
+
     *rerun = *debug = NULL;
     if (has_unnamed_failure(run, programs))
         return;
     *rerun = command_of(programs, run);
     if (!*rerun)
         *rerun = strdup("testlog run");
-    *debug = debugged(programs, test_log_first_failed(run));
+    for (size_t i = 0; failed && i < programs->count; i++)
+        if (programs->all[i].folder &&
+            runners_can(&programs->all[i], PROGRAM_CAN(DEBUG)) &&
+            !strcmp(programs->all[i].folder, failed->program)) {
+            *debug = quoted(programs, &programs->all[i]);
+            return;
+        }
 }
 
 static void finish(struct test_log_run *run, const struct programs *programs,
@@ -366,16 +351,6 @@ static int run_all(struct programs *programs, struct test_log_options *options,
     return code;
 }
 
-/* A run inside a test is a run of its own. */
-static void leave_others(void)
-{
-    static const char *const variables[] = {
-        "TESTLOG_RUN", "BXFI_MAP", "GMON_OUT_PREFIX", TRACE_INVITATION};
-
-    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-        unsetenv(variables[i]);
-}
-
 static bool none_failed(const struct programs *programs,
                         const struct test_log_history *last)
 {
@@ -391,11 +366,15 @@ static bool none_failed(const struct programs *programs,
 
 static int begin(struct programs *programs, struct test_log_options *options)
 {
+    static const char *const variables[] = {
+        "TESTLOG_RUN", "BXFI_MAP", "GMON_OUT_PREFIX", TRACE_INVITATION};
     struct test_log_run none = {0};
     struct test_log_history last;
     int code = TEST_LOG_EXIT_PASSED;
 
-    leave_others();
+    /* A run inside a test is a run of its own. */
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        unsetenv(variables[i]);
     runners_take_signals();
     if (programs->join)
         options->dir = programs->join;

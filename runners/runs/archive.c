@@ -413,30 +413,24 @@ static int unpack(struct unpacking *pack, struct archive_entry *entry,
     return -1;
 }
 
-static int unpack_entry(struct unpacking *pack, struct archive_entry *entry)
-{
-    const char *path = la.archive_entry_pathname(entry);
-    char *name = strdup(path ? path : "");
-    size_t size = name ? strlen(name) : 0;
-    int status = -1;
-
-    if (size > 1 && name[size - 1] == '/')
-        name[size - 1] = '\0';
-    if (name)
-        status = unpack(pack, entry, name);
-    free(name);
-    return status;
-}
-
 static int unpack_all(struct unpacking *pack)
 {
     struct archive_entry *entry;
-    int next;
+    int next, status;
 
     while ((next = la.archive_read_next_header(pack->archive, &entry)) ==
-           ARCHIVE_OK)
-        if (unpack_entry(pack, entry))
+           ARCHIVE_OK) {
+        const char *path = la.archive_entry_pathname(entry);
+        char *name = strdup(path ? path : "");
+        size_t size = name ? strlen(name) : 0;
+
+        if (size > 1 && name[size - 1] == '/')
+            name[size - 1] = '\0';
+        status = name ? unpack(pack, entry, name) : -1;
+        free(name);
+        if (status)
             return -1;
+    }
     if (next == ARCHIVE_EOF)
         return 0;
     say_why(pack->why, pack->archive);
@@ -455,15 +449,6 @@ static bool has_run(const struct unpacking *pack)
     return !fstatat(pack->folder, name, &status, 0) && S_ISDIR(status.st_mode);
 }
 
-/* A run's number counts only in the folder where the run took it. */
-static void remove_order(const struct unpacking *pack)
-{
-    char name[NAME_MAX + 16];
-
-    snprintf(name, sizeof(name), "%s/" TEST_LOG_ORDER, pack->run);
-    unlinkat(pack->folder, name, 0);
-}
-
 int runners_archive_read(int in, int folder, const struct archive_limits *most,
                          char run[NAME_MAX + 1], struct trace_text *why)
 {
@@ -474,6 +459,7 @@ int runners_archive_read(int in, int folder, const struct archive_limits *most,
                              .run = memset(run, 0, NAME_MAX + 1),
                              .out = {.room = runners_holes_room(folder)},
                              .why = why};
+    char order[NAME_MAX + 16];
     int status = -1;
 
     if (!archive && why->size)
@@ -487,8 +473,11 @@ int runners_archive_read(int in, int folder, const struct archive_limits *most,
     if (archive)
         la.archive_read_free(archive);
     free(pack.before);
-    if (!status)
-        remove_order(&pack);
+    if (!status) {
+        /* A run's number counts only in the folder where the run took it. */
+        snprintf(order, sizeof(order), "%s/" TEST_LOG_ORDER, run);
+        unlinkat(folder, order, 0);
+    }
     if (status || has_run(&pack))
         return status;
     trace_text_string(why, "it contains no run");

@@ -21,15 +21,10 @@ enum {
 
 static const uint64_t longest = 60000000000; /* ns */
 
-/* A program, and what prepares its process. */
-struct command {
-    char **argv;
-    bool quiet;
-    int (*enter)(const void *context);
-    const void *context;
-};
-
-_Noreturn static void become(const struct command *command, int out)
+/* Makes the process that was forked the program. */
+_Noreturn static void become(char **argv, bool quiet,
+                             int (*enter)(const void *context),
+                             const void *context, int out)
 {
     int none = open("/dev/null", O_RDWR | O_CLOEXEC);
     sigset_t signals;
@@ -39,10 +34,10 @@ _Noreturn static void become(const struct command *command, int out)
     sigprocmask(SIG_SETMASK, &signals, NULL);
     dup2(none, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
-    if (command->quiet)
+    if (quiet)
         dup2(none, STDERR_FILENO);
-    if (!command->enter || !command->enter(command->context))
-        execvp(command->argv[0], command->argv);
+    if (!enter || !enter(context))
+        execvp(argv[0], argv);
     _exit(127);
 }
 
@@ -97,38 +92,34 @@ static bool wait_for(pid_t pid, uint64_t until, int *status)
     return false;
 }
 
-static bool run(const struct command *command, int out, int *status)
-{
-    uint64_t until = test_log_now() + longest;
-    int ends[2];
-    bool copied;
-    pid_t pid;
-
-    if (pipe2(ends, O_CLOEXEC))
-        return false;
-    fflush(NULL);
-    pid = fork();
-    if (!pid)
-        become(command, ends[1]);
-    close(ends[1]);
-    copied = pid > 0 && copy(ends[0], out, until);
-    close(ends[0]);
-    return pid > 0 && wait_for(pid, copied ? until : 0, status) && copied;
-}
-
 FILE *runners_command_output(char **argv, bool quiet,
                              int (*enter)(const void *context),
                              const void *context, int *status)
 {
-    struct command command = {argv, quiet, enter, context};
+    uint64_t until = test_log_now() + longest;
     FILE *out = tmpfile();
+    bool copied;
+    int ends[2];
+    pid_t pid;
 
-    if (out && !run(&command, fileno(out), status)) {
+    if (!out)
+        return NULL;
+    if (pipe2(ends, O_CLOEXEC)) {
         fclose(out);
         return NULL;
     }
-    if (out)
-        rewind(out);
+    fflush(NULL);
+    pid = fork();
+    if (!pid)
+        become(argv, quiet, enter, context, ends[1]);
+    close(ends[1]);
+    copied = pid > 0 && copy(ends[0], fileno(out), until);
+    close(ends[0]);
+    if (pid < 0 || !wait_for(pid, copied ? until : 0, status) || !copied) {
+        fclose(out);
+        return NULL;
+    }
+    rewind(out);
     return out;
 }
 

@@ -10,28 +10,6 @@
 
 enum { ARGUMENTS = 6, LOOKED_AT = 8 };
 
-struct call {
-    long number;
-    uint64_t arguments[ARGUMENTS];
-};
-
-/* The file is "NUMBER ARGUMENT... SP PC", "NUMBER SP PC" outside of a call,
- * where the number is -1, or "running". */
-static bool read_call(const struct stacks_thread *thread, struct call *call)
-{
-    char text[256];
-
-    if (!stacks_read(text, sizeof(text), "%d/task/%d/syscall",
-                     (int)thread->process, (int)thread->id))
-        return false;
-    return sscanf(text,
-                  "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-                  " %" SCNx64,
-                  &call->number, &call->arguments[0], &call->arguments[1],
-                  &call->arguments[2], &call->arguments[3], &call->arguments[4],
-                  &call->arguments[5]) == 7;
-}
-
 /* ---- Locks ---- */
 
 static bool is_thread(const struct stacks_thread *thread, uint32_t id)
@@ -41,37 +19,6 @@ static bool is_thread(const struct stacks_thread *thread, uint32_t id)
 
     snprintf(path, sizeof(path), "%d/task/%" PRIu32, (int)thread->process, id);
     return id && stacks_status_of(&status, path);
-}
-
-struct lock {
-    const char *kind;
-    uint64_t address, offset;
-    const char *variable; /* that it is in, at an offset; NULL: unknown */
-};
-
-static void put_lock(const struct lock *lock, char *text, size_t size)
-{
-    char within[32] = "";
-
-    if (lock->offset)
-        snprintf(within, sizeof(within), " + %#" PRIx64, lock->offset);
-    if (lock->variable)
-        snprintf(text, size, "%s %#" PRIx64 " (%s%s)", lock->kind,
-                 lock->address, lock->variable, within);
-    else
-        snprintf(text, size, "%s %#" PRIx64, lock->kind, lock->address);
-}
-
-/* The owner is the third word of glibc's struct __pthread_mutex_s. */
-static void put_owner(const struct stacks_thread *thread, uint64_t mutex,
-                      char *text, size_t size)
-{
-    uint32_t owner = 0;
-    size_t used = strlen(text);
-
-    if (stacks_copy(thread->process, mutex + 8, &owner, sizeof(owner)) &&
-        is_thread(thread, owner))
-        snprintf(text + used, size - used, " of thread %" PRIu32, owner);
 }
 
 /* The word is the thread's id, which the kernel sets to 0 at its end. */
@@ -119,17 +66,31 @@ static void put_futex(struct Dwfl *dwfl, const struct stacks_thread *thread,
                       size_t size)
 {
     bool is_mutex = calls(stack, "pthread_mutex") || calls(stack, "lll_lock");
-    struct lock lock = {.kind = is_mutex ? "mutex" : kind_of(stack),
-                        .address = at};
+    const char *kind = is_mutex ? "mutex" : kind_of(stack);
+    const char *variable; /* that it is in, at an offset; NULL: unknown */
+    uint64_t offset = 0;
+    uint32_t owner = 0;
+    char within[32] = "";
+    size_t used;
 
     if (!is_mutex && calls(stack, "join")) {
         put_join(thread, at, text, size);
         return;
     }
-    lock.variable = stacks_variable(dwfl, at, &lock.offset);
-    put_lock(&lock, text, size);
-    if (is_mutex)
-        put_owner(thread, at, text, size);
+    variable = stacks_variable(dwfl, at, &offset);
+    if (offset)
+        snprintf(within, sizeof(within), " + %#" PRIx64, offset);
+    if (variable)
+        snprintf(text, size, "%s %#" PRIx64 " (%s%s)", kind, at, variable,
+                 within);
+    else
+        snprintf(text, size, "%s %#" PRIx64, kind, at);
+    used = strlen(text);
+    /* The owner is the third word of glibc's struct __pthread_mutex_s. */
+    if (is_mutex &&
+        stacks_copy(thread->process, at + 8, &owner, sizeof(owner)) &&
+        is_thread(thread, owner))
+        snprintf(text + used, size - used, " of thread %" PRIu32, owner);
 }
 
 /* ---- Other calls ---- */
@@ -146,16 +107,6 @@ static void put_file(const struct stacks_thread *thread, const char *verb,
     snprintf(text, size, "%s of descriptor %d%s%.*s%s", verb, (int)fd,
              length > 0 ? " (" : "", length > 0 ? (int)length : 0, name,
              length > 0 ? ")" : "");
-}
-
-static void put_child(uint64_t argument, char *text, size_t size)
-{
-    int child = (int)argument;
-
-    if (child > 0)
-        snprintf(text, size, "the end of process %d", child);
-    else
-        snprintf(text, size, "the end of a child process");
 }
 
 /* X(system call, kind, word) */
@@ -211,21 +162,23 @@ static const struct {
 #undef STACKS_X
 };
 
-static void put_call(const struct stacks_thread *thread,
-                     const struct call *call, char *text, size_t size)
+static void put_call(const struct stacks_thread *thread, long number,
+                     uint64_t argument, char *text, size_t size)
 {
     size_t i = 0, count = sizeof(known) / sizeof(*known);
 
-    while (i < count && known[i].number != call->number)
+    while (i < count && known[i].number != number)
         i++;
     if (i == count)
-        snprintf(text, size, "system call %ld", call->number);
+        snprintf(text, size, "system call %ld", number);
     else if (known[i].kind == OF_FILE)
-        put_file(thread, known[i].word, call->arguments[0], text, size);
-    else if (known[i].kind == CHILD)
-        put_child(call->arguments[0], text, size);
-    else
+        put_file(thread, known[i].word, argument, text, size);
+    else if (known[i].kind == WORD)
         snprintf(text, size, "%s", known[i].word);
+    else if ((int)argument > 0)
+        snprintf(text, size, "the end of process %d", (int)argument);
+    else
+        snprintf(text, size, "the end of a child process");
 }
 
 /* If a thread cannot be stopped, not every kernel shows its system call, but
@@ -241,18 +194,28 @@ static void put_channel(const struct stacks_thread *thread, char *text,
         snprintf(text, size, "the kernel's %s", channel);
 }
 
+/* The file is "NUMBER ARGUMENT... SP PC", "NUMBER SP PC" outside of a call,
+ * where the number is -1, or "running". */
 void stacks_waits(struct Dwfl *dwfl, const struct stacks_thread *thread,
                   const struct stacks_stack *stack, char *text, size_t size)
 {
-    struct call call;
+    uint64_t arguments[ARGUMENTS];
+    char call[256];
+    long number;
 
     text[0] = '\0';
-    if (!read_call(thread, &call)) {
+    if (!stacks_read(call, sizeof(call), "%d/task/%d/syscall",
+                     (int)thread->process, (int)thread->id) ||
+        sscanf(call,
+               "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+               " %" SCNx64,
+               &number, &arguments[0], &arguments[1], &arguments[2],
+               &arguments[3], &arguments[4], &arguments[5]) != 7) {
         if (!thread->held)
             put_channel(thread, text, size);
-    } else if (call.number == SYS_futex) {
-        put_futex(dwfl, thread, stack, call.arguments[0], text, size);
+    } else if (number == SYS_futex) {
+        put_futex(dwfl, thread, stack, arguments[0], text, size);
     } else {
-        put_call(thread, &call, text, size);
+        put_call(thread, number, arguments[0], text, size);
     }
 }
