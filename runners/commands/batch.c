@@ -280,22 +280,13 @@ static bool play(struct scene *scene, char **columns, bool strict)
     return shown >= 0;
 }
 
-static void put_mistake(const struct log_mistake *mistake)
+static bool answer(char *line, bool strict)
 {
     static const char *const texts[] = {"",
 #define LOG_X(name, text) text,
                                         LOG_MISTAKES(LOG_X)
 #undef LOG_X
     };
-
-    printf("E\t-\t-\t-\t%s", texts[mistake->kind]);
-    if (mistake->kind == LOG_MISTAKE_FIELD)
-        printf(": %s", mistake->what);
-    putchar('\n');
-}
-
-static bool answer(char *line, bool strict)
-{
     struct log_mistake first = {LOG_MISTAKE_NONE};
     struct scene scene = {.depth = 0};
     char *columns[COLUMNS];
@@ -306,10 +297,14 @@ static bool answer(char *line, bool strict)
                                    "FILTER", NULL, &first);
     if (!scene.filter)
         return false;
-    if (strict && first.kind)
-        put_mistake(&first);
-    else
+    if (strict && first.kind) {
+        printf("E\t-\t-\t-\t%s", texts[first.kind]);
+        if (first.kind == LOG_MISTAKE_FIELD)
+            printf(": %s", first.what);
+        putchar('\n');
+    } else {
         ok = play(&scene, columns, strict);
+    }
     log_filter_free(scene.filter);
     return ok;
 }

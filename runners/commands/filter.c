@@ -30,19 +30,6 @@ static const char *text_of(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
-static size_t fields_of(const cJSON *object, const char **names)
-{
-    const cJSON *item;
-    size_t count = 0;
-
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, "fields"))
-    {
-        if (cJSON_IsString(item) && count < 255)
-            names[count++] = item->valuestring;
-    }
-    return count;
-}
-
 /* A call site, and whether the filter switches it on. */
 struct listed {
     cJSON *object; /* the other members point into it */
@@ -70,12 +57,17 @@ static void read_site(struct listed *listed)
     const cJSON *line = cJSON_GetObjectItemCaseSensitive(object, "line");
     const char *level = text_of(object, "level");
     struct trace_site *site = &listed->site;
+    const cJSON *item;
 
     if (cJSON_HasObjectItem(object, "name")) /* otherwise unknown so far */
         site->name = text_of(object, "name");
     site->target = text_of(object, "target");
     site->file = text_of(object, "file");
-    site->field_count = (uint8_t)fields_of(object, listed->names);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(object, "fields"))
+    {
+        if (cJSON_IsString(item) && site->field_count < 255)
+            listed->names[site->field_count++] = item->valuestring;
+    }
     site->line = cJSON_IsNumber(line) ? (uint32_t)line->valueint : 0;
     site->kind = !strcmp(text_of(object, "kind"), "span") ? TRACE_SITE_SPAN
                                                           : TRACE_SITE_EVENT;
@@ -85,17 +77,16 @@ static void read_site(struct listed *listed)
 }
 
 /* Adds the call site of a line of JSON. */
-static bool add_site(struct list *list, const char *line)
+static void add_site(struct list *list, const char *line)
 {
     cJSON *object = cJSON_Parse(line);
 
     if (!TRACE_ARRAY_RESERVE(list->sites, list->capacity, list->count + 1) ||
         !cJSON_HasObjectItem(object, "level")) {
         cJSON_Delete(object);
-        return false;
+        return;
     }
     list->sites[list->count++] = (struct listed){.object = object};
-    return true;
 }
 
 static int by_place(const void *a, const void *b)
@@ -272,15 +263,6 @@ static bool read_answer(int answer, struct trace_text *text)
     return !text->failed;
 }
 
-static void add_sites(struct list *list, char *rest)
-{
-    char *line;
-
-    while ((line = strsep(&rest, "\n")))
-        if (*line)
-            add_site(list, line);
-}
-
 static int refuse(const char *program, const char *why)
 {
     test_log_notice("filter: %s: %s", program, why);
@@ -291,6 +273,7 @@ static int refuse(const char *program, const char *why)
 static const char *list_program(const char *program, struct list *list)
 {
     struct trace_text text = {0};
+    char *rest, *line;
     int status = 0;
     pid_t pid;
     int answer = ask(program, &pid);
@@ -305,8 +288,10 @@ static const char *list_program(const char *program, struct list *list)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     ended = ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
-    if (ended && !status)
-        add_sites(list, text.data);
+    rest = ended && !status ? text.data : NULL;
+    while ((line = strsep(&rest, "\n")))
+        if (*line)
+            add_site(list, line);
     trace_text_free(&text);
     if (!ended)
         return "it listed no call sites within 10 seconds and was killed; is "
@@ -314,20 +299,6 @@ static const char *list_program(const char *program, struct list *list)
     return status ? "it does not list its call sites; is it a test program, "
                     "linked with -ltestlog?"
                   : NULL;
-}
-
-/* Fills `list`, to be freed. */
-static int put_program(struct log_filter *filter, const char *program,
-                       struct list *list)
-{
-    const char *wrong = list_program(program, list);
-
-    if (wrong)
-        return refuse(program, wrong);
-    judge(filter, list);
-    printf("\n%s\n", program);
-    put_sites(list);
-    return TEST_LOG_EXIT_PASSED;
 }
 
 /* ---- The filter ---- */
@@ -346,22 +317,17 @@ static void explain(const struct log_filter *filter)
            trace_level_word(log_filter_most(filter)));
 }
 
-static bool suggest_by(struct log_suggestion *suggestion,
-                       const struct list *lists, int count)
-{
-    for (int i = 0; i < count; i++)
-        for (size_t j = 0; j < lists[i].count; j++)
-            log_suggest_site(suggestion, &lists[i].sites[j].site);
-    return log_suggest_end(suggestion);
-}
-
 static void put_unmatched_one(const struct list *lists, int count,
                               const char *directive)
 {
     struct log_suggestion suggestion = {.directive = directive};
     struct trace_text text = {0};
-    bool suggested = suggest_by(&suggestion, lists, count);
+    bool suggested;
 
+    for (int i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            log_suggest_site(&suggestion, &lists[i].sites[j].site);
+    suggested = log_suggest_end(&suggestion);
     log_filter_brief(&text, directive);
     trace_text_string(&text, " matches none of these call sites");
     if (suggested) {
@@ -396,9 +362,17 @@ static int put_programs(struct log_filter *filter, int count, char **programs)
 
     if (!lists)
         return refuse(programs[0], strerror(ENOMEM));
-    for (int i = 0; i < count; i++)
-        if (put_program(filter, programs[i], &lists[i]))
-            code = TEST_LOG_EXIT_USAGE;
+    for (int i = 0; i < count; i++) {
+        const char *wrong = list_program(programs[i], &lists[i]);
+
+        if (wrong) {
+            code = refuse(programs[i], wrong);
+            continue;
+        }
+        judge(filter, &lists[i]);
+        printf("\n%s\n", programs[i]);
+        put_sites(&lists[i]);
+    }
     put_unmatched(filter, lists, count);
     for (int i = 0; i < count; i++)
         free_list(&lists[i]);

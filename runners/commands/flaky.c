@@ -50,57 +50,46 @@ struct flaky {
 };
 
 struct found {
-    struct test_log_outcomes *outcomes; /* of each program */
-    char **programs;
-    size_t program_count, program_capacity, outcomes_capacity;
+    struct program {
+        char *name;
+        struct test_log_outcomes outcomes;
+    } * programs;
+    size_t program_count, program_capacity;
     struct flaky *all;
     size_t count, capacity;
 };
 
-/* Tests that the program no longer has are left out, if its list of tests was
- * read. */
-static bool add_all(struct found *found, const struct test_log_history *history,
-                    const char *program,
-                    const struct test_log_flaky_tests *tests)
-{
-    bool listed = test_log_history_has(history, program);
-
-    for (size_t i = 0; i < tests->count; i++) {
-        const struct test_log_flaky_test *test = &tests->all[i];
-
-        if (listed && !test_log_history_of(history, program, test->name))
-            continue;
-        if (!TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1))
-            return false;
-        found->all[found->count++] = (struct flaky){program, *test};
-    }
-    return true;
-}
-
-/* Without the file, nothing is known of the program. */
+/* Without the file, nothing is known of a program. Tests that it no longer has
+ * are left out, if its list of tests was read. Returns false without memory. */
 static bool read_program(struct found *found, struct test_log_history *history,
-                         const char *program, const struct since *since)
+                         const char *name, const struct since *since)
 {
     struct test_log_flaky_tests tests = {0};
-    struct test_log_outcomes *outcomes;
-    char *name = strdup(program);
-    bool right;
+    struct program *program;
+    bool right, listed;
 
-    if (!name ||
-        !TRACE_ARRAY_RESERVE(found->outcomes, found->outcomes_capacity,
-                             found->program_count + 1) ||
-        !TRACE_ARRAY_RESERVE(found->programs, found->program_capacity,
-                             found->program_count + 1)) {
-        free(name);
+    if (!TRACE_ARRAY_RESERVE(found->programs, found->program_capacity,
+                             found->program_count + 1))
         return false;
-    }
-    outcomes = &found->outcomes[found->program_count];
-    found->programs[found->program_count++] = name;
-    if (test_log_outcomes_read(outcomes, name, history->path, 0))
+    program = &found->programs[found->program_count++];
+    *program = (struct program){.name = strdup(name)};
+    if (!program->name)
+        return false;
+    if (test_log_outcomes_read(&program->outcomes, name, history->path, 0))
         return true;
     test_log_history_read(history, name);
-    right = !test_log_flaky_find(&tests, outcomes, first_of(outcomes, since)) &&
-            add_all(found, history, name, &tests);
+    listed = test_log_history_has(history, name);
+    right = !test_log_flaky_find(&tests, &program->outcomes,
+                                 first_of(&program->outcomes, since));
+    for (size_t i = 0; right && i < tests.count; i++) {
+        if (listed && !test_log_history_of(history, name, tests.all[i].name))
+            continue;
+        right =
+            TRACE_ARRAY_RESERVE(found->all, found->capacity, found->count + 1);
+        if (right)
+            found->all[found->count++] =
+                (struct flaky){program->name, tests.all[i]};
+    }
     free(tests.all);
     return right;
 }
@@ -129,17 +118,6 @@ static bool read_all(struct found *found, struct test_log_history *history,
     }
     free(entries);
     return right;
-}
-
-static void free_found(struct found *found)
-{
-    for (size_t i = 0; i < found->program_count; i++) {
-        test_log_outcomes_free(&found->outcomes[i]);
-        free(found->programs[i]);
-    }
-    free(found->outcomes);
-    free(found->programs);
-    free(found->all);
 }
 
 /* ---- Printing ---- */
@@ -172,106 +150,83 @@ static void put_line(struct trace_text *line)
     test_log_sanitize_line(&clean, line->data ? line->data : "");
     puts(clean.data ? clean.data : "");
     trace_text_free(&clean);
-    trace_text_free(line);
-}
-
-static void put_first(const struct test_log_past_run *run)
-{
-    bool dated = strlen(run->name) > 10 && run->name[10] == 'T';
-    struct trace_text line = {0};
-
-    trace_text_printf(&line, "    first flaky %.*s", dated ? 10 : INT_MAX,
-                      run->name);
-    if (strcmp(run->commit, "-") != 0)
-        trace_text_printf(&line, ", commit %s", run->commit);
-    put_line(&line);
-}
-
-static void put_one(const struct flaky *one)
-{
-    const struct test_log_flaky_test *test = &one->test;
-    struct trace_text line = {0};
-
-    trace_text_printf(&line,
-                      "%s %s (%s): %zu flip%s, %zu of %zu first tries failed",
-                      one->program, test->name, test->flavour, test->flips,
-                      test->flips == 1 ? "" : "s", test->failures, test->runs);
-    if (test->rescues)
-        trace_text_printf(&line, ", %zu passed when tried again",
-                          test->rescues);
-    put_line(&line);
-    put_first(test->first);
-    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text;
-         i++) {
-        const char *reason = test->reasons[i].text;
-
-        trace_text_printf(&line, "    %zu x %s", test->reasons[i].count,
-                          reason[0] ? reason : "no reason");
-        put_line(&line);
-    }
-}
-
-static cJSON *json_of_reasons(const struct test_log_flaky_test *test)
-{
-    cJSON *reasons = cJSON_CreateArray();
-
-    for (size_t i = 0; i < TEST_LOG_REASONS_MOST && test->reasons[i].text;
-         i++) {
-        cJSON *reason = cJSON_CreateObject();
-
-        runners_json_add_text(reason, "reason", test->reasons[i].text);
-        cJSON_AddNumberToObject(reason, "count",
-                                (double)test->reasons[i].count);
-        cJSON_AddItemToArray(reasons, reason);
-    }
-    return reasons;
-}
-
-static cJSON *json_of(const struct flaky *one)
-{
-    const struct test_log_flaky_test *test = &one->test;
-    cJSON *row = cJSON_CreateObject(), *first = cJSON_CreateObject();
-
-    runners_json_add_text(row, "program", one->program);
-    runners_json_add_text(row, "name", test->name);
-    runners_json_add_text(row, "flavour", test->flavour);
-    cJSON_AddNumberToObject(row, "runs", (double)test->runs);
-    cJSON_AddNumberToObject(row, "failures", (double)test->failures);
-    cJSON_AddNumberToObject(row, "flips", (double)test->flips);
-    cJSON_AddNumberToObject(row, "rescues", (double)test->rescues);
-    runners_json_add_text(first, "run", test->first->name);
-    runners_json_add_text(
-        first, "commit",
-        strcmp(test->first->commit, "-") != 0 ? test->first->commit : NULL);
-    runners_json_add_text(first, "host", test->first->host);
-    cJSON_AddItemToObject(row, "first", first);
-    cJSON_AddItemToObject(row, "reasons", json_of_reasons(test));
-    return row;
-}
-
-static void put_json(const struct found *found)
-{
-    cJSON *document = cJSON_CreateObject(), *tests = cJSON_CreateArray();
-    char *text;
-
-    cJSON_AddNumberToObject(document, "schema", 1);
-    for (size_t i = 0; i < found->count; i++)
-        cJSON_AddItemToArray(tests, json_of(&found->all[i]));
-    cJSON_AddItemToObject(document, "flaky", tests);
-    text = cJSON_PrintUnformatted(document);
-    if (text)
-        puts(text);
-    free(text);
-    cJSON_Delete(document);
+    trace_text_clear(line);
 }
 
 static void put_text(const struct found *found)
 {
-    for (size_t i = 0; i < found->count; i++)
-        put_one(&found->all[i]);
+    struct trace_text line = {0};
+
+    for (size_t i = 0; i < found->count; i++) {
+        const struct test_log_flaky_test *test = &found->all[i].test;
+        const struct test_log_past_run *first = test->first;
+        bool dated = strlen(first->name) > 10 && first->name[10] == 'T';
+
+        trace_text_printf(
+            &line, "%s %s (%s): %zu flip%s, %zu of %zu first tries failed",
+            found->all[i].program, test->name, test->flavour, test->flips,
+            test->flips == 1 ? "" : "s", test->failures, test->runs);
+        if (test->rescues)
+            trace_text_printf(&line, ", %zu passed when tried again",
+                              test->rescues);
+        put_line(&line);
+        trace_text_printf(&line, "    first flaky %.*s", dated ? 10 : INT_MAX,
+                          first->name);
+        if (strcmp(first->commit, "-") != 0)
+            trace_text_printf(&line, ", commit %s", first->commit);
+        put_line(&line);
+        for (size_t n = 0; n < TEST_LOG_REASONS_MOST && test->reasons[n].text;
+             n++) {
+            const char *reason = test->reasons[n].text;
+
+            trace_text_printf(&line, "    %zu x %s", test->reasons[n].count,
+                              reason[0] ? reason : "no reason");
+            put_line(&line);
+        }
+    }
     if (!found->count)
         puts(found->program_count ? "no test is flaky"
                                   : "no test has run in this folder");
+    trace_text_free(&line);
+}
+
+static void put_json(const struct found *found)
+{
+    cJSON *document = cJSON_CreateObject(), *rows;
+
+    cJSON_AddNumberToObject(document, "schema", 1);
+    rows = cJSON_AddArrayToObject(document, "flaky");
+    for (size_t i = 0; i < found->count; i++) {
+        const struct test_log_flaky_test *test = &found->all[i].test;
+        const char *commit = test->first->commit;
+        cJSON *row = cJSON_CreateObject(), *first, *reasons;
+
+        cJSON_AddItemToArray(rows, row);
+        runners_json_add_text(row, "program", found->all[i].program);
+        runners_json_add_text(row, "name", test->name);
+        runners_json_add_text(row, "flavour", test->flavour);
+        cJSON_AddNumberToObject(row, "runs", (double)test->runs);
+        cJSON_AddNumberToObject(row, "failures", (double)test->failures);
+        cJSON_AddNumberToObject(row, "flips", (double)test->flips);
+        cJSON_AddNumberToObject(row, "rescues", (double)test->rescues);
+        first = cJSON_AddObjectToObject(row, "first");
+        runners_json_add_text(first, "run", test->first->name);
+        runners_json_add_text(first, "commit",
+                              strcmp(commit, "-") != 0 ? commit : NULL);
+        runners_json_add_text(first, "host", test->first->host);
+        reasons = cJSON_AddArrayToObject(row, "reasons");
+        for (size_t n = 0; n < TEST_LOG_REASONS_MOST && test->reasons[n].text;
+             n++) {
+            cJSON *reason = cJSON_CreateObject();
+
+            cJSON_AddItemToArray(reasons, reason);
+            runners_json_add_text(reason, "reason", test->reasons[n].text);
+            cJSON_AddNumberToObject(reason, "count",
+                                    (double)test->reasons[n].count);
+        }
+    }
+    runners_json_print(document);
+    cJSON_Delete(document);
 }
 
 static int rank(const char *dir, const struct since *since, bool json)
@@ -290,7 +245,12 @@ static int rank(const char *dir, const struct since *since, bool json)
         put_json(&found);
     else
         put_text(&found);
-    free_found(&found);
+    for (size_t i = 0; i < found.program_count; i++) {
+        test_log_outcomes_free(&found.programs[i].outcomes);
+        free(found.programs[i].name);
+    }
+    free(found.programs);
+    free(found.all);
     test_log_history_free(&history);
     return right ? runners_written("flaky", TEST_LOG_EXIT_PASSED)
                  : TEST_LOG_EXIT_USAGE;

@@ -204,20 +204,11 @@ static void add_run(struct runners_table *table, const struct listed *run)
 
 /* ---- All runs ---- */
 
-static void put_json(cJSON *runs)
-{
-    cJSON *document = cJSON_CreateObject();
-
-    cJSON_AddNumberToObject(document, "schema", 1);
-    cJSON_AddItemToObject(document, "runs", runs);
-    runners_json_print(document);
-    cJSON_Delete(document);
-}
-
 static void put_all(int dir, const char *folder, const char *shown,
                     char **names, size_t count, bool json)
 {
     struct runners_table table;
+    cJSON *document;
 
     runners_table_begin(&table, RUNNERS_COLUMNS(RUN_COLUMNS),
                         json ? RUNNERS_AS_JSON : RUNNERS_AS_LINES);
@@ -228,10 +219,15 @@ static void put_all(int dir, const char *folder, const char *shown,
         cJSON_Delete(run.head);
     }
     runners_table_end(&table);
-    if (json)
-        put_json(table.rows);
-    else if (!count)
+    if (json) {
+        document = cJSON_CreateObject();
+        cJSON_AddNumberToObject(document, "schema", 1);
+        cJSON_AddItemToObject(document, "runs", table.rows);
+        runners_json_print(document);
+        cJSON_Delete(document);
+    } else if (!count) {
         test_log_notice("list: %s has no runs", shown);
+    }
 }
 
 /* Lists the runs in a folder, which the user calls `shown`. */

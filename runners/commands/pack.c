@@ -54,18 +54,6 @@ static bool is_recorded(int folder)
            !faccessat(folder, "recording.gz", F_OK, 0);
 }
 
-/* Keeps `path`. */
-static int add_name(struct contents *contents, char *path)
-{
-    if (!TRACE_ARRAY_RESERVE(contents->names, contents->capacity,
-                             contents->count + 1)) {
-        free(path);
-        return -1;
-    }
-    contents->names[contents->count++] = path;
-    return 0;
-}
-
 static int add_folder(struct contents *, int folder, const char *path,
                       int depth);
 
@@ -88,8 +76,13 @@ static int add(struct contents *contents, int folder, const char *name,
 
     if (!result && S_ISREG(status.st_mode)) {
         contents->size += size_on_disk(&status);
-        if (!left_out)
-            return add_name(contents, path);
+        if (!left_out &&
+            TRACE_ARRAY_RESERVE(contents->names, contents->capacity,
+                                contents->count + 1)) {
+            contents->names[contents->count++] = path;
+            return 0;
+        }
+        result = left_out ? 0 : -1;
     } else if (!result && S_ISDIR(status.st_mode)) {
         result =
             add_folder(contents, openat(folder, name, flags), path, depth + 1);
@@ -149,6 +142,7 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Finds the files of a run, in the order of their names. */
 static int find_contents(struct contents *contents, int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -161,42 +155,14 @@ static int find_contents(struct contents *contents, int folder)
     return 0;
 }
 
-static void free_contents(struct contents *contents)
-{
-    for (size_t i = 0; i < contents->count; i++)
-        free(contents->names[i]);
-    free(contents->names);
-}
-
 /* ---- Writing ---- */
 
-/* Prints which pack was written, and how much smaller than the run it is. */
-static void report(const char *output, const struct contents *contents,
-                   uint64_t size)
-{
-    struct trace_text text = {0};
-
-    log_bytes(&text, size);
-    trace_text_string(&text, " of ");
-    log_bytes(&text, contents->size);
-    fprintf(stderr, "pack: %s: %s\n", output, text.data ? text.data : "?");
-    if (contents->left_out)
-        test_log_notice("pack: links, hidden or special files left out: %zu",
-                        contents->left_out);
-    trace_text_free(&text);
-}
-
-static int refuse(const char *output, const struct trace_text *why)
-{
-    test_log_notice("pack: cannot write %s: %s", test_log_report_name(output),
-                    why->data ? why->data : "out of memory");
-    return TEST_LOG_EXIT_FAILED;
-}
-
+/* Writes the pack, and prints how much smaller than the run it is. */
 static int write_file(int folder, const char *run,
                       const struct contents *contents, const char *output,
                       struct trace_text *why)
 {
+    struct trace_text text = {0};
     struct trace_file file;
     struct stat status;
 
@@ -215,7 +181,14 @@ static int write_file(int folder, const char *run,
         trace_text_string(why, strerror(errno));
         return -1;
     }
-    report(output, contents, (uint64_t)status.st_size);
+    log_bytes(&text, (uint64_t)status.st_size);
+    trace_text_string(&text, " of ");
+    log_bytes(&text, contents->size);
+    fprintf(stderr, "pack: %s: %s\n", output, text.data ? text.data : "?");
+    if (contents->left_out)
+        test_log_notice("pack: links, hidden or special files left out: %zu",
+                        contents->left_out);
+    trace_text_free(&text);
     return 0;
 }
 
@@ -223,7 +196,7 @@ static int write_pack(int folder, const char *run,
                       const struct contents *contents, const char *output)
 {
     struct trace_text why = {0};
-    int status, code = TEST_LOG_EXIT_PASSED;
+    int status;
 
     if (test_log_report_is_stdout(output))
         status = runners_archive_write(stdout, folder, run, contents->names,
@@ -231,9 +204,11 @@ static int write_pack(int folder, const char *run,
     else
         status = write_file(folder, run, contents, output, &why);
     if (status)
-        code = refuse(output, &why);
+        test_log_notice("pack: cannot write %s: %s",
+                        test_log_report_name(output),
+                        why.data ? why.data : "out of memory");
     trace_text_free(&why);
-    return code;
+    return status ? TEST_LOG_EXIT_FAILED : TEST_LOG_EXIT_PASSED;
 }
 
 /* ---- The command ---- */
@@ -267,7 +242,9 @@ static int pack_folder(int folder, const char *path, const char *output)
     } else {
         code = write_pack(folder, run, &contents, output ? output : name);
     }
-    free_contents(&contents);
+    for (size_t i = 0; i < contents.count; i++)
+        free(contents.names[i]);
+    free(contents.names);
     return code;
 }
 

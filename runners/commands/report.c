@@ -113,29 +113,24 @@ static int name_page(const struct test_log_run *run, const char *name,
                : -1;
 }
 
-static void show(const struct settings *settings, const char *output)
-{
-    const struct test_log_output printed = {
-        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
-
-    if (settings->open)
-        test_log_open_page(output);
-    test_log_print_page(output, "", &printed);
-}
-
 /* Writes a page of a run; `name` is that of the file in its folder. */
 static int write_page(put_page *put, const void *page,
                       const struct test_log_run *run, const char *name,
                       const struct settings *settings)
 {
+    const struct test_log_output printed = {
+        .links = test_log_links(test_log_color(NULL, stderr), stderr)};
     const char *output = settings->output;
     char path[PATH_MAX];
 
     if (!output && !name_page(run, name, path))
         output = path;
     if (output && !write_to(put, page, output, settings->output)) {
-        if (!test_log_report_is_stdout(output))
-            show(settings, output);
+        if (test_log_report_is_stdout(output))
+            return TEST_LOG_EXIT_PASSED;
+        if (settings->open)
+            test_log_open_page(output);
+        test_log_print_page(output, "", &printed);
         return TEST_LOG_EXIT_PASSED;
     }
     test_log_notice("report: cannot write %s: %s", test_log_report_name(output),
@@ -148,35 +143,26 @@ static void put_report(const void *page, FILE *stream)
     test_log_page_put(page, stream);
 }
 
-static int write_report(struct loaded *loaded, const struct settings *settings)
-{
-    struct test_log_page page = runners_page_of(&loaded->page);
-
-    page.is_whole = is_selected;
-    page.context = loaded;
-    return write_page(put_report, &page, page.run, REPORT, settings);
-}
-
-static void unload(struct loaded *loaded)
-{
-    for (size_t i = 0; loaded->tests && i < loaded->page.run.count; i++)
-        free((char *)loaded->tests[i].name);
-    free(loaded->tests);
-    runners_page_free(&loaded->page);
-}
-
 static int report(const char *where, char **patterns,
                   const struct settings *settings)
 {
     struct loaded loaded = {.tests = NULL};
+    struct test_log_page page;
     int code;
 
     if (runners_page_read(&loaded.page, where) ||
-        !select_tests(&loaded, patterns))
+        !select_tests(&loaded, patterns)) {
         code = runners_recordings_refuse("report", where, patterns);
-    else
-        code = write_report(&loaded, settings);
-    unload(&loaded);
+    } else {
+        page = runners_page_of(&loaded.page);
+        page.is_whole = is_selected;
+        page.context = &loaded;
+        code = write_page(put_report, &page, page.run, REPORT, settings);
+    }
+    for (size_t i = 0; loaded.tests && i < loaded.page.run.count; i++)
+        free((char *)loaded.tests[i].name);
+    free(loaded.tests);
+    runners_page_free(&loaded.page);
     return code;
 }
 

@@ -33,24 +33,6 @@ static void keep_members(struct trace_text *members, const cJSON *json)
     }
 }
 
-static int load(struct report_page *page, const char *where)
-{
-    struct test_log_run *run = &page->run;
-    cJSON *head;
-    int status;
-
-    if (!run->open)
-        run->open = runners_open_in;
-    status = runners_read_run(run, where, &head);
-    keep_members(&page->members, head);
-    if (head && run->unfinished)
-        test_log_notice("report: %s/run.json is cut off; the page has what "
-                        "its programs reported",
-                        where);
-    cJSON_Delete(head);
-    return status;
-}
-
 /* ---- Commands ---- */
 
 /* Returns the size of a word as a shell reads it. */
@@ -70,26 +52,13 @@ static size_t word_size(const char *text)
     return (size_t)(at - text);
 }
 
-/* testlog runs the tests of other frameworks. */
-static void ask_file(struct test_log_page_program *program)
-{
-    char *path = program->command, *command = NULL;
-    const struct framework *framework =
-        path ? runners_program_file(path).framework : NULL;
-
-    if (!framework)
-        return;
-    program->foreign = true;
-    if (runners_framework_reports(framework) &&
-        asprintf(&command, "%s run %s --", program_invocation_name, path) < 0)
-        command = NULL;
-    program->command = command;
-    free(path);
-}
-
-/* Adds a program, whose name is the end of its path. */
+/* Adds a program, whose name is the end of its path. testlog runs the tests of
+ * other frameworks. */
 static void add_program(struct report_page *page, const char *path, size_t size)
 {
+    const struct framework *framework = NULL;
+    struct test_log_page_program *program;
+    char *command = NULL;
     size_t base = size;
 
     while (base && path[base - 1] != '/')
@@ -97,47 +66,49 @@ static void add_program(struct report_page *page, const char *path, size_t size)
     if (!TRACE_ARRAY_RESERVE(page->programs, page->program_capacity,
                              page->program_count + 1))
         return;
-    page->programs[page->program_count++] = (struct test_log_page_program){
+    program = &page->programs[page->program_count++];
+    *program = (struct test_log_page_program){
         .folder = strndup(path + base, size - base),
         .command = strndup(path, size)};
-    ask_file(&page->programs[page->program_count - 1]);
-}
-
-/* Collects the hashes of programs that have failed tests. */
-static void find_failed(struct trace_table *failed,
-                        const struct test_log_run *run)
-{
-    for (size_t i = 0; i < run->count; i++)
-        if (test_log_failed(&run->results[i]))
-            trace_table_set(
-                failed, trace_hash_string(TRACE_HASH, run->results[i].program),
-                1);
-}
-
-static bool has_failed(const struct trace_table *failed,
-                       const struct test_log_page_program *program)
-{
-    uintptr_t number;
-
-    return program->command && program->folder &&
-           trace_table_find(
-               failed, trace_hash_string(TRACE_HASH, program->folder), &number);
+    if (program->command)
+        framework = runners_program_file(program->command).framework;
+    if (!framework)
+        return;
+    program->foreign = true;
+    if (runners_framework_reports(framework) &&
+        asprintf(&command, "%s run %s --", program_invocation_name,
+                 program->command) < 0)
+        command = NULL;
+    free(program->command);
+    program->command = command;
 }
 
 /* Makes the command that runs the programs with failed tests. */
 static void make_rerun(struct report_page *page, const char *testlog,
                        size_t size)
 {
-    struct trace_table failed = {0};
+    const struct test_log_run *run = &page->run;
+    struct trace_table failed = {0}; /* programs, by the hash of the name */
     struct trace_text text = {0};
+    uintptr_t unused;
 
-    find_failed(&failed, &page->run);
+    for (size_t i = 0; i < run->count; i++)
+        if (test_log_failed(&run->results[i]))
+            trace_table_set(
+                &failed, trace_hash_string(TRACE_HASH, run->results[i].program),
+                1);
     trace_text_printf(&text, "%.*s run", (int)size, testlog);
-    for (size_t i = 0; i < page->program_count; i++)
-        if (has_failed(&failed, &page->programs[i])) {
-            trace_text_char(&text, ' ');
-            trace_text_string(&text, page->programs[i].command);
-        }
+    for (size_t i = 0; i < page->program_count; i++) {
+        const struct test_log_page_program *program = &page->programs[i];
+
+        if (!program->command || !program->folder ||
+            !trace_table_find(&failed,
+                              trace_hash_string(TRACE_HASH, program->folder),
+                              &unused))
+            continue;
+        trace_text_char(&text, ' ');
+        trace_text_string(&text, program->command);
+    }
     trace_text_string(&text, " --");
     trace_table_free(&failed);
     page->command = text.data;
@@ -168,7 +139,20 @@ static void read_command(struct report_page *page)
 
 int runners_page_read(struct report_page *page, const char *where)
 {
-    if (load(page, where))
+    struct test_log_run *run = &page->run;
+    cJSON *head;
+    int status;
+
+    if (!run->open)
+        run->open = runners_open_in;
+    status = runners_read_run(run, where, &head);
+    keep_members(&page->members, head);
+    if (head && run->unfinished)
+        test_log_notice("report: %s/run.json is cut off; the page has what "
+                        "its programs reported",
+                        where);
+    cJSON_Delete(head);
+    if (status)
         return -1;
     read_command(page);
     return 0;

@@ -129,26 +129,19 @@ static void put_end(struct trace_text *out, const struct test_log_page *page)
     test_log_end_free(&end);
 }
 
-static int put_block(struct trace_text *out, const struct test_log_page *page,
-                     const struct block *block)
-{
-    if (block->kind == BLOCK_TEST)
-        return put_test(out, page, block);
-    if (block->kind == BLOCK_END)
-        put_end(out, page);
-    else
-        test_log_run_block(out, page);
-    return 0;
-}
-
-static int write_packed(const struct report_page *page,
+static int write_packed(const struct test_log_page *page,
                         const struct block *block, FILE *out)
 {
-    struct test_log_page contents = runners_page_of(page);
     struct test_log_packed packed = {.bytes = NULL};
     struct trace_text text = {0};
-    int status = put_block(&text, &contents, block);
+    int status = 0;
 
+    if (block->kind == BLOCK_TEST)
+        status = put_test(&text, page, block);
+    else if (block->kind == BLOCK_END)
+        put_end(&text, page);
+    else
+        test_log_run_block(&text, page);
     if (!status)
         status = test_log_pack(&packed, &text);
     if (!status)
@@ -158,46 +151,31 @@ static int write_packed(const struct report_page *page,
     return status;
 }
 
-static int write_export(const struct report_page *page,
-                        const struct block *block, FILE *out)
-{
-    struct test_log_attempt attempt;
-
-    errno = ENOENT;
-    return test_log_attempt_of(&attempt, &page->run, block->number,
-                               block->attempt)
-               ? runners_export_put(block->format, &page->run, attempt.folder,
-                                    out)
-               : -1;
-}
-
-/* A recording that is written to is not compressed. */
-static int write_live(const struct report_page *page, const struct block *block,
-                      FILE *out)
-{
-    const struct test_log_page contents = runners_page_of(page);
-    struct test_log_attempt attempt;
-
-    errno = ENOENT;
-    return test_log_attempt_of(&attempt, &page->run, block->number,
-                               block->attempt)
-               ? view_follow(&contents, &attempt, out)
-               : -1;
-}
-
 static int write_block(const struct view *view, const void *context, FILE *out)
 {
     const struct block *block = context;
-    struct report_page page = {.command = NULL};
-    int status = read_run(&page, view, block->run);
+    struct report_page read = {.command = NULL};
+    struct test_log_attempt attempt;
+    struct test_log_page page;
+    int status = read_run(&read, view, block->run);
 
-    if (!status)
-        status = block->kind == BLOCK_EXPORT ? write_export(&page, block, out)
-                 : block->kind == BLOCK_LIVE ? write_live(&page, block, out)
-                                             : write_packed(&page, block, out);
+    if (!status) {
+        page = runners_page_of(&read);
+        errno = ENOENT;
+        if (block->kind != BLOCK_EXPORT && block->kind != BLOCK_LIVE)
+            status = write_packed(&page, block, out);
+        else if (!test_log_attempt_of(&attempt, &read.run, block->number,
+                                      block->attempt))
+            status = -1;
+        else if (block->kind == BLOCK_EXPORT)
+            status = runners_export_put(block->format, &read.run,
+                                        attempt.folder, out);
+        else /* a recording that is written to is not compressed */
+            status = view_follow(&page, &attempt, out);
+    }
     if (status && errno != ENOENT)
         test_log_notice("view: %s: %s", block->run, strerror(errno));
-    runners_page_free(&page);
+    runners_page_free(&read);
     return status;
 }
 

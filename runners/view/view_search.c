@@ -165,48 +165,39 @@ static void search_lines(struct search *search, cJSON *test,
 
 /* ---- The run ---- */
 
-/* Searches a try of a test; the name is that of the last one. */
-static void search_try(struct search *search, size_t number, size_t which)
-{
-    struct test_log_attempt attempt = {.number = number};
-    bool recorded = test_log_attempt_of(&attempt, search->run, number, which);
-    cJSON *test = NULL;
-
-    if (!which && strcasestr(test_log_name(&search->run->results[number]),
-                             search->wanted->text)) {
-        test = add_test(search, &attempt);
-        search->hits++;
-    }
-    if (recorded && !is_full(search))
-        search_lines(search, test, &attempt);
-}
-
-/* Returns how many tests were searched before there were enough hits. */
-static size_t search_run(struct search *search)
-{
-    size_t i = 0;
-
-    for (; i < search->run->count && !is_full(search); i++)
-        for (size_t j = 0; j <= search->run->results[i].earlier_count; j++)
-            search_try(search, i, j);
-    return i;
-}
-
+/* Puts the hits in all tries of all tests. The outcome of a hit in a test's
+ * name is that of the last try. */
 static void put_hits(struct search *search, FILE *out)
 {
-    cJSON *document = cJSON_CreateObject();
-    size_t searched;
+    const struct test_log_run *run = search->run;
+    cJSON *document = cJSON_CreateObject(), *test;
+    size_t searched = 0;
     char *text;
 
     cJSON_AddNumberToObject(document, "schema", 1);
     cJSON_AddStringToObject(document, "run", search->wanted->run);
     search->tests = cJSON_AddArrayToObject(document, "tests");
-    searched = search_run(search);
+    for (; searched < run->count && !is_full(search); searched++) {
+        const struct test_log_result *result = &run->results[searched];
+
+        for (size_t i = 0; i <= result->earlier_count; i++) {
+            struct test_log_attempt attempt = {.number = searched};
+            bool recorded = test_log_attempt_of(&attempt, run, searched, i);
+
+            test = NULL;
+            if (!i && strcasestr(test_log_name(result), search->wanted->text)) {
+                test = add_test(search, &attempt);
+                search->hits++;
+            }
+            if (recorded && !is_full(search))
+                search_lines(search, test, &attempt);
+        }
+    }
     cJSON_AddNumberToObject(document, "hits", (double)search->hits);
     cJSON_AddBoolToObject(document, "full", is_full(search));
     cJSON_AddNumberToObject(
         document, "unsearched",
-        (double)(search->unsearched + search->run->count - searched));
+        (double)(search->unsearched + run->count - searched));
     cJSON_AddNumberToObject(document, "cut", (double)search->cut);
     cJSON_AddNumberToObject(document, "unreadable", (double)search->unreadable);
     text = cJSON_PrintUnformatted(document);

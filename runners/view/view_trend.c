@@ -33,7 +33,6 @@ struct past_run {
 
 struct trend {
     const struct test *test;
-    struct trace_text part; /* of the line of JSON about the test */
     struct test_log_index index;
     struct past_run *runs; /* that have the test, the latest first */
     size_t count;
@@ -75,53 +74,43 @@ static void read_hosts(struct test_log_run *run)
     runners_run_file_close(file);
 }
 
-static void read_run(struct trend *trend, const struct view *view,
-                     const struct test_log_index_run *known)
-{
-    struct past_run *past = &trend->runs[trend->count];
-    struct reading reading = {trend->test, &past->run};
-    char path[PATH_MAX];
-
-    if (!view_find_run(view, known->name, path))
-        return;
-    *past = (struct past_run){.known = known, .run = {.path = strdup(path)}};
-    if (past->run.path)
-        runners_read_lines(&past->run, trend->part.data, take_result, &reading);
-    if (past->run.count) {
-        read_hosts(&past->run);
-        trend->count++;
-    } else {
-        test_log_run_free(&past->run);
-    }
-}
-
 /* Reads the test's results; -1 with errno, ENOENT if there are none. */
 static int read_trend(struct trend *trend, const struct view *view)
 {
     const char *name = trend->test->name;
     size_t plain = trace_plain(name, strlen(name));
+    struct trace_text part = {0}; /* of the line of JSON about the test */
+    char path[PATH_MAX];
 
-    /* Versions differ in what they escape. */
-    trace_text_literal(&trend->part, "\"name\":\"");
-    trace_text_add(&trend->part, name, plain);
-    if (!name[plain])
-        trace_text_literal(&trend->part, "\"");
     if (test_log_index_read(&trend->index, view->dir, RUNS_MOST, 0))
         return -1;
+    /* Versions differ in what they escape. */
+    trace_text_literal(&part, "\"name\":\"");
+    trace_text_add(&part, name, plain);
+    if (!name[plain])
+        trace_text_literal(&part, "\"");
     trend->runs = calloc(trend->index.run_count + 1, sizeof(*trend->runs));
-    for (size_t i = 0; trend->runs && i < trend->index.run_count; i++)
-        read_run(trend, view, &trend->index.runs[i]);
+    for (size_t i = 0; trend->runs && i < trend->index.run_count; i++) {
+        const struct test_log_index_run *known = &trend->index.runs[i];
+        struct past_run *past = &trend->runs[trend->count];
+        struct reading reading = {trend->test, &past->run};
+
+        if (!view_find_run(view, known->name, path))
+            continue;
+        *past =
+            (struct past_run){.known = known, .run = {.path = strdup(path)}};
+        if (past->run.path)
+            runners_read_lines(&past->run, part.data, take_result, &reading);
+        if (!past->run.count) {
+            test_log_run_free(&past->run);
+            continue;
+        }
+        read_hosts(&past->run);
+        trend->count++;
+    }
+    trace_text_free(&part);
     errno = trend->runs ? ENOENT : ENOMEM;
     return trend->count ? 0 : -1;
-}
-
-static void free_trend(struct trend *trend)
-{
-    for (size_t i = 0; i < trend->count; i++)
-        test_log_run_free(&trend->runs[i].run);
-    free(trend->runs);
-    test_log_index_free(&trend->index);
-    trace_text_free(&trend->part);
 }
 
 /* ---- JSON ---- */
@@ -155,23 +144,6 @@ static int compare_changes(const void *a, const void *b)
     return x->after < y->after ? -1 : x->after > y->after;
 }
 
-static cJSON *describe_change(const struct past_run *past,
-                              const struct view_change *change)
-{
-    cJSON *object = cJSON_CreateObject();
-
-    cJSON_AddStringToObject(object, "run", past->known->name);
-    if (change->after) {
-        cJSON_AddNumberToObject(object, "before_ns", (double)change->before);
-        cJSON_AddNumberToObject(object, "after_ns", (double)change->after);
-    } else {
-        cJSON_AddStringToObject(
-            object, "outcome",
-            test_log_outcome_word(past->run.results->outcome));
-    }
-    return object;
-}
-
 static void add_changes(cJSON *document, const struct trend *trend)
 {
     cJSON *array = cJSON_AddArrayToObject(document, "changes");
@@ -189,31 +161,33 @@ static void add_changes(cJSON *document, const struct trend *trend)
         count = view_find_changes(past, trend->count, &changes);
     if (count)
         qsort(changes, count, sizeof(*changes), compare_changes);
-    for (size_t i = 0; i < count; i++)
-        cJSON_AddItemToArray(
-            array,
-            describe_change(&trend->runs[last - changes[i].at], &changes[i]));
+    for (size_t i = 0; i < count; i++) {
+        const struct view_change *change = &changes[i];
+        const struct past_run *run = &trend->runs[last - change->at];
+        cJSON *object = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(array, object);
+        cJSON_AddStringToObject(object, "run", run->known->name);
+        if (change->after) {
+            cJSON_AddNumberToObject(object, "before_ns",
+                                    (double)change->before);
+            cJSON_AddNumberToObject(object, "after_ns", (double)change->after);
+        } else {
+            cJSON_AddStringToObject(
+                object, "outcome",
+                test_log_outcome_word(run->run.results->outcome));
+        }
+    }
     free(changes);
     free(past);
 }
 
-static void add_lines(cJSON *failure, const struct test_log_run *run)
-{
-    const char *folder = run->results->folder;
-    struct trace_reader *reader = folder ? runners_open_own(run, folder) : NULL;
-    struct trace_text shown = {0}, hidden = {0};
-
-    if (reader)
-        test_log_failure_lines(&shown, &hidden, HIDDEN_LINES, reader);
-    trace_reader_close(reader);
-    runners_json_add_text(failure, "shown", shown.data);
-    runners_json_add_text(failure, "hidden", hidden.data);
-    trace_text_free(&shown);
-    trace_text_free(&hidden);
-}
-
+/* Adds the last failure, with its last lines. */
 static void add_failure(cJSON *document, const struct trend *trend)
 {
+    struct trace_text shown = {0}, hidden = {0};
+    struct trace_reader *reader = NULL;
+    const struct past_run *past;
     cJSON *failure;
     size_t i = 0;
 
@@ -224,9 +198,18 @@ static void add_failure(cJSON *document, const struct trend *trend)
         cJSON_AddNullToObject(document, "failure");
         return;
     }
+    past = &trend->runs[i];
     failure = cJSON_AddObjectToObject(document, "failure");
-    cJSON_AddStringToObject(failure, "run", trend->runs[i].known->name);
-    add_lines(failure, &trend->runs[i].run);
+    cJSON_AddStringToObject(failure, "run", past->known->name);
+    if (past->run.results->folder)
+        reader = runners_open_own(&past->run, past->run.results->folder);
+    if (reader)
+        test_log_failure_lines(&shown, &hidden, HIDDEN_LINES, reader);
+    trace_reader_close(reader);
+    runners_json_add_text(failure, "shown", shown.data);
+    runners_json_add_text(failure, "hidden", hidden.data);
+    trace_text_free(&shown);
+    trace_text_free(&hidden);
 }
 
 static void put_trend(const struct trend *trend, FILE *out)
@@ -258,7 +241,10 @@ static int write_trend(const struct view *view, const void *context, FILE *out)
 
     if (!status)
         put_trend(&trend, out);
-    free_trend(&trend);
+    for (size_t i = 0; i < trend.count; i++)
+        test_log_run_free(&trend.runs[i].run);
+    free(trend.runs);
+    test_log_index_free(&trend.index);
     errno = error;
     return status;
 }

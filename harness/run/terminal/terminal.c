@@ -362,8 +362,7 @@ static void put_recording(struct block *block)
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n",
                 test_log_shown_path(path, buffer));
-    if (bad && !block->output->vanishes) {
-        /* the page is written at the end of the run */
+    if (bad && !block->output->vanishes) { /* written at the run's end */
         test_log_page_fragment(&fragment, run, result);
         if (fragment.data && !test_log_path(run, "report.html", path))
             test_log_print_page(path, fragment.data, block->output);
