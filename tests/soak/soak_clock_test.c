@@ -61,13 +61,14 @@ static void run(const char *prefix)
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
     for (int i = 0; i < times; i++) {
-        const struct e2e *result = e2e_run(
-            "%s sh -c '%s CLOCK_STEP=%d LOSING_WAIT=1000 LD_PRELOAD=%s/clock.so"
-            " " TESTLOG " run %s -- -j%d --slow=%d --log-span-events=full'",
-            prefix[0] ? "unshare -m" : "", prefix, 1 + i * i % 50,
-            clock_library(), program, 1 + i % 3, MOST_SECONDS);
+        const struct e2e *result =
+            e2e_exits(1,
+                      "%s sh -c '%s CLOCK_STEP=%d LOSING_WAIT=1000 "
+                      "LD_PRELOAD=%s/clock.so " TESTLOG
+                      " run %s -- -j%d --slow=%d --log-span-events=full'",
+                      prefix[0] ? "unshare -m" : "", prefix, 1 + i * i % 50,
+                      clock_library(), program, 1 + i % 3, MOST_SECONDS);
 
-        e2e_expect_code(result, 1);
         e2e_expect_is(e2e_last(result->out), "14 passed, 5 failed, 1 skipped");
         expect_durations(result);
     }

@@ -221,7 +221,6 @@ static void expect_files(const char *name, const struct dying_page *page,
     snprintf(path, sizeof(path), "%s/trace.json", folder);
     json = test_load(path, NULL);
     expect_json(json, what);
-    free(json);
 }
 
 static void expect_death(const cJSON *test, uint64_t seeds, unsigned number,
@@ -252,10 +251,10 @@ static void expect_run(uint64_t seeds, unsigned count)
     const cJSON *run, *test;
     unsigned number = 0;
 
-    e2e_expect_code(e2e_run("DYING_SEED=%llu DYING_COUNT=%u DYING_PAGES="
-                            "\"$PWD/pages\" LOG=off %s -q -j3",
-                            (unsigned long long)seeds, count, program),
-                    1);
+    e2e_exits(1,
+              "DYING_SEED=%llu DYING_COUNT=%u DYING_PAGES=\"$PWD/pages\" "
+              "LOG=off %s -q -j3",
+              (unsigned long long)seeds, count, program);
     run = e2e_json("testlog-runs/latest/run.json");
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(run, "tests"))
     {

@@ -84,7 +84,6 @@ static unsigned fail_call(const char *call, const char *in, unsigned nth,
         call, in, nth, all ? "FAULT_ALL=1" : "", fault_library(), program);
     counted = test_load("count", NULL);
     memcpy(count, counted, sizeof(count));
-    free(counted);
     if (!refused(result))
         expect_verdicts(result, what);
     test_remove_tree("testlog-runs");
@@ -255,10 +254,9 @@ Test(soak_faults, fails_without_proc)
         cr_skip_test("sanitizers need /proc");
     if (e2e_run("unshare -m mount -t tmpfs none /proc")->code)
         cr_skip_test("no permission to hide /proc");
-    result = e2e_run("unshare -m sh -c 'mount -t tmpfs none /proc && "
-                     "exec %s -j4'",
-                     program);
-    e2e_expect_code(result, 4);
+    result = e2e_exits(
+        4, "unshare -m sh -c 'mount -t tmpfs none /proc && exec %s -j4'",
+        program);
     e2e_expect_has(result->err, "testlog: Criterion cannot find tests without "
                                 "/proc; mount it\n");
 }
@@ -282,12 +280,11 @@ Test(soak_faults, refuses_to_run_without_shared_memory)
     chmod(".", 0777);
     for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
         const struct e2e *result =
-            e2e_run("unshare -m sh -c '%s %s %s'", mounts[i][0],
-                    strstr(mounts[i][0], "exec") ? "" : "&& exec", program);
+            e2e_exits(2, "unshare -m sh -c '%s %s %s'", mounts[i][0],
+                      strstr(mounts[i][0], "exec") ? "" : "&& exec", program);
 
-        e2e_expect_code(result, 2);
-        e2e_expect_has(result->err, "cannot share memory in /dev/shm: ");
-        e2e_expect_has(result->err, mounts[i][1]);
+        e2e_expect_has(result->err,
+                       "cannot share memory in /dev/shm: ", mounts[i][1]);
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
         cr_expect_not(e2e_exists("testlog-runs"));
     }

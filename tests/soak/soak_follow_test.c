@@ -71,13 +71,13 @@ static void follow(int threads)
         cr_skip_test("sanitizers must be loaded first");
     followed.late = calloc(LINES_MOST, sizeof(double));
     e2e_allow(300);
-    result =
-        e2e_run(TESTLOG " record --trace-limit=4G -o runs -- %s %d %d %d & "
-                        "until [ -e runs/latest/tests/*/*/recording ]; "
-                        "do sleep 0.01; done; " TESTLOG
-                        " log runs/latest --follow | %s late; wait",
-                program, threads, seconds, RATE, program);
-    e2e_expect_code(result, 0);
+    result = e2e_exits(
+        0,
+        TESTLOG
+        " record --trace-limit=4G -o runs -- %s %d %d %d & until [ -e "
+        "runs/latest/tests/*/*/recording ]; do sleep 0.01; done; " TESTLOG
+        " log runs/latest --follow | %s late; wait",
+        program, threads, seconds, RATE, program);
     e2e_expect_lacks(result->err, "lost");
     for (const char *line = result->out; *line; line = strchr(line, '\n') + 1)
         take(&followed, line);

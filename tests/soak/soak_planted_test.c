@@ -112,7 +112,6 @@ static void expect_untouched(const struct e2e *result)
     e2e_expect_is(e2e_last(result->out), CLOSING);
     cr_expect_str_eq(text, "outside");
     cr_expect_eq(stat("outside", &status), 0);
-    free(text);
 }
 
 /* Whatever is left, `log` and `export` finish without a crash. */

@@ -35,7 +35,6 @@ static void expect_all(size_t count)
 
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "kept"), count);
-    trace_reader_close(reader);
 }
 
 /* ---- Threads ---- */
@@ -159,7 +158,6 @@ Test(soak_processes, raw_clones_lose_no_record)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of the parent"),
                  children);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
     unlink(test_path("recording"));
 
     test_record();
@@ -208,7 +206,6 @@ Test(soak_processes, survivors_outlive_truncation)
                           summary.lost[TRACE_LOSS_END],
                       4 * 20000);
         cr_expect_eq(summary.dropped, summary.lost[TRACE_LOSS_END]);
-        trace_reader_close(reader);
         unlink(test_path("recording"));
     }
 }

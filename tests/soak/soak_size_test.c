@@ -21,15 +21,13 @@ static bool soaking(void)
 Test(soak_size, runs_many_tests_in_a_program)
 {
     unsigned tests = soaking() ? 10000 : 100;
-    const struct e2e *result =
-        e2e_run("LARGE_TESTS=%u LOG=error exec %s --filter large/one_of_many "
-                "-q -j2",
-                tests, e2e_program("large", E2E_TRACED));
+    const struct e2e *result = e2e_exits(
+        1, "LARGE_TESTS=%u LOG=error exec %s --filter large/one_of_many -q -j2",
+        tests, e2e_program("large", E2E_TRACED));
     char closing[64];
 
     snprintf(closing, sizeof(closing), "%u passed, 1 failed, 0 skipped",
              tests - 1);
-    e2e_expect_code(result, 1);
     cr_expect_str_eq(e2e_last(result->out), closing, "%.1000s\n%.1000s",
                      result->out, result->err);
     test_remove_tree("testlog-runs");
@@ -81,13 +79,12 @@ Test(soak_size, records_many_events_in_a_test)
     unsigned events = soaking() ? 64 * 80000 : 64 * 2000;
     const char *limits =
         SANITIZE_FLAGS[0] ? "" : "ulimit -s 512; ulimit -d 65536;";
-    const struct e2e *result =
-        e2e_run("%s LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
-                "large/records_much -q --render=all "
-                "--trace-options=compress=0",
-                limits, events, e2e_program("large", E2E_TRACED));
+    const struct e2e *result = e2e_exits(
+        0,
+        "%s LARGE_EVENTS=%u TRACE_LIMIT=4G LOG=error exec %s --filter "
+        "large/records_much -q --render=all --trace-options=compress=0",
+        limits, events, e2e_program("large", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
     expect_all(events);
     expect_trace(events);

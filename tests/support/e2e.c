@@ -211,6 +211,18 @@ const struct e2e *e2e_run(const char *format, ...)
     return run(here, command);
 }
 
+const struct e2e *e2e_exits(int code, const char *format, ...)
+{
+    const struct e2e *result;
+    va_list args;
+
+    va_start(args, format);
+    result = e2e_run("%s", text_of(format, args));
+    va_end(args);
+    e2e_expect_code(result, code);
+    return result;
+}
+
 /* ---- Once for all tests ---- */
 
 static int lock(const char *name)
@@ -578,15 +590,12 @@ void e2e_expect_closing(const struct e2e *result, const char *line)
               result->command, result->out, line);
 }
 
-void e2e_expect_has(const char *text, const char *part)
+void e2e_expect_parts(const char *text, bool has, const char *const *parts)
 {
-    cr_expect_not_null(strstr(text, part), "\"%s\" is not in:\n%.4000s", part,
-                       text);
-}
-
-void e2e_expect_lacks(const char *text, const char *part)
-{
-    cr_expect_null(strstr(text, part), "\"%s\" is in:\n%.4000s", part, text);
+    for (; *parts; parts++)
+        cr_expect_eq(strstr(text, *parts) != NULL, has,
+                     "\"%s\" is %sin:\n%.4000s", *parts, has ? "not " : "",
+                     text);
 }
 
 void e2e_expect_is(const char *text, const char *expected)

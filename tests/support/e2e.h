@@ -67,8 +67,12 @@ void e2e_allow(int seconds);
 const struct e2e *e2e_run(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* e2e_once does the same once for all tests of a program, in a folder with the
- * name `key`. */
+/* e2e_exits does the same, and expects an exit code. */
+const struct e2e *e2e_exits(int code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* e2e_once does what e2e_run does once for all tests of a program, in a folder
+ * with the name `key`. */
 const struct e2e *e2e_once(const char *key, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -121,11 +125,15 @@ const char *e2e_between(const char *text, const char *from, const char *to);
 const char *e2e_normal(const char *text);
 
 /* These fail the test and show the text. e2e_expect_closing expects only the
- * closing line on stdout. */
+ * closing line on stdout. e2e_expect_has expects all parts, e2e_expect_lacks
+ * none. */
+#define e2e_expect_has(text, ...)                                              \
+    e2e_expect_parts(text, true, (const char *const[]){__VA_ARGS__, NULL})
+#define e2e_expect_lacks(text, ...)                                            \
+    e2e_expect_parts(text, false, (const char *const[]){__VA_ARGS__, NULL})
 void e2e_expect_code(const struct e2e *, int code);
 void e2e_expect_closing(const struct e2e *, const char *line);
-void e2e_expect_has(const char *text, const char *part);
-void e2e_expect_lacks(const char *text, const char *part);
+void e2e_expect_parts(const char *text, bool has, const char *const *parts);
 void e2e_expect_is(const char *text, const char *expected);
 
 /* e2e_sanitized reports whether a sanitizer handles SIGSEGV. */

@@ -52,9 +52,8 @@ Test(e2e_all, records_every_test_that_ran)
                                         "-j8 --nocapture"};
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-        const struct e2e *run = e2e_run("%s %s", whole(E2E_ALL), flags[i]);
+        const struct e2e *run = e2e_exits(1, "%s %s", whole(E2E_ALL), flags[i]);
 
-        e2e_expect_code(run, 1);
         e2e_expect_is(e2e_last(run->out), "15 passed, 18 failed, 3 skipped");
         expect_all_recorded(run, 36);
     }
@@ -63,9 +62,8 @@ Test(e2e_all, records_every_test_that_ran)
 Test(e2e_all, records_every_test_in_cxx)
 {
     const struct e2e *run =
-        e2e_run("%s -j2", e2e_program("whole_cxx", E2E_ALL));
+        e2e_exits(1, "%s -j2", e2e_program("whole_cxx", E2E_ALL));
 
-    e2e_expect_code(run, 1);
     e2e_expect_closing(run, "4 passed, 5 failed, 0 skipped");
     expect_all_recorded(run, 9);
 }
@@ -130,21 +128,17 @@ Test(e2e_all, captures_the_output_of_fixtures)
 
 Test(e2e_all, shows_output_and_open_spans_of_a_crash)
 {
-    const char *block =
-        e2e_between(all_of(E2E_TRACED_ALL)->err,
-                    "---- ends/aborts: crashed: SIGABRT", "trace: ");
-
-    e2e_expect_has(block, "output:\nbefore it aborts\n");
-    e2e_expect_has(block, "open spans:\n");
-    e2e_expect_has(block, ": its last\n");
+    e2e_expect_has(e2e_between(all_of(E2E_TRACED_ALL)->err,
+                               "---- ends/aborts: crashed: SIGABRT", "trace: "),
+                   "output:\nbefore it aborts\n", "open spans:\n",
+                   ": its last\n");
 }
 
 Test(e2e_all, keeps_an_unfinished_line_without_stacks)
 {
-    const struct e2e *run = e2e_run("%s --filter 'ends/aborts' --stacks=off",
-                                    whole(E2E_TRACED_ALL));
+    const struct e2e *run = e2e_exits(
+        1, "%s --filter 'ends/aborts' --stacks=off", whole(E2E_TRACED_ALL));
 
-    e2e_expect_code(run, 1);
     e2e_expect_has(run->err, "output:\nbefore it aborts\n");
 }
 
@@ -153,11 +147,11 @@ Test(e2e_all, prints_lines_with_their_spans)
     const struct e2e *run = all_of(E2E_TRACED_ALL);
     const char *log = file_of(run, "fixtures.after_a_failure", "log.txt");
 
-    e2e_expect_has(log, " INFO programs::whole: suite's init\n");
-    e2e_expect_has(log, " INFO left by an assertion:twice{number=2}: "
-                        "programs::whole: twice\n");
-    e2e_expect_has(log, " ERROR left by an assertion: programs::whole: "
-                        "assertion failed: no five\n");
+    e2e_expect_has(
+        log, " INFO programs::whole: suite's init\n",
+        " INFO left by an assertion:twice{number=2}: programs::whole: twice\n",
+        " ERROR left by an assertion: programs::whole: assertion failed: no "
+        "five\n");
     /* The assertion's jump left the span. */
     e2e_expect_has(log, " INFO programs::whole: suite's fini\n");
     e2e_expect_has(file_of(run, "several.parameters[07]", "log.txt"),
@@ -220,12 +214,11 @@ static const struct {
 Test(e2e_all, is_enabled_by_link_variable_or_flag)
 {
     for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
-        const struct e2e *run = e2e_run(
-            "%s %s %s --filter fixtures/of_suite_and_test", switches[i].before,
-            whole(switches[i].build), switches[i].after);
+        const struct e2e *run = e2e_exits(
+            0, "%s %s %s --filter fixtures/of_suite_and_test",
+            switches[i].before, whole(switches[i].build), switches[i].after);
         bool on = switches[i].on;
 
-        e2e_expect_code(run, 0);
         cr_expect_eq(e2e_count(run->out, "suite's init"), !on, "%zu: %s", i,
                      run->out);
         cr_expect_eq(e2e_count(run->err, "testlog: lines shown: info"), on,
@@ -238,11 +231,9 @@ Test(e2e_all, is_enabled_by_link_variable_or_flag)
 
 Test(e2e_all, refuses_a_bad_value)
 {
-    const struct e2e *run = e2e_run("TEST_LOG_ALL=maybe %s", whole(E2E_ALL));
-
-    e2e_expect_code(run, 2);
-    e2e_expect_is(run->err, "testlog: TEST_LOG_ALL: unknown value \"maybe\"; "
-                            "write 0 or 1\n");
+    e2e_expect_is(
+        e2e_exits(2, "TEST_LOG_ALL=maybe %s", whole(E2E_ALL))->err,
+        "testlog: TEST_LOG_ALL: unknown value \"maybe\"; write 0 or 1\n");
 }
 
 /* Annotated tests keep their own filters. */
@@ -250,10 +241,9 @@ Test(e2e_all, keeps_annotated_tests_as_they_are)
 {
     const struct e2e *run =
         e2e_run("%s --all-tests -j2", e2e_program("outcomes", E2E_TRACED));
-    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
-
     cr_expect_str_neq(
-        e2e_text(e2e_result(json, "outcomes/fails_without_annotation"),
+        e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
+                            "outcomes/fails_without_annotation"),
                  "folder"),
         "");
     e2e_expect_has(

@@ -25,12 +25,11 @@ static void need(const char *program)
 static void build_cmake(const char *mode)
 {
     need("cmake");
-    e2e_expect_code(e2e_run("cp -r '" PROJECTS "' projects && cmake -S "
-                            "projects/cmake -B build -DMODE=%s "
-                            "-DCMAKE_PREFIX_PATH=$PWD/opt && cmake --build "
-                            "build",
-                            mode),
-                    0);
+    e2e_exits(0,
+              "cp -r '" PROJECTS
+              "' projects && cmake -S projects/cmake -B build -DMODE=%s "
+              "-DCMAKE_PREFIX_PATH=$PWD/opt && cmake --build build",
+              mode);
 }
 
 /* "outcome suite/test" of the latest run, sorted. */
@@ -53,12 +52,8 @@ Test(e2e_build_systems, cmake_discovers_tests)
     build_cmake("POST_BUILD");
     run = e2e_run("cd build && ctest");
     cr_expect_neq(run->code, 0);
-    e2e_expect_has(run->out, "store/is_off ");
-    e2e_expect_has(run->out, "(Disabled)");
-    e2e_expect_has(run->out, "store/fails ");
-    e2e_expect_has(run->out, "***Failed");
-    e2e_expect_has(run->out, "***Skipped");
-    e2e_expect_has(run->out, "out of 5\n");
+    e2e_expect_has(run->out, "store/is_off ", "(Disabled)", "store/fails ",
+                   "***Failed", "***Skipped", "out of 5\n");
     e2e_expect_is(outcomes(), all);
     cr_expect(e2e_exists("build/" LATEST "report.html"));
     cr_expect(
@@ -182,9 +177,8 @@ Test(e2e_build_systems, a_run_that_cannot_be_joined_changes_nothing)
     const struct e2e *run;
 
     build_cmake("POST_BUILD");
-    run = e2e_run("touch build/testlog-runs; cd build && ctest -R passes "
-                  "--verbose");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(
+        0, "touch build/testlog-runs; cd build && ctest -R passes --verbose");
     e2e_expect_has(run->out, "--join: cannot use ");
 }
 
@@ -255,13 +249,11 @@ Test(e2e_build_systems, meson_counts_tests_as_failed)
     const struct e2e *run;
 
     need("meson");
-    run =
-        e2e_run(E2E_INSTALLED "mkdir p && cp '" PROJECTS "'/meson/* '" PROJECTS
-                              "/store.c' p && meson setup b p && meson "
-                              "compile -C b && meson test -C b");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->out, "store FAIL ");
-    e2e_expect_has(run->out, "2/3 subtests passed");
+    run = e2e_exits(1, E2E_INSTALLED "mkdir p && cp '" PROJECTS
+                                     "'/meson/* '" PROJECTS
+                                     "/store.c' p && meson setup b p && meson "
+                                     "compile -C b && meson test -C b");
+    e2e_expect_has(run->out, "store FAIL ", "2/3 subtests passed");
     e2e_expect_lacks(run->out, "ERROR");
 }
 
@@ -269,10 +261,9 @@ Test(e2e_build_systems, meson_counts_tests_as_failed)
 static void copy_built(const char *to)
 {
     need("meson");
-    e2e_expect_code(e2e_run("mkdir -p %s && cp -a \"$(dirname $(readlink "
-                            "opt))\"/copy/* %s",
-                            to, to),
-                    0);
+    e2e_exits(0,
+              "mkdir -p %s && cp -a \"$(dirname $(readlink opt))\"/copy/* %s",
+              to, to);
 }
 
 Test(e2e_build_systems, meson_builds_testlog_as_a_subproject)
@@ -280,27 +271,24 @@ Test(e2e_build_systems, meson_builds_testlog_as_a_subproject)
     const struct e2e *run;
 
     copy_built("p/subprojects/testlog");
-    run = e2e_run("cp '" PROJECTS "/meson/meson.build' '" PROJECTS
-                  "/store.c' p && printf '[wrap-git]\nurl = testlog.git\n"
-                  "revision = v0.2.0\n[provide]\n"
-                  "dependency_names = testlog, testlog-core\n' "
-                  ">p/subprojects/testlog.wrap && "
-                  "meson setup --force-fallback-for=testlog b p && meson "
-                  "compile -C b && meson test -C b");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->out, "Dependency testlog found: YES " TEST_LOG_VERSION
-                             " (overridden)\n");
-    e2e_expect_has(run->out, "2/3 subtests passed");
+    run = e2e_exits(1, "cp '" PROJECTS "/meson/meson.build' '" PROJECTS
+                       "/store.c' p && printf '[wrap-git]\nurl = testlog.git\n"
+                       "revision = v0.2.0\n[provide]\n"
+                       "dependency_names = testlog, testlog-core\n' "
+                       ">p/subprojects/testlog.wrap && meson setup "
+                       "--force-fallback-for=testlog b p && meson compile -C b "
+                       "&& meson test -C b");
+    e2e_expect_has(run->out,
+                   "Dependency testlog found: YES " TEST_LOG_VERSION
+                   " (overridden)\n",
+                   "2/3 subtests passed");
 }
 
 Test(e2e_build_systems, meson_prints_why_make_failed)
 {
-    const struct e2e *run;
-
     copy_built("built");
-    run = e2e_run("meson setup 'a b' built");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->out, "testlog: PREFIX and LIBDIR cannot have blanks");
+    e2e_expect_has(e2e_exits(1, "meson setup 'a b' built")->out,
+                   "testlog: PREFIX and LIBDIR cannot have blanks");
 }
 
 Test(e2e_build_systems, automake_has_no_additional_error)
@@ -315,9 +303,8 @@ Test(e2e_build_systems, automake_has_no_additional_error)
         "make check >out; code=$?; sed 's/test [0-9] /test N /' out; exit "
         "$code");
     cr_expect_neq(run->code, 0);
-    e2e_expect_has(run->out, "FAIL: store_test N - store::fails");
-    e2e_expect_has(run->out, "# FAIL:  1\n");
-    e2e_expect_has(run->out, "# ERROR: 0\n");
+    e2e_expect_has(run->out, "FAIL: store_test N - store::fails",
+                   "# FAIL:  1\n", "# ERROR: 0\n");
 }
 
 /* ---- Suites that are not changed ---- */
@@ -325,21 +312,16 @@ Test(e2e_build_systems, automake_has_no_additional_error)
 Test(e2e_build_systems, the_shadow_of_criterion_links_testlog)
 {
     need("cc");
-    e2e_expect_code(
-        e2e_run(
-            E2E_INSTALLED
-            "export PKG_CONFIG_PATH=$(pkg-config --variable=shadow testlog)"
-            " && printf '#include <criterion/criterion.h>\\nTest(a, b) "
-            "{}\\n' | cc -o plain_test -x c - -x none $(pkg-config --cflags "
-            "--libs criterion) && ./plain_test"),
-        0);
+    e2e_exits(0, E2E_INSTALLED
+              "export PKG_CONFIG_PATH=$(pkg-config --variable=shadow testlog) "
+              "&& printf '#include <criterion/criterion.h>\\nTest(a, b) {}\\n' "
+              "| cc -o plain_test -x c - -x none $(pkg-config --cflags --libs "
+              "criterion) && ./plain_test");
     cr_expect(e2e_exists(LATEST "tests/plain_test/a.b/recording"));
     /* As CMake links what find_library() has found. */
-    e2e_expect_code(
-        e2e_run(E2E_INSTALLED
-                "shadow=$(pkg-config --variable=shadow testlog) && printf "
-                "'#include <criterion/criterion.h>\\nTest(a, b) {}\\n' | cc -o "
-                "found_test -x c - -x none -Wl,-rpath,$shadow "
-                "$shadow/libcriterion.so && ./found_test"),
-        0);
+    e2e_exits(
+        0, E2E_INSTALLED
+        "shadow=$(pkg-config --variable=shadow testlog) && printf '#include "
+        "<criterion/criterion.h>\\nTest(a, b) {}\\n' | cc -o found_test -x c - "
+        "-x none -Wl,-rpath,$shadow $shadow/libcriterion.so && ./found_test");
 }

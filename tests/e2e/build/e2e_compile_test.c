@@ -64,18 +64,16 @@ static void write_both(const struct pair *pair, const char *name)
 
     cr_assert_eq(result->code, 0, "%s", result->err);
     e2e_expect_has(e2e_read("with/%s", name), "log_info(");
-    e2e_expect_lacks(e2e_read("without/%s", name), "TEST_LOG");
-    e2e_expect_lacks(e2e_read("without/%s", name), "log_debug(");
+    e2e_expect_lacks(e2e_read("without/%s", name), "TEST_LOG", "log_debug(");
 }
 
 static const char *object(const char *folder, const char *compiler,
                           const char *flags, const char *name)
 {
-    const struct e2e *result =
-        e2e_run("cd %s && %s " FLAGS " %s -c -o %s.o %s && sha256sum <%s.o",
-                folder, compiler, flags, name, name, name);
+    const struct e2e *result = e2e_exits(
+        0, "cd %s && %s " FLAGS " %s -c -o %s.o %s && sha256sum <%s.o", folder,
+        compiler, flags, name, name, name);
 
-    e2e_expect_code(result, 0);
     return result->out;
 }
 
@@ -151,11 +149,10 @@ Test(e2e_compile, annotations_leave_code_with_tracing)
 /* The lines of small.c whose call sites remain. */
 static const char *lines_left(const char *max)
 {
-    e2e_expect_code(e2e_run("cc " FLAGS " -Wundef -Werror -DTRACING "
-                            "-DLOG_STATIC_MAX=%s -c -o small.o "
-                            "'%s/programs/small.c'",
-                            max, TESTS_DIR),
-                    0);
+    e2e_exits(0,
+              "cc " FLAGS " -Wundef -Werror -DTRACING -DLOG_STATIC_MAX=%s -c "
+              "-o small.o '%s/programs/small.c'",
+              max, TESTS_DIR);
     return e2e_run("strings -n 3 small.o | sort | tr '\\n' ' ' | "
                    "grep -oE '\\b(bad|careful|plain|fine|finest)\\b' | "
                    "tr '\\n' ' '")
@@ -447,11 +444,11 @@ Test(e2e_compile, causes_no_warning_in_later_headers)
             "void f(void) { trace_span(INFO, \"a\"); }' >>a.c; "
             "echo '#include <wchar.h>' >>a.c");
     for (int trace = 0; trace < 2; trace++)
-        e2e_expect_code(e2e_run("gcc %s -O2 -I'" BUILD_DIR "/include' -Wall "
-                                "-Wextra -Wredundant-decls -Werror "
-                                "-fsyntax-only a.c",
-                                trace ? "-DTRACING" : ""),
-                        0);
+        e2e_exits(0,
+                  "gcc %s -O2 -I'" BUILD_DIR
+                  "/include' -Wall -Wextra -Wredundant-decls -Werror "
+                  "-fsyntax-only a.c",
+                  trace ? "-DTRACING" : "");
 }
 
 Test(e2e_compile, rejects_mistakes_below_static_max)
@@ -477,13 +474,12 @@ Test(e2e_compile, compiles_without_pedantic_warnings)
     for (int build = 0; build < 4; build++)
         for (int c = 0; c < 3 && has(all[c][build / 2]); c++)
             for (int trace = 0; trace < 2; trace++)
-                e2e_expect_code(
-                    e2e_run("cd '%s/programs' && %s " FLAGS " %s %s -Wall "
-                            "-Wextra -Wpedantic -Wconversion -Wshadow -Werror "
-                            "-fsyntax-only %s",
-                            TESTS_DIR, all[c][build / 2], builds[build][0],
-                            trace ? "-DTRACING" : "", builds[build][1]),
-                    0);
+                e2e_exits(0,
+                          "cd '%s/programs' && %s " FLAGS
+                          " %s %s -Wall -Wextra -Wpedantic -Wconversion "
+                          "-Wshadow -Werror -fsyntax-only %s",
+                          TESTS_DIR, all[c][build / 2], builds[build][0],
+                          trace ? "-DTRACING" : "", builds[build][1]);
 }
 
 static const struct {
@@ -496,13 +492,12 @@ static const struct {
 static void wrap(int c, int language, const char *define)
 {
     for (int trace = 0; trace < 2; trace++)
-        e2e_expect_code(e2e_run("cd '%s/programs' && %s " FLAGS
-                                " %s %s -D%s -Wall -Wextra "
-                                "-Werror -fsyntax-only wrapped%s",
-                                TESTS_DIR, compilers[c][language],
-                                standards[language], trace ? "-DTRACING" : "",
-                                define, language ? "_cxx.cpp" : ".c"),
-                        0);
+        e2e_exits(0,
+                  "cd '%s/programs' && %s " FLAGS
+                  " %s %s -D%s -Wall -Wextra -Werror -fsyntax-only wrapped%s",
+                  TESTS_DIR, compilers[c][language], standards[language],
+                  trace ? "-DTRACING" : "", define,
+                  language ? "_cxx.cpp" : ".c");
 }
 
 Test(e2e_compile, annotations_fit_into_assertions_in_c)
@@ -549,13 +544,12 @@ Test(e2e_compile, rejects_a_static_max_that_is_not_a_level)
 
 Test(e2e_compile, applies_static_max_of_a_single_file)
 {
-    const struct e2e *result =
-        e2e_run("{ echo '#define LOG_STATIC_MAX warn'; "
-                "cat '%s/programs/small.c'; } >own.c && cc " FLAGS
-                " -DTRACING -c -o own.o own.c && strings own.o",
-                TESTS_DIR);
+    const struct e2e *result = e2e_exits(
+        0,
+        "{ echo '#define LOG_STATIC_MAX warn'; cat '%s/programs/small.c'; } "
+        ">own.c && cc " FLAGS " -DTRACING -c -o own.o own.c && strings own.o",
+        TESTS_DIR);
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "careful\n");
     e2e_expect_lacks(result->out, "plain\n");
 }
@@ -571,13 +565,14 @@ Test(e2e_compile, derives_the_same_target_under_any_build_system)
     };
 
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        const struct e2e *result = e2e_run(
-            "mkdir -p src/deep build && cp '%s/programs/small.c' src/deep/a.c "
-            "&& cc " FLAGS " " SANITIZE_FLAGS " -DTRACING -o small %s -L'%s' "
-            "-ltestlog -lcriterion -lpcre2-8 -lpthread && ./small --list-sites",
-            TESTS_DIR, ways[i], BUILD_DIR);
+        const struct e2e *result =
+            e2e_exits(0,
+                      "mkdir -p src/deep build && cp '%s/programs/small.c' "
+                      "src/deep/a.c && cc " FLAGS " " SANITIZE_FLAGS
+                      " -DTRACING -o small %s -L'%s' -ltestlog -lcriterion "
+                      "-lpcre2-8 -lpthread && ./small --list-sites",
+                      TESTS_DIR, ways[i], BUILD_DIR);
 
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->out, "\"src::deep::a\"");
     }
 }
@@ -599,8 +594,8 @@ Test(e2e_compile, prints_absolute_sources_relative_to_the_working_directory)
     const cJSON *run;
 
     e2e_expect_closing(result, "0 passed, 2 failed, 0 skipped");
-    e2e_expect_has(result->err, "\nsrc/own.c:2: no\n");
-    e2e_expect_has(result->err, "\nsrc/own.c:2: own/fails: failed: no\n");
+    e2e_expect_has(result->err, "\nsrc/own.c:2: no\n",
+                   "\nsrc/own.c:2: own/fails: failed: no\n");
     e2e_expect_lacks(result->err, "/src/own.c");
     run = e2e_json("testlog-runs/latest/run.json");
     cr_expect_str_eq(e2e_text(e2e_result(run, "own/fails"), "reason"),
@@ -630,11 +625,10 @@ Test(e2e_compile, criterions_main_asks_for_testlog_first)
     e2e_expect_has(e2e_run("./linked_test")->err,
                    "put -ltestlog before -lcriterion\n");
     cr_assert_eq(link_in_order("-lcriterion -ltestlog -lpcre2-8")->code, 0);
-    result = e2e_run("./linked_test");
+    result = e2e_exits(0, "./linked_test");
     cr_expect_eq(e2e_count(result->err, "testlog: "), 1, "%s", result->err);
-    e2e_expect_has(result->err, "put -ltestlog before -lcriterion\n");
-    e2e_expect_has(result->err, "Tested: 16 | Passing: 16 |");
-    e2e_expect_code(result, 0);
+    e2e_expect_has(result->err, "put -ltestlog before -lcriterion\n",
+                   "Tested: 16 | Passing: 16 |");
 }
 
 #define OWN_MAIN                                                               \

@@ -54,13 +54,13 @@ static bool build(const struct framework *framework)
                 framework->header, framework->compiler, language)
             ->code)
         return false;
-    e2e_expect_code(
-        e2e_run("d=$PWD; cd '" SOURCE_DIR "/examples/frameworks' && %s -g "
-                "-Wall -Wextra -DTRACING " SANITIZE_FLAGS " -I '" BUILD_DIR
-                "/include' -o $d/eight_test %s '" BUILD_DIR
-                "/libtestlog-core.a' -lpcre2-8 -lpthread",
-                framework->compiler, framework->libraries),
-        0);
+    e2e_exits(
+        0,
+        "d=$PWD; cd '" SOURCE_DIR
+        "/examples/frameworks' && %s -g -Wall -Wextra -DTRACING " SANITIZE_FLAGS
+        " -I '" BUILD_DIR "/include' -o $d/eight_test %s '" BUILD_DIR
+        "/libtestlog-core.a' -lpcre2-8 -lpthread",
+        framework->compiler, framework->libraries);
     return true;
 }
 
@@ -175,16 +175,13 @@ Test(e2e_frameworks, death_tests_are_a_part_of_their_test)
             "abort(); }, \"\"); }\nTEST(death, exits) { EXPECT_EXIT({ "
             "log_info(\"y %%d\", 1); exit(3); }, testing::ExitedWithCode(3), "
             "\"\"); }' | sed 's/\\\\n/\\n/g' >death.cpp");
-    e2e_expect_code(e2e_run("g++ -g -DTRACING " SANITIZE_FLAGS " -I '" BUILD_DIR
-                            "/include' -o death death.cpp '" SOURCE_DIR
-                            "/examples/frameworks/gtest_adapter.cpp' "
-                            "-lgtest_main -lgtest '" BUILD_DIR
-                            "/libtestlog-core.a' -lpcre2-8 -lpthread"),
-                    0);
+    e2e_exits(0, "g++ -g -DTRACING " SANITIZE_FLAGS " -I '" BUILD_DIR
+                 "/include' -o death death.cpp '" SOURCE_DIR
+                 "/examples/frameworks/gtest_adapter.cpp' -lgtest_main -lgtest "
+                 "'" BUILD_DIR "/libtestlog-core.a' -lpcre2-8 -lpthread");
     for (int i = 0; i < 2; i++) {
-        result = e2e_run(NOT_HANDLED "./death --gtest_death_test_style=%s",
-                         i ? "threadsafe" : "fast");
-        e2e_expect_code(result, 0);
+        result = e2e_exits(0, NOT_HANDLED "./death --gtest_death_test_style=%s",
+                           i ? "threadsafe" : "fast");
         e2e_expect_has(result->out, "\n2 passed, 0 failed, 0 skipped\n");
         e2e_expect_is(e2e_run("ls -d testlog-runs/2* | wc -l")->out,
                       i ? "2\n" : "1\n");
@@ -197,8 +194,6 @@ Test(e2e_frameworks, death_tests_are_a_part_of_their_test)
 /* A run of several frameworks is one run. */
 Test(e2e_frameworks, share_a_run)
 {
-    const struct e2e *result;
-
     if (!build(&frameworks[0]))
         cr_skip_test("no GoogleTest");
     e2e_run("mv eight_test gtest_eight");
@@ -206,35 +201,27 @@ Test(e2e_frameworks, share_a_run)
         cr_skip_test("no Check");
     e2e_run("printf '#!/bin/sh\\nexec ./gtest_eight %s\\n' >run; chmod +x run",
             frameworks[0].returning);
-    result = e2e_run(TESTLOG "run ./run ./eight_test '%s'",
-                     e2e_program("small", E2E_TRACED));
-    e2e_expect_code(result, 1);
-    e2e_expect_has(outcomes(), "failed eight/throws\n");
-    e2e_expect_has(outcomes(), "crashed eight_test/crashes\n");
-    e2e_expect_has(outcomes(), "passed small/");
+    e2e_exits(1, TESTLOG "run ./run ./eight_test '%s'",
+              e2e_program("small", E2E_TRACED));
+    e2e_expect_has(outcomes(), "failed eight/throws\n",
+                   "crashed eight_test/crashes\n", "passed small/");
 }
 
 /* Our flags choose tests, and limit and repeat them. */
 Test(e2e_frameworks, flags_reach_programs_with_an_adapter)
 {
-    const struct e2e *result;
-
     if (!build(&frameworks[0]))
         cr_skip_test("no GoogleTest");
-    result = e2e_run(NOT_HANDLED TESTLOG
-                     "run ./eight_test -- --timeout=5 --log=debug "
-                     "--filter='*/hangs' --filter='*/passes' "
-                     "--filter='*/crashes' --filter='*/forks'");
-    e2e_expect_code(result, 1);
+    e2e_exits(1, NOT_HANDLED TESTLOG
+              "run ./eight_test -- --timeout=5 --log=debug --filter='*/hangs' "
+              "--filter='*/passes' --filter='*/crashes' --filter='*/forks'");
     e2e_expect_is(outcomes(), "crashed eight/crashes\npassed eight/forks\n"
                               "timeout eight/hangs\npassed eight/passes\n");
     e2e_expect_has(e2e_run(TESTLOG "log latest eight/forks --time=none")->out,
                    "in the child");
     e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/*/*hangs")->out,
                    "stacks");
-    result =
-        e2e_run(TESTLOG "run ./eight_test -- --retries=1 --filter='*/fails'");
-    e2e_expect_code(result, 1);
+    e2e_exits(1, TESTLOG "run ./eight_test -- --retries=1 --filter='*/fails'");
     e2e_expect_is(e2e_run("grep -c '\"earlier\":\\[{' "
                           "testlog-runs/latest/run.json")
                       ->out,
@@ -249,15 +236,14 @@ Test(e2e_frameworks, a_test_with_an_adapter_shows_what_one_of_criterion_shows)
 
     if (!build(&frameworks[0]))
         cr_skip_test("no GoogleTest");
-    result = e2e_run(NOT_HANDLED TESTLOG "run ./eight_test -- --timeout=1");
-    e2e_expect_code(result, 1);
+    result =
+        e2e_exits(1, NOT_HANDLED TESTLOG "run ./eight_test -- --timeout=1");
     e2e_expect_has(result->err, "---- eight/hangs: timed out: after 1.");
     e2e_expect_lacks(result->err, "eight/hangs: crashed");
-    e2e_expect_has(result->err, ": eight_hang\n");
-    e2e_expect_has(result->err, "output:\nwaiting\n");
-    e2e_expect_has(result->err, ": eight_crash\n");
-    e2e_expect_has(result->err, "eight/fails: failed: Expected equality of "
-                                "these values: eight_add(1, 2) Which is: 3 4");
+    e2e_expect_has(result->err, ": eight_hang\n", "output:\nwaiting\n",
+                   ": eight_crash\n",
+                   "eight/fails: failed: Expected equality of these values: "
+                   "eight_add(1, 2) Which is: 3 4");
     test = e2e_result(e2e_json("testlog-runs/latest/run.json"), "eight/hangs");
     cr_expect_geq(e2e_number(test, "duration_ns"), 9e8);
 }
@@ -298,11 +284,9 @@ Test(e2e_frameworks, one_more_needs_a_row)
 {
     const struct e2e *result;
 
-    e2e_expect_code(e2e_run(WITH_ROW), 0);
-    e2e_expect_code(
-        e2e_run("cc -o stub " SOURCE_DIR "/tests/cases/frameworks/stub.c"), 0);
-    result = e2e_run("./testlog run ./stub");
-    e2e_expect_code(result, 1);
+    e2e_exits(0, WITH_ROW);
+    e2e_exits(0, "cc -o stub " SOURCE_DIR "/tests/cases/frameworks/stub.c");
+    result = e2e_exits(1, "./testlog run ./stub");
     e2e_expect_closing(result, "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err, "stub.c:7: stub/fails: failed: on purpose\n");
     e2e_expect_has(outcomes(), "passed stub/passes\n");

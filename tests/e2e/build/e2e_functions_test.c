@@ -195,14 +195,12 @@ Test(e2e_functions, tells_why_no_expectation_finds_a_function)
     need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
-    run = e2e_run("EXPECTS=1 ./calls_test --filter=calls/expects*");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "EXPECTS=1 ./calls_test --filter=calls/expects*");
     e2e_expect_has(run->err,
                    "; calls of functions have no names in a test, only "
                    "afterwards, so that no expectation finds them");
-    run = e2e_run("EXPECTS=1 ./calls_test --filter=calls/expects* "
-                  "--functions=none");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(
+        1, "EXPECTS=1 ./calls_test --filter=calls/expects* --functions=none");
     e2e_expect_lacks(run->err, "calls of functions");
 }
 
@@ -277,13 +275,11 @@ Test(e2e_functions, refuses_what_names_no_functions)
     const char *program = e2e_program("small", E2E_TRACED);
 
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *run = e2e_run("%s '%s'", program, refused[i][0]);
+        const struct e2e *run = e2e_exits(2, "%s '%s'", program, refused[i][0]);
 
-        e2e_expect_code(run, 2);
         e2e_expect_has(run->err, refused[i][1]);
-        run = e2e_run("'" BUILD_DIR "/testlog' run '%s' %s", refused[i][0],
-                      program);
-        e2e_expect_code(run, 2);
+        run = e2e_exits(2, "'" BUILD_DIR "/testlog' run '%s' %s", refused[i][0],
+                        program);
         e2e_expect_has(run->err, refused[i][1]);
     }
     e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' run --functions -- a")->err,

@@ -104,7 +104,7 @@ static void expect_counts(const char *compiler, const char *flags)
     const char *table;
 
     build_program(compiler, flags, "lined");
-    e2e_expect_code(e2e_run("./lined_test --lines=lined.c:1-50"), 0);
+    e2e_exits(0, "./lined_test --lines=lined.c:1-50");
     table = e2e_run(TESTLOG "stat --lines")->out;
     if (!strstr(flags, "-finstrument-functions") || strstr(compiler, "clang"))
         e2e_expect_has(e2e_line(table, "never"), "    0 ");
@@ -178,7 +178,7 @@ Test(e2e_lines, changes_no_verdict_without_frame_pointers)
                              compilers[i])
                          ->code,
                      0);
-        e2e_expect_code(e2e_run("./lined_test --lines=lined.c:1-50"), 0);
+        e2e_exits(0, "./lined_test --lines=lined.c:1-50");
     }
 }
 
@@ -187,7 +187,7 @@ Test(e2e_lines, says_what_it_cannot_show)
     const struct e2e *run;
 
     build(GCC, "-O0 -g0");
-    e2e_expect_code(e2e_run("./stepping_test --lines=look_up"), 0);
+    e2e_exits(0, "./stepping_test --lines=look_up");
     run = e2e_run(TESTLOG "stat --lines");
     e2e_expect_has(run->err, "has no debugging information; build it with -g");
     build(GCC, "-O0 -finstrument-functions");
@@ -246,8 +246,7 @@ Test(e2e_lines, records_none_unless_asked)
 
     build(GCC, "-O0");
     record("");
-    run = e2e_run(TESTLOG "stat --lines");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG "stat --lines");
     e2e_expect_is(run->out, "");
     e2e_expect_has(run->err, "has no lines; run the tests with "
                              "--lines=FILE:FIRST-LAST\n");
@@ -274,12 +273,11 @@ Test(e2e_lines, refuses_what_names_no_lines)
     const char *program = e2e_program("small", E2E_TRACED);
 
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *run = e2e_run("%s '--lines=%s'", program, refused[i]);
+        const struct e2e *run =
+            e2e_exits(2, "%s '--lines=%s'", program, refused[i]);
 
-        e2e_expect_code(run, 2);
         e2e_expect_has(run->err, "names no lines: ");
-        run = e2e_run(TESTLOG "run '--lines=%s' %s", refused[i], program);
-        e2e_expect_code(run, 2);
+        run = e2e_exits(2, TESTLOG "run '--lines=%s' %s", refused[i], program);
         e2e_expect_has(run->err, "names no lines: ");
     }
     e2e_expect_has(e2e_run(TESTLOG "run --lines -- a")->err,
@@ -289,9 +287,9 @@ Test(e2e_lines, refuses_what_names_no_lines)
 
 Test(e2e_lines, refuses_tables_that_exclude_each_other)
 {
-    e2e_expect_code(e2e_run(TESTLOG "stat --lines --tree"), 2);
-    e2e_expect_code(e2e_run(TESTLOG "stat --lines --by=test"), 2);
-    e2e_expect_code(e2e_run(TESTLOG "stat --lines --critical"), 2);
+    e2e_exits(2, TESTLOG "stat --lines --tree");
+    e2e_exits(2, TESTLOG "stat --lines --by=test");
+    e2e_exits(2, TESTLOG "stat --lines --critical");
     e2e_expect_has(e2e_run(TESTLOG "stat --lines=both")->err, "\"both\"");
 }
 
@@ -300,9 +298,8 @@ Test(e2e_lines, counts_them_beyond_the_limit)
     const struct e2e *run;
 
     build(GCC, "-O0");
-    run = e2e_run("STEPS=100000 ./stepping_test --lines=step "
-                  "--trace-options=functions_limit=256K");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "STEPS=100000 ./stepping_test --lines=step "
+                       "--trace-options=functions_limit=256K");
     e2e_expect_has(run->err, "calls of functions were only counted after "
                              "functions_limit was reached: stepping.c:");
     e2e_expect_has(e2e_line(e2e_run(TESTLOG "stat --lines")->out, "steps++;"),

@@ -34,23 +34,20 @@ static void built(const struct e2e *result)
 static void expect_linked(const char *program, bool all)
 {
     const struct e2e *run =
-        e2e_run("rm -rf testlog-runs; %s -j2 --log-time=none", program);
+        e2e_exits(1, "rm -rf testlog-runs; %s -j2 --log-time=none", program);
     const char *folder = e2e_run("echo testlog-runs/latest/tests/*/")->out;
     const char *block =
         e2e_between(run->err, "---- linked/fails: failed ----\n", "trace: ");
-    const char *trace;
 
     cr_assert_not_null(folder);
-    e2e_expect_code(run, 1);
     e2e_expect_closing(run, "4 passed, 1 failed, 0 skipped");
-    e2e_expect_has(block, " INFO outer:linked_work{number=3}: "
-                          "programs::linked: works on 3\n");
-    e2e_expect_has(block, "ERROR outer: ");
-    e2e_expect_has(block, "assertion failed: 3 is no half of 7\n");
-    trace = e2e_read("%.*slinked.fails/trace.json", (int)strcspn(folder, "\n"),
-                     folder);
-    e2e_expect_has(trace, "\"linked_work\"");
-    e2e_expect_has(trace, "\"at every level\"");
+    e2e_expect_has(
+        block,
+        " INFO outer:linked_work{number=3}: programs::linked: works on 3\n",
+        "ERROR outer: ", "assertion failed: 3 is no half of 7\n");
+    e2e_expect_has(e2e_read("%.*slinked.fails/trace.json",
+                            (int)strcspn(folder, "\n"), folder),
+                   "\"linked_work\"", "\"at every level\"");
     cr_expect(e2e_exists("%.*slinked.instance[1]/recording",
                          (int)strcspn(folder, "\n"), folder));
     cr_expect_eq(e2e_exists("%.*slinked.is_not_annotated/recording",
@@ -180,8 +177,7 @@ Test(e2e_link, refuses_a_criterion_with_other_structs)
         "lib*.so.3 | sed -n 's/.* [.]dynsym *DYNSYM *[0-9a-f]* "
         "\\([0-9a-f]*\\) .*/\\1/p') && printf '\\001' | dd of=$(ls lib*.so.3) "
         "bs=1 conv=notrunc seek=$((0x$start + index * 24 + 16))"));
-    run = e2e_run("LD_LIBRARY_PATH=$PWD/other %s", program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "LD_LIBRARY_PATH=$PWD/other %s", program);
     e2e_expect_has(run->err, "libcriterion.so.3 is another Criterion than the "
                              "one that testlog was built with; build");
 }
@@ -197,16 +193,14 @@ Test(e2e_link, refuses_an_older_criterion)
                   "$(ldd %s | awk '/libcriterion/ { print $3 }') "
                   ">old/libcriterion.so.3",
                   program));
-    run = e2e_run("%s %s", old, program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "%s %s", old, program);
     e2e_expect_is(run->out, "");
     cr_expect_eq(e2e_count(run->err, "\n"), 1, "%s", run->err);
     e2e_expect_has(run->err, "/old/libcriterion.so.3 is older than Criterion "
                              "2.4, which testlog needs");
     cr_expect_not(e2e_exists("testlog-runs"));
-    e2e_expect_code(e2e_run("%s " BUILD_DIR "/testlog run %s", old, program),
-                    2);
-    e2e_expect_code(e2e_run("%s", program), 0);
+    e2e_exits(2, "%s " BUILD_DIR "/testlog run %s", old, program);
+    e2e_exits(0, "%s", program);
 }
 
 Test(e2e_link, cannot_be_linked_statically)
@@ -363,10 +357,10 @@ static void expect_loaded(const struct e2e *run, const char *lines)
 {
     e2e_expect_code(run, 1);
     e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 0 skipped");
-    e2e_expect_has(lines, "plugin_work{number=5}: programs::plugin: "
-                          "one works on 5\n");
-    e2e_expect_has(lines, "programs::plugin: one is unloaded\n");
-    e2e_expect_has(lines, "programs::loading: visited all call sites\n");
+    e2e_expect_has(lines,
+                   "plugin_work{number=5}: programs::plugin: one works on 5\n",
+                   "programs::plugin: one is unloaded\n",
+                   "programs::loading: visited all call sites\n");
 }
 
 static void expect_recorded(const char *library)
@@ -376,12 +370,13 @@ static void expect_recorded(const char *library)
                                  "loading.spans_outlive_their_object/log.txt");
 
     expect_loaded(run, run->err);
-    e2e_expect_has(lines, "INFO one's span{name=\"one\"}: programs::loading: "
-                          "in a span of unloaded code\n");
-    e2e_expect_has(lines, "INFO cxx's span{name=\"cxx\"}: programs::loading: "
-                          "in a span of unloaded code\n");
-    e2e_expect_has(lines, "plugin_work{number=1}: programs::plugin: "
-                          "other's event number=1\n");
+    e2e_expect_has(
+        lines,
+        "INFO one's span{name=\"one\"}: programs::loading: in a span of "
+        "unloaded code\n",
+        "INFO cxx's span{name=\"cxx\"}: programs::loading: in a span of "
+        "unloaded code\n",
+        "plugin_work{number=1}: programs::plugin: other's event number=1\n");
 }
 
 Test(e2e_link, records_code_that_is_unloaded)
@@ -399,12 +394,12 @@ Test(e2e_link, prints_code_that_is_unloaded_live)
     const struct e2e *run = load(STATIC, "--nocapture --log-span-events=full");
 
     expect_loaded(run, run->err);
-    e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::loading: "
-                             "in a span of unloaded code\n");
-    e2e_expect_has(run->err, "cxx's span{name=\"cxx\"}: programs::loading: "
-                             "in a span of unloaded code\n");
-    e2e_expect_has(run->err, "one's span{name=\"one\"}: programs::plugin: "
-                             "close\n");
+    e2e_expect_has(run->err,
+                   "one's span{name=\"one\"}: programs::loading: in a span of "
+                   "unloaded code\n",
+                   "cxx's span{name=\"cxx\"}: programs::loading: in a span of "
+                   "unloaded code\n",
+                   "one's span{name=\"one\"}: programs::plugin: close\n");
 }
 
 Test(e2e_link, filters_spans_of_unloaded_code)
@@ -421,34 +416,30 @@ Test(e2e_link, filters_spans_of_unloaded_code)
 Test(e2e_link, make_accepts_words_for_on_and_off)
 {
     const struct e2e *run =
-        e2e_run("make -n -C %s TRACING=maybe help", SOURCE_DIR);
+        e2e_exits(2, "make -n -C %s TRACING=maybe help", SOURCE_DIR);
 
-    e2e_expect_code(run, 2);
     e2e_expect_has(run->err, "testlog: TRACING=maybe: write 0 or 1.");
-    e2e_expect_code(e2e_run("make -n -C %s TRACING= help", SOURCE_DIR), 0);
-    run = e2e_run("make -n -C %s TRACING=yes WERROR=off all", SOURCE_DIR);
-    e2e_expect_code(run, 0);
+    e2e_exits(0, "make -n -C %s TRACING= help", SOURCE_DIR);
+    run = e2e_exits(0, "make -n -C %s TRACING=yes WERROR=off all", SOURCE_DIR);
     e2e_expect_has(run->out, " -o build/base-trace/examples/http_test ");
 }
 
 Test(e2e_link, make_builds_all_installed_files_and_examples)
 {
-    const struct e2e *run =
-        e2e_run("make -n --no-print-directory -C %s B=elsewhere", SOURCE_DIR);
+    const struct e2e *run = e2e_exits(
+        0, "make -n --no-print-directory -C %s B=elsewhere", SOURCE_DIR);
 
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->out, "ar rcs elsewhere/libtestlog.a ");
-    e2e_expect_has(run->out, " -o elsewhere/shared/libtestlog.so.");
-    e2e_expect_has(run->out, " -o elsewhere/testlog ");
-    e2e_expect_has(run->out, " -o elsewhere/examples/http_test ");
+    e2e_expect_has(run->out, "ar rcs elsewhere/libtestlog.a ",
+                   " -o elsewhere/shared/libtestlog.so.",
+                   " -o elsewhere/testlog ",
+                   " -o elsewhere/examples/http_test ");
 }
 
 Test(e2e_link, make_runs_deps_before_other_goals)
 {
     const struct e2e *run =
-        e2e_run("make -n -C '%s' deps clean help", SOURCE_DIR);
+        e2e_exits(0, "make -n -C '%s' deps clean help", SOURCE_DIR);
 
-    e2e_expect_code(run, 0);
     e2e_expect_lacks(run->err, "overriding");
     cr_expect_eq(e2e_count(run->out, "rm -rf build\n"), 1, "%s", run->out);
 }
@@ -475,12 +466,11 @@ Test(e2e_link, make_finds_the_toolkit_behind_a_script)
 
 Test(e2e_link, make_supports_spaces_in_folder_names)
 {
-    e2e_expect_code(
-        e2e_run("mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace "
-                "log harness runners examples tests \"$OLDPWD/a b\") && "
-                "make -s -C 'a b' B=built built/trace/base/text.o",
-                SOURCE_DIR),
-        0);
+    e2e_exits(0,
+              "mkdir 'a b' && (cd '%s' && cp -r GNUmakefile trace log harness "
+              "runners examples tests \"$OLDPWD/a b\") && make -s -C 'a b' "
+              "B=built built/trace/base/text.o",
+              SOURCE_DIR);
     e2e_expect_lacks(
         e2e_run("make -n -C '%s' install DESTDIR='a b'", SOURCE_DIR)->out,
         " a b");
@@ -489,10 +479,9 @@ Test(e2e_link, make_supports_spaces_in_folder_names)
 /* A file that the shell writes would be unreadable under umask 077. */
 Test(e2e_link, make_installs_files_that_others_can_read)
 {
-    const struct e2e *run =
-        e2e_run("make -n -C '%s' install DESTDIR=/d PREFIX=/usr", SOURCE_DIR);
+    const struct e2e *run = e2e_exits(
+        0, "make -n -C '%s' install DESTDIR=/d PREFIX=/usr", SOURCE_DIR);
 
-    e2e_expect_code(run, 0);
     e2e_expect_has(run->out, "| install -m 644 /dev/stdin '/d/usr/");
     e2e_expect_lacks(run->out, ">'/d/");
 }
@@ -506,9 +495,7 @@ Test(e2e_link, contains_no_constructor)
     need("readelf");
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers add constructors");
-    result = e2e_run("readelf -SW '" BUILD_DIR "/libtestlog.a'");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "readelf -SW '" BUILD_DIR "/libtestlog.a'");
     e2e_expect_has(result->out, ".text");
-    e2e_expect_lacks(result->out, ".init_array");
-    e2e_expect_lacks(result->out, ".ctors");
+    e2e_expect_lacks(result->out, ".init_array", ".ctors");
 }

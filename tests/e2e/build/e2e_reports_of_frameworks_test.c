@@ -24,7 +24,7 @@ static void build(const char *name, const char *compiler, const char *libraries)
     if (built->code && strstr(built->err, "No such file"))
         cr_skip_test("%s is not installed", name);
     e2e_expect_code(built, 0);
-    e2e_expect_code(e2e_run("cp '%s/%s' .", built->folder, name), 0);
+    e2e_exits(0, "cp '%s/%s' .", built->folder, name);
 }
 
 static void build_gtest(void)
@@ -70,8 +70,7 @@ Test(e2e_reports_of_frameworks, gtest)
     const struct e2e *result;
 
     build_gtest();
-    result = e2e_run(RUN "./gtest -- --timeout=1 --retries=1");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, RUN "./gtest -- --timeout=1 --retries=1");
     e2e_expect_is(outcomes(), "passed Store/Passes\n"
                               "failed Store/Fails\n"
                               "skipped Store/Skips\n"
@@ -107,8 +106,8 @@ Test(e2e_reports_of_frameworks, prints_directly_and_says_how_to_run_again)
     result = e2e_run(RUN "./gtest -- --timeout=1 'Fails' Hangs");
     e2e_expect_has(result->err, "run ./gtest -- --filter 'Store/Fails'");
     e2e_expect_lacks(result->err, "--debug-failed");
-    e2e_expect_has(result->err, "Store/Hangs: timed out: after 1.");
-    e2e_expect_has(result->err, "Store_Hangs_Test");
+    e2e_expect_has(result->err, "Store/Hangs: timed out: after 1.",
+                   "Store_Hangs_Test");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/report.html"),
                      "Fails --debug-failed");
 }
@@ -122,11 +121,9 @@ Test(e2e_reports_of_frameworks, known_failures_do_not_fail_the_run)
     e2e_run("printf '[test Store/Fails]\nexpect = fail\nreason = bug 7\n[test "
             "Store/Passes]\nexpect = fail\nstrict = yes\nreason = bug 8\n' "
             ">testlog.conf");
-    result = e2e_run(RUN "./gtest -- Fails");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, RUN "./gtest -- Fails");
     e2e_expect_has(result->err, "Store/Fails: failed: bug 7");
-    result = e2e_run(RUN "./gtest -- Passes");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, RUN "./gtest -- Passes");
     e2e_expect_has(result->err,
                    "passed, although it is a known failure: bug 8");
 }
@@ -134,14 +131,14 @@ Test(e2e_reports_of_frameworks, known_failures_do_not_fail_the_run)
 Test(e2e_reports_of_frameworks, flags_choose_tests)
 {
     build_gtest();
-    e2e_expect_code(e2e_run(RUN "./gtest -- Small"), 0);
+    e2e_exits(0, RUN "./gtest -- Small");
     e2e_expect_is(outcomes(), "passed Some/Sizes/AreSmall/0\n"
                               "passed Some/Sizes/AreSmall/1\n");
-    e2e_expect_code(e2e_run(RUN "./gtest -- --filter='Store/Fa*'"), 1);
+    e2e_exits(1, RUN "./gtest -- --filter='Store/Fa*'");
     e2e_expect_is(outcomes(), "failed Store/Fails\n");
-    e2e_expect_code(e2e_run(RUN "./gtest -- --failed"), 1);
+    e2e_exits(1, RUN "./gtest -- --failed");
     e2e_expect_is(outcomes(), "failed Store/Fails\n");
-    e2e_expect_code(e2e_run(RUN "./gtest -- nothing"), 4);
+    e2e_exits(4, RUN "./gtest -- nothing");
     e2e_run("for i in 1 2 3; do " RUN "./gtest -- --timeout=1 --shard=$i/3; "
             "cut -f 4 testlog-runs/latest/results.tsv; done | grep '^S[^ ]*/' "
             ">shards");
@@ -153,7 +150,7 @@ Test(e2e_reports_of_frameworks, flags_choose_tests)
 Test(e2e_reports_of_frameworks, catch2)
 {
     build("catch2", "g++", "");
-    e2e_expect_code(e2e_run(RUN "./catch2 -- --timeout=1"), 1);
+    e2e_exits(1, RUN "./catch2 -- --timeout=1");
     e2e_expect_is(outcomes(), "passed catch2/passes, with a comma\n"
                               "failed catch2/fails\n"
                               "failed catch2/throws\n"
@@ -162,16 +159,16 @@ Test(e2e_reports_of_frameworks, catch2)
                               "timeout catch2/hangs\n"
                               "passed catch2/#has a sign\n"
                               "passed catch2/is last\n");
-    e2e_expect_code(e2e_run(RUN "./catch2 -- --filter='*/#has*'"), 0);
+    e2e_exits(0, RUN "./catch2 -- --filter='*/#has*'");
     e2e_expect_is(outcomes(), "passed catch2/#has a sign\n");
-    e2e_expect_code(e2e_run(RUN "./catch2 -- --filter='*/passes*'"), 0);
+    e2e_exits(0, RUN "./catch2 -- --filter='*/passes*'");
     e2e_expect_is(outcomes(), "passed catch2/passes, with a comma\n");
 }
 
 Test(e2e_reports_of_frameworks, doctest)
 {
     build("doctest", "g++", "");
-    e2e_expect_code(e2e_run(RUN "./doctest"), 1);
+    e2e_exits(1, RUN "./doctest");
     e2e_expect_is(outcomes(), "passed doctest/passes\n"
                               "failed doctest/fails\n"
                               "passed doctest/should fail\n"
@@ -179,14 +176,14 @@ Test(e2e_reports_of_frameworks, doctest)
                               "passed doctest/warns\n"
                               "passed doctest/may be killed\n"
                               "passed doctest/has no suite\n");
-    e2e_expect_code(e2e_run("KILLED=1 " RUN "./doctest"), 1);
+    e2e_exits(1, "KILLED=1 " RUN "./doctest");
     e2e_expect_has(outcomes(), "crashed doctest/may be killed\n");
 }
 
 Test(e2e_reports_of_frameworks, boost_test)
 {
     build("boost", "g++", "-lboost_unit_test_framework");
-    e2e_expect_code(e2e_run(RUN "./boost"), 1);
+    e2e_exits(1, RUN "./boost");
     e2e_expect_is(outcomes(), "passed store/passes\n"
                               "failed store/fails\n"
                               "passed store.inner/should_fail\n"
@@ -199,7 +196,7 @@ Test(e2e_reports_of_frameworks, boost_test)
 Test(e2e_reports_of_frameworks, check)
 {
     build_check();
-    e2e_expect_code(e2e_run(RUN "./check"), 1);
+    e2e_exits(1, RUN "./check");
     e2e_expect_is(outcomes(), "passed store/passes\n"
                               "failed store/fails\n"
                               "crashed store/crashes\n");
@@ -210,8 +207,7 @@ Test(e2e_reports_of_frameworks, cmocka)
     const struct e2e *result;
 
     build("cmocka", "gcc", "-lcmocka");
-    result = e2e_run(RUN "./cmocka");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, RUN "./cmocka");
     e2e_expect_is(sorted(), "failed cmocka/fails\n"
                             "passed cmocka/passes\n"
                             "passed cmocka/passes (2)\n"
@@ -223,27 +219,22 @@ Test(e2e_reports_of_frameworks, cmocka)
 /* A program that no framework is found in is one test, and gets no flag. */
 Test(e2e_reports_of_frameworks, a_program_without_a_framework_is_a_test)
 {
-    const struct e2e *result;
-
     e2e_run("printf 'int main(int n, char **v) { (void)v; return n - 1; }' | "
             "gcc -o plain -x c -; echo '[program pl*]' >testlog.conf; echo "
             "'args = one two' >>testlog.conf");
-    e2e_expect_code(e2e_run(RUN "./plain -- --timeout=9 --log=debug"), 1);
+    e2e_exits(1, RUN "./plain -- --timeout=9 --log=debug");
     e2e_expect_is(e2e_text(test_of("plain"), "reason"),
                   "the program exited with 2");
     e2e_run("rm testlog.conf");
-    e2e_expect_code(e2e_run(RUN "./plain -- --timeout=9"), 0);
+    e2e_exits(0, RUN "./plain -- --timeout=9");
     e2e_expect_is(outcomes(), "passed plain\n");
-    e2e_expect_code(e2e_run(RUN "./plain -- other"), 4);
-    e2e_expect_code(e2e_run(RUN "./plain -- plai"), 0);
+    e2e_exits(4, RUN "./plain -- other");
+    e2e_exits(0, RUN "./plain -- plai");
     e2e_run("printf '[program plain]\\nkind = gtets\\n' >testlog.conf");
-    result = e2e_run(RUN "./plain");
-    e2e_expect_code(result, 2);
     e2e_expect_is(
-        result->err,
+        e2e_exits(2, RUN "./plain")->err,
         "testlog: testlog.conf:2: kind: unknown value \"gtets\"; write "
-        "criterion, gtest, catch2, doctest, boost, check, cmocka or "
-        "exit\n");
+        "criterion, gtest, catch2, doctest, boost, check, cmocka or exit\n");
     e2e_run("printf '[program plain]\\nkinds = gtest\\n' >testlog.conf");
     e2e_expect_has(e2e_run(RUN "./plain")->err,
                    "testlog.conf:2: kinds is not a setting of programs");
@@ -253,24 +244,19 @@ Test(e2e_reports_of_frameworks, a_program_that_hangs_is_ended)
 {
     e2e_run("printf '#include <unistd.h>\\nint main(void) { return pause(); }' "
             "| gcc -o hangs -x c -");
-    e2e_expect_code(e2e_run(RUN "./hangs -- --timeout=0.5"), 1);
+    e2e_exits(1, RUN "./hangs -- --timeout=0.5");
     e2e_expect_is(outcomes(), "timeout hangs\n");
 }
 
 /* Frameworks, testlog's tests and a plain program make one run. */
 Test(e2e_reports_of_frameworks, share_a_run)
 {
-    const struct e2e *result;
-
     build_gtest();
     build_check();
-    result = e2e_run(RUN "./gtest ./check '%s' /bin/true -- --timeout=2",
-                     e2e_program("small", E2E_TRACED));
-    e2e_expect_code(result, 1);
-    e2e_expect_has(outcomes(), "timeout Store/Hangs\n");
-    e2e_expect_has(outcomes(), "crashed store/crashes\n");
-    e2e_expect_has(outcomes(), "passed small/");
-    e2e_expect_has(outcomes(), "passed true\n");
+    e2e_exits(1, RUN "./gtest ./check '%s' /bin/true -- --timeout=2",
+              e2e_program("small", E2E_TRACED));
+    e2e_expect_has(outcomes(), "timeout Store/Hangs\n",
+                   "crashed store/crashes\n", "passed small/", "passed true\n");
 }
 
 /* ---- Ends that reports do not tell ---- */
@@ -305,10 +291,9 @@ Test(e2e_reports_of_frameworks, no_end_of_a_process_passes_for_its_tests)
 {
     build_hostile();
     for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
-        const struct e2e *run = e2e_run("HOSTILE=%s " RUN "./hostile -- %s",
-                                        hostile[i].way, hostile[i].flags);
+        e2e_exits(1, "HOSTILE=%s " RUN "./hostile -- %s", hostile[i].way,
+                  hostile[i].flags);
 
-        e2e_expect_code(run, 1);
         e2e_expect_is(sorted(), hostile[i].outcomes);
     }
 }
@@ -316,22 +301,17 @@ Test(e2e_reports_of_frameworks, no_end_of_a_process_passes_for_its_tests)
 /* A report that is no file is none; then the output tells all. */
 Test(e2e_reports_of_frameworks, reads_no_pipe_of_the_program)
 {
-    const struct e2e *run;
-
     build_hostile();
-    run = e2e_run("HOSTILE=fifo " RUN "./hostile");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->err, "left no report of GoogleTest, because it writes "
-                             "another or none; its output tells how its tests "
-                             "ended\n");
+    e2e_expect_has(e2e_exits(0, "HOSTILE=fifo " RUN "./hostile")->err,
+                   "left no report of GoogleTest, because it writes another or "
+                   "none; its output tells how its tests ended\n");
 }
 
 /* The output of a dead process counts once. */
 Test(e2e_reports_of_frameworks, each_try_counts_once)
 {
     build_hostile();
-    e2e_expect_code(e2e_run("HOSTILE=flaky " RUN "./hostile -- --retries=3"),
-                    0);
+    e2e_exits(0, "HOSTILE=flaky " RUN "./hostile -- --retries=3");
     cr_expect_eq(cJSON_GetArraySize(
                      cJSON_GetObjectItem(test_of("A/IsFlaky"), "earlier")),
                  2);
@@ -356,6 +336,6 @@ Test(e2e_reports_of_frameworks, arguments_are_words)
     build_gtest();
     e2e_run("printf '[program gtest]\\nargs = $(touch pwned) ; touch pwned\\n' "
             ">testlog.conf");
-    e2e_expect_code(e2e_run(RUN "./gtest -- Small"), 0);
+    e2e_exits(0, RUN "./gtest -- Small");
     cr_expect_not(e2e_exists("pwned"));
 }

@@ -110,11 +110,11 @@ Test(e2e_samples, are_exported_instead_of_spans)
     trace = e2e_run(TESTLOG " export --folded=spans")->out;
     e2e_expect_has(trace, ";work ");
     e2e_expect_lacks(trace, "burn");
-    e2e_expect_code(e2e_run(TESTLOG " export --speedscope -o trace.json"), 0);
+    e2e_exits(0, TESTLOG " export --speedscope -o trace.json");
     trace = e2e_read("trace.json");
     cr_expect_not_null(e2e_json("trace.json"));
-    e2e_expect_has(trace, "{\"type\":\"sampled\",\"name\":\"sampled_test ");
-    e2e_expect_has(trace, "\"name\":\"burn\",\"file\":");
+    e2e_expect_has(trace, "{\"type\":\"sampled\",\"name\":\"sampled_test ",
+                   "\"name\":\"burn\",\"file\":");
     e2e_expect_lacks(trace, "\"evented\"");
     e2e_expect_has(e2e_run(TESTLOG " export --speedscope=spans")->out,
                    "\"evented\"");
@@ -132,9 +132,8 @@ Test(e2e_samples, are_not_there_without_the_flag)
 Test(e2e_samples, come_from_all_programs_of_a_run)
 {
     sample("calls", "--sample");
-    e2e_expect_code(e2e_run(TESTLOG " run --sample %s -- --filter=*/calls",
-                            e2e_program("sampled", E2E_TRACED)),
-                    0);
+    e2e_exits(0, TESTLOG " run --sample %s -- --filter=*/calls",
+              e2e_program("sampled", E2E_TRACED));
     cr_expect_gt(e2e_sampled("sampled/calls", ";seventy;burn "), 50);
 }
 
@@ -153,8 +152,7 @@ Test(e2e_samples, come_from_any_program)
                 "gcc -g -O1 -fno-omit-frame-pointer -o plain plain.c")
             ->code)
         cr_skip_test("gcc is missing");
-    run = e2e_run(TESTLOG " record --sample -- sh -c './plain; ./plain'");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG " record --sample -- sh -c './plain; ./plain'");
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
     cr_expect_gt(e2e_sampled("", ";spin "), 50);
@@ -164,7 +162,7 @@ Test(e2e_samples, come_from_any_program)
                       ->out,
                   "plain.c\n"); /* one row, of all files with its code */
     e2e_expect_has(e2e_run(TESTLOG " stat --by=line")->out, "inlined.h:");
-    e2e_expect_code(e2e_run(TESTLOG " record --sample -- ls /"), 0);
+    e2e_exits(0, TESTLOG " record --sample -- ls /");
 }
 
 Test(e2e_samples, come_from_a_program_that_records_itself)
@@ -173,9 +171,8 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
-    run = e2e_run(TESTLOG " record --sample -- %s 1 1 1000000", /* 30 ms */
-                  e2e_program("busy", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG " record --sample -- %s 1 1 1000000", /* 30 ms */
+                    e2e_program("busy", E2E_TRACED));
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
     cr_expect_gt(e2e_sampled("", "work"), 1);
@@ -200,8 +197,8 @@ static void expect_deep(const char *compiler, const char *flags)
     const struct e2e *run;
 
     build_deep(compiler, flags);
-    run = e2e_run(TESTLOG " record --sample --sample-stacks=dwarf -- ./deep");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0,
+                    TESTLOG " record --sample --sample-stacks=dwarf -- ./deep");
     if (strstr(run->err, "the kernel refuses"))
         cr_skip_test("%s", run->err);
     cr_expect_gt(e2e_sampled("",
@@ -249,19 +246,16 @@ Test(e2e_samples, refuse_a_bad_number)
 {
     const char *program = e2e_program("sampled", E2E_TRACED);
 
-    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *run = e2e_run("%s '%s'", program, refused[i][0]);
-
-        e2e_expect_code(run, 2);
-        e2e_expect_has(run->err, refused[i][1]);
-    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        e2e_expect_has(e2e_exits(2, "%s '%s'", program, refused[i][0])->err,
+                       refused[i][1]);
     e2e_expect_has(e2e_run("TRACE_SAMPLE=0 %s", program)->err,
                    "TRACE_SAMPLE: \"0\" is not a number of samples");
     e2e_expect_has(e2e_run("%s --sample-stacks=all", program)->err,
                    "--sample-stacks: unknown value \"all\"; write pointers or "
                    "dwarf\n");
-    e2e_expect_code(e2e_run(TESTLOG " export --folded=all"), 2);
+    e2e_exits(2, TESTLOG " export --folded=all");
     e2e_expect_has(e2e_run(TESTLOG " export --folded=all")->err,
                    "--folded: unknown value \"all\"; write spans or samples\n");
-    e2e_expect_code(e2e_run(TESTLOG " export --chrome=all"), 2);
+    e2e_exits(2, TESTLOG " export --chrome=all");
 }

@@ -21,8 +21,7 @@ static const char *look(void)
 
     if (e2e_run("command -v python3")->code)
         cr_skip_test("python3 is not installed");
-    result = e2e_run("'" SOURCE_DIR "/.ci/symbols' \"$PWD\"");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "'" SOURCE_DIR "/.ci/symbols' \"$PWD\"");
     return result->err;
 }
 

@@ -83,8 +83,8 @@ Test(e2e_timers, leave_the_environment_as_it_was)
     build_no_perf();
     run = e2e_run("./no_perf " TESTLOG " record --sample=100 -- sh -c "
                   "'echo $LD_PRELOAD:$ASAN_OPTIONS'");
-    e2e_expect_has(run->out, "libtestlog-sample.so:");
-    e2e_expect_has(run->out, ":verify_asan_link_order=0\n");
+    e2e_expect_has(run->out,
+                   "libtestlog-sample.so:", ":verify_asan_link_order=0\n");
     e2e_expect_has(run->err, " 100 a second; ");
 }
 
@@ -123,9 +123,8 @@ Test(e2e_timers, work_with_address_sanitizer)
     build_no_perf();
     need("gcc -g -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -fsanitize=address "
          "-o timed " PROGRAMS "/timed.c -ldl -lpthread");
-    run = e2e_run("ASAN_OPTIONS=detect_leaks=0 ./no_perf " TESTLOG
-                  " record --sample -- ./timed");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "ASAN_OPTIONS=detect_leaks=0 ./no_perf " TESTLOG
+                       " record --sample -- ./timed");
     e2e_expect_is(run->out, "undisturbed\n");
     cr_expect_gt(e2e_sampled("", ";start_c11;in_c11;burn[ ;]"), 50);
 }
@@ -144,8 +143,7 @@ Test(e2e_timers, see_short_threads_and_processes)
          "pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0);"
          "if (!fork()) { burn(); _exit(0); } wait(0); } return 0; }' | "
          "gcc -O1 -fno-omit-frame-pointer -o short -x c - -lpthread");
-    e2e_expect_code(e2e_run("./no_perf " TESTLOG " record --sample -- ./short"),
-                    0);
+    e2e_exits(0, "./no_perf " TESTLOG " record --sample -- ./short");
     /* 200 x 2 ms of threads, and as much of processes */
     cr_expect_gt(e2e_sampled("", ";run;"), 200);
     cr_expect_lt(e2e_sampled("", ";run;"), 800);
@@ -169,10 +167,10 @@ Test(e2e_timers, refuse_a_path_that_LD_PRELOAD_would_cut)
 
     build_no_perf();
     e2e_run("mkdir 'a b' && cp '" BUILD_DIR "/libtestlog-sample.so' 'a b'");
-    run = e2e_run("TESTLOG_SAMPLE_LIBRARY=\"$PWD/a b/libtestlog-sample.so\" "
-                  "./no_perf %s --sample --filter='sampled/calls'",
-                  e2e_program("sampled", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0,
+                    "TESTLOG_SAMPLE_LIBRARY=\"$PWD/a b/libtestlog-sample.so\" "
+                    "./no_perf %s --sample --filter='sampled/calls'",
+                    e2e_program("sampled", E2E_TRACED));
     e2e_expect_has(run->err, "LD_PRELOAD ends a path at a blank or a colon");
 }
 
@@ -181,10 +179,10 @@ Test(e2e_timers, need_their_library)
     const struct e2e *run;
 
     build_no_perf();
-    run = e2e_run("TESTLOG_SAMPLE_LIBRARY=$PWD/none.so ./no_perf %s "
-                  "--sample --filter='sampled/calls'",
-                  e2e_program("sampled", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0,
+                    "TESTLOG_SAMPLE_LIBRARY=$PWD/none.so ./no_perf %s --sample "
+                    "--filter='sampled/calls'",
+                    e2e_program("sampled", E2E_TRACED));
     e2e_expect_has(run->err,
                    "testlog: no samples: the kernel refuses them (Permission "
                    "denied): cannot find libtestlog-sample.so beside "

@@ -211,7 +211,7 @@ Test(e2e_tools, keeps_coverage_after_a_crash)
     e2e_expect_is(e2e_last(run_tests("covered/*")->out),
                   "2 passed, 4 failed, 0 skipped");
     expect_reason("covered/raises_as_expected", "");
-    e2e_expect_code(e2e_run("gcov -o . findings_test-findings.gcda"), 0);
+    e2e_exits(0, "gcov -o . findings_test-findings.gcda");
     lines = e2e_read("findings.c.gcov");
     for (size_t i = 0; i < sizeof(covered) / sizeof(*covered); i++) {
         snprintf(message, sizeof(message), "a line that %s", covered[i]);
@@ -228,10 +228,10 @@ Test(e2e_tools, valgrind_finds_only_errors_of_the_test)
 
     need("valgrind");
     build("gcc", "");
-    run = e2e_run("valgrind -q --trace-children=yes --log-file=log.%%p "
-                  "./findings_test -j1 --filter memory/used_after_free "
-                  "--filter findings/none");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(
+        1,
+        "valgrind -q --trace-children=yes --log-file=log.%%p ./findings_test "
+        "-j1 --filter memory/used_after_free --filter findings/none");
     e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err, "memory/used_after_free: failed: valgrind found ");
     cr_expect(e2e_exists("testlog-runs/latest/tests/findings_test/"
@@ -248,21 +248,22 @@ Test(e2e_tools, fails_leaks_under_valgrind_even_if_logged)
 
     need("valgrind");
     build("gcc", "");
-    run =
-        e2e_run("valgrind -q --trace-children=yes --leak-check=full "
-                "--error-exitcode=9 --suppressions='%s/harness/valgrind.supp' "
-                "./findings_test -j1 --filter leaks/in_the_tear_down "
-                "--filter logged/leaks --filter findings/none",
-                SOURCE_DIR);
-    e2e_expect_code(run, 1);
+    run = e2e_exits(
+        1,
+        "valgrind -q --trace-children=yes --leak-check=full --error-exitcode=9 "
+        "--suppressions='%s/harness/valgrind.supp' ./findings_test -j1 "
+        "--filter leaks/in_the_tear_down --filter logged/leaks --filter "
+        "findings/none",
+        SOURCE_DIR);
     e2e_expect_closing(run, "1 passed, 2 failed, 0 skipped");
-    e2e_expect_has(run->err, "logged/leaks: failed: leaked 99 bytes");
-    e2e_expect_has(run->err, "leaks/in_the_tear_down: failed: leaked 77 bytes");
-    run = e2e_run("valgrind -q --trace-children=yes --leak-check=full "
-                  "--error-exitcode=9 --suppressions='%s/harness/"
-                  "valgrind.supp' ./findings_test -j1 --filter findings/none",
-                  SOURCE_DIR);
-    e2e_expect_code(run, 0);
+    e2e_expect_has(run->err, "logged/leaks: failed: leaked 99 bytes",
+                   "leaks/in_the_tear_down: failed: leaked 77 bytes");
+    run = e2e_exits(
+        0,
+        "valgrind -q --trace-children=yes --leak-check=full --error-exitcode=9 "
+        "--suppressions='%s/harness/valgrind.supp' ./findings_test -j1 "
+        "--filter findings/none",
+        SOURCE_DIR);
     e2e_expect_lacks(run->err, "lost in loss record");
 }
 
@@ -318,10 +319,9 @@ Test(e2e_tools, debugs_a_crash_at_its_instruction)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    e2e_expect_has(run->out, "has crashed: SIGSEGV: null pointer + 0x10, in ");
-    e2e_expect_has(run->out, " received signal SIGSEGV");
-    e2e_expect_has(run->out, "#0  0x");
-    e2e_expect_has(run->out, "$1 = (void *) 0x10\n");
+    e2e_expect_has(run->out, "has crashed: SIGSEGV: null pointer + 0x10, in ",
+                   " received signal SIGSEGV", "#0  0x",
+                   "$1 = (void *) 0x10\n");
     expect_counts(run, "0 passed, 1 failed, 0 skipped");
 }
 
@@ -331,8 +331,8 @@ Test(e2e_tools, debugs_a_failing_assertion_in_its_function)
         debug("crashing", "asserting/ten asserting/in_a",
               "echo info frame; echo p value == getpid\\(\\)");
 
-    e2e_expect_has(run->out, "testlog: asserting/in_a_helper has failed; gdb ");
-    e2e_expect_has(run->out, " in check (");
+    e2e_expect_has(run->out, "testlog: asserting/in_a_helper has failed; gdb ",
+                   " in check (");
     expect_counts(run, "0 passed, 1 failed, 1 skipped");
 }
 
@@ -341,8 +341,7 @@ Test(e2e_tools, debugs_an_assertion_of_the_new_kind)
     const struct e2e *run = debug("new_assert", "--filter new_assert/fails",
                                   "echo p legs; echo continue");
 
-    e2e_expect_has(run->out, "$1 = 6\n");
-    e2e_expect_has(run->out, "new_assert.c:");
+    e2e_expect_has(run->out, "$1 = 6\n", "new_assert.c:");
     expect_counts(run, "0 passed, 1 failed, 0 skipped");
 }
 
@@ -386,10 +385,8 @@ Test(e2e_tools, refuses_to_debug_without_a_terminal_or_debugger)
 
     e2e_expect_has(run->err, "--debug-failed needs the terminal; run the "
                              "program itself, without testlog run");
-    run = e2e_run("PATH=/nowhere %s --debug-failed", program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "PATH=/nowhere %s --debug-failed", program);
     e2e_expect_has(run->err, "--debug-failed: gdb is not in PATH; install it");
-    run = e2e_run("%s --debug-failed=dbx", program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "%s --debug-failed=dbx", program);
     e2e_expect_has(run->err, "unknown value \"dbx\"; write gdb or lldb");
 }

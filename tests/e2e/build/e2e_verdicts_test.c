@@ -23,7 +23,7 @@ static void build(const char *name, const char *compiler, const char *libraries)
     if (built->code && strstr(built->err, "No such file"))
         cr_skip_test("%s is not installed", name);
     e2e_expect_code(built, 0);
-    e2e_expect_code(e2e_run("cp '%s/%s' .", built->folder, name), 0);
+    e2e_exits(0, "cp '%s/%s' .", built->folder, name);
 }
 
 static const char *outcomes(void)
@@ -77,10 +77,10 @@ static void expect_all(const char *program, const struct situation *all,
 
 static void build_criterion(const char *name, const char *text)
 {
-    e2e_expect_code(e2e_run("cat >%s.c <<'END'\n%sEND\n"
-                            "gcc -o %s %s.c -lcriterion",
-                            name, text, name, name),
-                    0);
+    e2e_exits(0,
+              "cat >%s.c <<'END'\n%sEND\n"
+              "gcc -o %s %s.c -lcriterion",
+              name, text, name, name);
 }
 
 /* Criterion prints its usage for a flag that only testlog has, and exits with
@@ -101,20 +101,19 @@ Test(e2e_verdicts, our_flags_do_not_reach_criterion_alone)
 
     build_criterion("plain", FAILING);
     for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++) {
-        run = e2e_run(RUN "./plain -- %s", ours[i]);
-        e2e_expect_code(run, 2);
+        run = e2e_exits(2, RUN "./plain -- %s", ours[i]);
         e2e_expect_has(run->err, "because it uses Criterion without testlog; "
                                  "add --preload, or link it with -ltestlog\n");
         cr_expect_not(e2e_exists("testlog-runs"));
     }
     for (size_t i = 0; i < sizeof(theirs) / sizeof(*theirs); i++)
-        e2e_expect_code(e2e_run(RUN "./plain -- %s", theirs[i]), 1);
-    e2e_expect_code(e2e_run(RUN "./plain -- '--filter=*/passes'"), 0);
+        e2e_exits(1, RUN "./plain -- %s", theirs[i]);
+    e2e_exits(0, RUN "./plain -- '--filter=*/passes'");
     e2e_expect_has(e2e_run(RUN "--launch env ./plain")->err,
                    "./plain cannot take --launch, because it uses Criterion "
                    "without testlog; link it with -ltestlog\n");
-    run = e2e_run("cd / && PATH=\"$PATH:$OLDPWD\" " RUN "plain -- --retries=2");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "cd / && PATH=\"$PATH:$OLDPWD\" " RUN
+                       "plain -- --retries=2");
 }
 
 /* The program of a script is known only once it has refused the flags. */
@@ -129,17 +128,15 @@ Test(e2e_verdicts, a_script_of_criterion_alone_is_no_success)
             "printf '#!/bin/sh\ncat >read; echo done\n' >test && "
             "chmod +x script test");
     for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++) {
-        run = e2e_run(RUN "./script -- %s", ours[i]);
-        e2e_expect_code(run, 1);
+        run = e2e_exits(1, RUN "./script -- %s", ours[i]);
         e2e_expect_has(run->err,
                        "script: failed: no test ran: it starts a "
                        "program without testlog, and Criterion lacks");
-        e2e_expect_code(e2e_run(RUN "./script ./test -- %s", ours[i]), 1);
+        e2e_exits(1, RUN "./script ./test -- %s", ours[i]);
         e2e_expect_has(outcomes(), "failed script\npassed test\n");
     }
-    e2e_expect_code(e2e_run(RUN "./script -- --timeout=9"), 1);
-    run = e2e_run("echo typed | " RUN "./test -- --retries=2");
-    e2e_expect_code(run, 0);
+    e2e_exits(1, RUN "./script -- --timeout=9");
+    run = e2e_exits(0, "echo typed | " RUN "./test -- --retries=2");
     e2e_expect_has(run->out, "done\n");
     e2e_expect_is(e2e_read("read"), "typed\n");
 }
@@ -147,15 +144,12 @@ Test(e2e_verdicts, a_script_of_criterion_alone_is_no_success)
 /* With a main of its own, testlog cannot take the flags. */
 Test(e2e_verdicts, flags_that_no_main_takes_are_no_success)
 {
-    const struct e2e *run;
-
     if (SANITIZE_FLAGS[0])
         cr_skip_test("a sanitized library is not preloaded");
     build_criterion("own", FAILING OWN_MAIN);
-    run = e2e_run(RUN "--preload ./own -- --retries=2");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->err, "no test ran: its main does not call "
-                             "test_log_main, and Criterion lacks --retries");
+    e2e_expect_has(e2e_exits(1, RUN "--preload ./own -- --retries=2")->err,
+                   "no test ran: its main does not call test_log_main, and "
+                   "Criterion lacks --retries");
 }
 
 /* ---- GoogleTest ---- */
@@ -204,8 +198,7 @@ Test(e2e_verdicts, a_program_without_tests_does_not_pass)
                 "-lgtest_main -lgtest -lpthread")
             ->code)
         cr_skip_test("no GoogleTest");
-    run = e2e_run(RUN "./none");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, RUN "./none");
     e2e_expect_has(run->out, "\n0 passed, 0 failed, 0 skipped\n");
     e2e_expect_has(run->err, "testlog: ./none has no tests\n");
 }
@@ -349,12 +342,11 @@ Test(e2e_verdicts, flags_that_one_program_lacks_are_for_the_others)
     const struct e2e *run;
 
     build("check_runners", "gcc", "$(pkg-config --libs check)");
-    run = e2e_run(RUN "./check_runners '%s' -- --repeat=2",
-                  e2e_program("small", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, RUN "./check_runners '%s' -- --repeat=2",
+                    e2e_program("small", E2E_TRACED));
     e2e_expect_has(run->err, "./check_runners runs without --repeat, because "
                              "it uses Check\n");
-    e2e_expect_code(e2e_run(RUN "./check_runners -- --repeat=2"), 2);
+    e2e_exits(2, RUN "./check_runners -- --repeat=2");
 }
 
 /* One of the shards has a program that cannot be divided. */
@@ -394,7 +386,7 @@ Test(e2e_verdicts, lines_of_json)
                 "grep -q '~' lines || echo >>cut",
                 of_json[i].lines);
         e2e_script("sends", "cat cut >/dev/fd/\"$TESTLOG_RESULTS\"");
-        e2e_expect_code(e2e_run(RUN "./sends"), of_json[i].code);
+        e2e_exits(of_json[i].code, RUN "./sends");
         e2e_expect_is(outcomes(), of_json[i].outcomes);
     }
 }

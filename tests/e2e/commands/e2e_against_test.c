@@ -34,9 +34,8 @@ static struct page_block block_of(const char *path)
 /* Writes the page of the latest run and the one before. */
 static struct page_block compare(void)
 {
-    const struct e2e *all = e2e_run(AGAINST "latest~1");
+    const struct e2e *all = e2e_exits(0, AGAINST "latest~1");
 
-    e2e_expect_code(all, 0);
     e2e_expect_is(all->err, "report: testlog-runs/latest/against.html\n");
     e2e_expect_is(all->out, "");
     return block_of(PAGE);
@@ -45,9 +44,8 @@ static struct page_block compare(void)
 /* Expects one line about what is wrong, and no page. */
 static void expect_refusal(const char *arguments, const char *line)
 {
-    const struct e2e *all = e2e_run(TESTLOG "report %s", arguments);
+    const struct e2e *all = e2e_exits(2, TESTLOG "report %s", arguments);
 
-    e2e_expect_code(all, 2);
     e2e_expect_is(all->out, "");
     e2e_expect_has(all->err, line);
     cr_expect_eq(e2e_count(all->err, "\n"), 1, "%s", all->err);
@@ -165,9 +163,9 @@ Test(e2e_against, leaves_report_html_alone)
     e2e_run("echo mine >testlog-runs/latest/report.html");
     compare();
     e2e_expect_is(e2e_read("testlog-runs/latest/report.html"), "mine\n");
-    e2e_expect_code(e2e_run(AGAINST OLD " -o other.html"), 0);
+    e2e_exits(0, AGAINST OLD " -o other.html");
     cr_expect(page_has(e2e_read("other.html"), "against"));
-    e2e_expect_code(e2e_run(AGAINST OLD " " NEW " -o -"), 0);
+    e2e_exits(0, AGAINST OLD " " NEW " -o -");
 }
 
 Test(e2e_against, compares_only_the_tests_that_are_named)
@@ -175,7 +173,7 @@ Test(e2e_against, compares_only_the_tests_that_are_named)
     struct page_block block;
 
     make_runs();
-    e2e_expect_code(e2e_run(AGAINST "latest~1 " NEW " a/slows goes"), 0);
+    e2e_exits(0, AGAINST "latest~1 " NEW " a/slows goes");
     block = block_of(PAGE);
     cr_assert_eq(page_rows(&block, "pairs"), 2);
     e2e_expect_is(page_text(&block, "pairs", "name", 0), "a/goes");
@@ -208,16 +206,13 @@ Test(e2e_against, reports_that_the_page_cannot_be_written)
     const struct e2e *all;
 
     make_runs();
-    all = e2e_run(AGAINST OLD " -o /no/such.html");
-    e2e_expect_code(all, 1);
+    all = e2e_exits(1, AGAINST OLD " -o /no/such.html");
     e2e_expect_has(all->err, "testlog: report: cannot write /no/such.html: ");
     if (!e2e_exists("/dev/full"))
         cr_skip_test("no /dev/full");
-    all = e2e_run(AGAINST OLD " -o /dev/full");
-    e2e_expect_code(all, 1);
+    all = e2e_exits(1, AGAINST OLD " -o /dev/full");
     e2e_expect_has(all->err, "report: cannot write /dev/full: ");
-    all = e2e_run(AGAINST OLD " -o - >/dev/full");
-    e2e_expect_code(all, 1);
+    all = e2e_exits(1, AGAINST OLD " -o - >/dev/full");
     cr_expect_eq(e2e_count(all->err, "\n"), 1, "%s", all->err);
 }
 
@@ -270,14 +265,13 @@ Test(e2e_against, shortens_reasons)
 
 static void run_traced(void)
 {
-    e2e_expect_code(e2e_run("%s --filter 'traced/@(nests|logs_all_levels)'",
-                            e2e_program("traced", E2E_TRACED)),
-                    0);
+    e2e_exits(0, "%s --filter 'traced/@(nests|logs_all_levels)'",
+              e2e_program("traced", E2E_TRACED));
 }
 
 static const cJSON *stat_rows(const char *arguments)
 {
-    e2e_expect_code(e2e_run(TESTLOG "stat --json %s >stat.json", arguments), 0);
+    e2e_exits(0, TESTLOG "stat --json %s >stat.json", arguments);
     return cJSON_GetObjectItem(e2e_json("stat.json"), "rows");
 }
 
@@ -332,10 +326,8 @@ Test(e2e_against, sums_are_those_of_testlog_stat)
     struct page_block block;
 
     for (int i = 0; i < 2; i++)
-        e2e_expect_code(e2e_run("LARGE_EVENTS=4000 %s --filter "
-                                "large/records_much",
-                                e2e_program("large", E2E_TRACED)),
-                        0);
+        e2e_exits(0, "LARGE_EVENTS=4000 %s --filter large/records_much",
+                  e2e_program("large", E2E_TRACED));
     block = compare();
     expect_sums(&block, "old", stat_rows("latest~1"));
     expect_sums(&block, "new", stat_rows("latest"));
@@ -405,7 +397,7 @@ static const char *recordings(const char *arguments)
 {
     const char *html;
 
-    e2e_expect_code(e2e_run(TESTLOG "report %s", arguments), 0);
+    e2e_exits(0, TESTLOG "report %s", arguments);
     html = e2e_read(PAGE);
     return page_has(html, "o0")   ? page_has(html, "n0") ? "both" : "old"
            : page_has(html, "n0") ? "new"
@@ -483,7 +475,7 @@ Test(e2e_against, compares_a_pack)
     if (e2e_run(TESTLOG "pack -o old.tar.zst")->code)
         cr_skip_test("no libarchive");
     run_traced();
-    e2e_expect_code(e2e_run(AGAINST "old.tar.zst"), 0);
+    e2e_exits(0, AGAINST "old.tar.zst");
     block = block_of(PAGE);
     cr_expect_eq(page_rows(&block, "pairs"), 2);
     cr_expect_gt(page_rows(&block, "names"), 0);

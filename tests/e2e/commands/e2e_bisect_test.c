@@ -60,8 +60,7 @@ static void expect_found(const struct e2e *result, int number)
 
     snprintf(text, sizeof(text), ": commit %d\nruns: ", number);
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "\nfirst bad commit: ");
-    e2e_expect_has(result->out, text);
+    e2e_expect_has(result->out, "\nfirst bad commit: ", text);
     expect_reset();
 }
 
@@ -71,8 +70,7 @@ Test(e2e_bisect, finds_the_commit_since_which_tests_fail)
 
     expect_found(result, 7);
     e2e_expect_has(result->out, "\nnewly failing:\n");
-    e2e_expect_has(result->err, " is good\n");
-    e2e_expect_has(result->err, " is bad\n");
+    e2e_expect_has(result->err, " is good\n", " is bad\n");
     e2e_expect_has(result->out, "bisected/works: failed");
     e2e_expect_is(e2e_run("ls -A repository")->out, ".git\nsettings\n");
 }
@@ -214,10 +212,9 @@ Test(e2e_bisect, refuses_bad_arguments)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct e2e *result =
-            e2e_run("cd repository && " TESTLOG "bisect %s", rows[i].arguments);
+        const struct e2e *result = e2e_exits(
+            2, "cd repository && " TESTLOG "bisect %s", rows[i].arguments);
 
-        e2e_expect_code(result, 2);
         e2e_expect_has(result->err, rows[i].error);
     }
     e2e_expect_is(e2e_run(TESTLOG "bisect c1 c2 -- x")->err,

@@ -141,13 +141,11 @@ static void expect_named(const char *library, const char *name,
     const struct e2e *result;
 
     hide(library);
-    result = e2e_run(WITHOUT TESTLOG "log");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, WITHOUT TESTLOG "log");
     e2e_expect_has(result->out, "test 8");
     cr_expect(!strncmp(result->err, "testlog: cannot read " MUCH "recording.",
                        strlen("testlog: cannot read " MUCH "recording.")));
-    e2e_expect_has(result->err, name);
-    e2e_expect_has(result->err, reason);
+    e2e_expect_has(result->err, name, reason);
     cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
 }
 
@@ -230,11 +228,9 @@ static void kill_at(const char *call, const char *suffix)
 /* Everything that `log` and `export` print of the run. */
 static const char *all_of_it(void)
 {
-    const struct e2e *log = e2e_run(LOG_OF_ALL);
-    const struct e2e *trace = e2e_run(TESTLOG "export");
+    const struct e2e *log = e2e_exits(0, LOG_OF_ALL);
+    const struct e2e *trace = e2e_exits(0, TESTLOG "export");
 
-    e2e_expect_code(log, 0);
-    e2e_expect_code(trace, 0);
     e2e_expect_is(log->err, "");
     e2e_expect_is(trace->err, "");
     cr_expect_eq(e2e_count(log->out, "event "), (size_t)LINES);
@@ -273,9 +269,8 @@ Test(e2e_compressed, reads_a_recording_by_any_name)
     run("", "");
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const struct e2e *result =
-            e2e_run(TESTLOG "log %s --filter trace", names[i]);
+            e2e_exits(0, TESTLOG "log %s --filter trace", names[i]);
 
-        e2e_expect_code(result, 0);
         cr_expect_eq(e2e_count(result->out, "event "), (size_t)LINES, "%s",
                      names[i]);
     }
@@ -283,13 +278,13 @@ Test(e2e_compressed, reads_a_recording_by_any_name)
 
 Test(e2e_compressed, follows_a_recording_that_gets_compressed)
 {
-    const struct e2e *result = e2e_run(
-        LARGE TESTLOG "run '%s' >run.out 2>&1 & "
-                      "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; "
-                      "done; " TESTLOG "log --follow --filter trace; wait",
+    const struct e2e *result = e2e_exits(
+        0,
+        LARGE TESTLOG
+        "run '%s' >run.out 2>&1 & until [ -e testlog-runs/latest/tests ]; do "
+        "sleep 0.01; done; " TESTLOG "log --follow --filter trace; wait",
         e2e_program("large", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_lacks(result->err, "cannot");
     cr_expect_eq(e2e_count(result->out, ": event "), (size_t)LINES);
 }
@@ -300,13 +295,11 @@ Test(e2e_compressed, reports_and_skips_a_damaged_recording)
 
     run("", "");
     e2e_run("truncate -s 1000 " MUCH "recording.zst");
-    log = e2e_run(TESTLOG "log");
-    e2e_expect_code(log, 0);
+    log = e2e_exits(0, TESTLOG "log");
     e2e_expect_has(log->out, "test 8");
     e2e_expect_is(log->err, "testlog: cannot read " MUCH
                             "recording.zst: it is truncated\n");
-    trace = e2e_run(TESTLOG "export -o trace.json");
-    e2e_expect_code(trace, 0);
+    trace = e2e_exits(0, TESTLOG "export -o trace.json");
     e2e_expect_is(trace->err, log->err);
     cr_expect_eq(
         e2e_count(e2e_read("trace.json"), "{\"name\":\"large_test large/"), 9);
@@ -340,7 +333,7 @@ Test(e2e_compressed, follows_no_link_in_a_run)
     cr_expect_eq(
         e2e_count(e2e_run(TESTLOG "log link --filter trace")->out, ": event "),
         (size_t)LINES);
-    e2e_expect_code(e2e_run(TESTLOG "report latest"), 0);
+    e2e_exits(0, TESTLOG "report latest");
     e2e_expect_is(e2e_read("victim"), "original\n");
     e2e_expect_has(e2e_read("testlog-runs/latest/report.html"), "<!doctype");
 }

@@ -83,10 +83,9 @@ Test(e2e_filter, answers_upstream_cases_except_for_deviations)
  * original's. Messages about expressions are PCRE2's. */
 Test(e2e_filter, names_each_error_with_strict)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG "filter --batch --strict <'" CASES "malformed.tsv'");
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG "filter --batch --strict <'" CASES "malformed.tsv'");
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(
         result->out,
         "0\t-\toff\t\t\n"
@@ -154,33 +153,31 @@ Test(e2e_filter, answers_cases_of_our_own_directives)
 
 Test(e2e_filter, reports_a_line_that_is_not_a_case)
 {
-    const struct e2e *result = e2e_run(
-        "printf 'info\\tinfo\\tm\\n\\ninfo\\n' | " TESTLOG "filter --batch");
+    const struct e2e *result = e2e_exits(
+        2, "printf 'info\\tinfo\\tm\\n\\ninfo\\n' | " TESTLOG "filter --batch");
 
-    e2e_expect_code(result, 2);
     e2e_expect_is(result->out, "1\t-\tinfo\n");
     e2e_expect_has(result->err, "line 3 is not a case");
 }
 
 Test(e2e_filter, fails_if_cases_cannot_be_read)
 {
-    const struct e2e *result = e2e_run(TESTLOG "filter --batch </");
+    const struct e2e *result = e2e_exits(1, TESTLOG "filter --batch </");
 
-    e2e_expect_code(result, 1);
     e2e_expect_is(result->err, "testlog: filter: cannot read standard input: "
                                "Is a directory\n");
-    e2e_expect_code(e2e_run(TESTLOG "filter --batch <&-"), 1);
+    e2e_exits(1, TESTLOG "filter --batch <&-");
 }
 
 /* ---- In words ---- */
 
 Test(e2e_filter, explains_a_filter_in_words)
 {
-    const struct e2e *result = e2e_run(
-        TESTLOG "filter 'info,kv=debug,[request{id=417}]=trace,^[tick]=warn,"
-                "!net::tcp,~db::,/time.*out/=debug,{k>5},!{user=root}'");
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG "filter "
+                   "'info,kv=debug,[request{id=417}]=trace,^[tick]=warn,!net::"
+                   "tcp,~db::,/time.*out/=debug,{k>5},!{user=root}'");
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(
         result->out,
         "  kv=debug\n"
@@ -211,9 +208,9 @@ Test(e2e_filter, explains_a_filter_in_words)
 
 Test(e2e_filter, advises_and_exits_with_0)
 {
-    const struct e2e *result = e2e_run(TESTLOG "filter '[order{id==1}]=info'");
+    const struct e2e *result =
+        e2e_exits(0, TESTLOG "filter '[order{id==1}]=info'");
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->err,
                   "testlog: FILTER: [order{id==1}]=info: a second \"=\" leaves "
                   "an empty expression; write id=1\n");
@@ -222,9 +219,9 @@ Test(e2e_filter, advises_and_exits_with_0)
 
 Test(e2e_filter, points_at_a_mistake)
 {
-    const struct e2e *result = e2e_run(TESTLOG "filter 'info,net=warning'");
+    const struct e2e *result =
+        e2e_exits(2, TESTLOG "filter 'info,net=warning'");
 
-    e2e_expect_code(result, 2);
     e2e_expect_is(result->err,
                   "testlog: FILTER: unknown level \"warning\"; did you mean "
                   "\"warn\"? (directive ignored)\n"
@@ -237,37 +234,32 @@ Test(e2e_filter, points_at_a_mistake)
 
 Test(e2e_filter, lists_counters_by_name)
 {
-    const struct e2e *result =
-        e2e_run("echo '#include <testlog/test_log.h>\n"
-                "TEST_LOG(a, b) { trace_counter(\"queue depth\", 2); "
-                "trace_signpost(\"here\", \"%%d\", 1); }' >counts.c && "
-                "cc -DTRACING %s -I'%s/include' counts.c -o counts "
-                "'%s/libtestlog.a' -lcriterion -lpcre2-8 -lpthread && " TESTLOG
-                "filter info ./counts",
-                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
+    const struct e2e *result = e2e_exits(
+        0,
+        "echo '#include <testlog/test_log.h>\n"
+        "TEST_LOG(a, b) { trace_counter(\"queue depth\", 2); "
+        "trace_signpost(\"here\", \"%%d\", 1); }' >counts.c && cc -DTRACING %s "
+        "-I'%s/include' counts.c -o counts '%s/libtestlog.a' -lcriterion "
+        "-lpcre2-8 -lpthread && " TESTLOG "filter info ./counts",
+        SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "counts.c:2  counter \"queue depth\"  <- ");
-    e2e_expect_has(result->out, "counts.c:2  signpost ");
+    e2e_expect_has(result->out, "counts.c:2  counter \"queue depth\"  <- ",
+                   "counts.c:2  signpost ");
     e2e_expect_lacks(result->out, "event");
 }
 
 Test(e2e_filter, lists_a_programs_call_sites)
 {
     const char *program = e2e_program("traced", E2E_TRACED);
-    const struct e2e *result = e2e_run(
-        TESTLOG "filter 'info,[outer]=trace,nowhere=debug,inner=off' '%s'",
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG "filter 'info,[outer]=trace,nowhere=debug,inner=off' '%s'",
         program);
     const char *sites = e2e_run("'%s' --list-sites", program)->out;
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, program);
-    e2e_expect_has(result->out, "span \"outer\"");
-    e2e_expect_has(result->out, " call sites: ");
-    e2e_expect_has(result->out,
-                   "nowhere=debug matches none of these call sites.\n");
-    e2e_expect_has(result->out, "inner=off matches none of these call sites; "
-                                "did you mean ![inner]?\n");
+    e2e_expect_has(
+        result->out, program, "span \"outer\"",
+        " call sites: ", "nowhere=debug matches none of these call sites.\n",
+        "inner=off matches none of these call sites; did you mean ![inner]?\n");
     cr_expect_eq(e2e_count(result->out, "traced.c:"),
                  e2e_count(sites, "\"line\":"));
 }
@@ -276,33 +268,32 @@ Test(e2e_filter, lists_a_programs_call_sites)
 Test(e2e_filter, lists_call_sites_of_cxx_code)
 {
     const char *program = e2e_program("annotated_cxx", E2E_TRACED);
-    const struct e2e *result =
-        e2e_run(TESTLOG "filter '[outer]=trace,nowhere=debug' '%s'", program);
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG "filter '[outer]=trace,nowhere=debug' '%s'", program);
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "span \"outer\" {name, size}  <- ");
-    e2e_expect_has(result->out, "event \"lambda\" {value}");
+    e2e_expect_has(result->out, "span \"outer\" {name, size}  <- ",
+                   "event \"lambda\" {value}");
     cr_expect_eq(e2e_count(result->out, "span \"twice\""), 1,
                  "instances of a template: %s", result->out);
-    result = e2e_run(
-        "strip -o stripped '%s' && " TESTLOG "filter info ./stripped", program);
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "0 call sites");
-    e2e_expect_has(result->out, "if\n  the program is stripped.");
+    result = e2e_exits(
+        0, "strip -o stripped '%s' && " TESTLOG "filter info ./stripped",
+        program);
+    e2e_expect_has(result->out, "0 call sites",
+                   "if\n  the program is stripped.");
 }
 
 Test(e2e_filter, accepts_directives_for_cxx_code_that_did_not_run)
 {
     const struct e2e *result =
-        e2e_run("echo '#include <testlog/test_log.h>\n"
-                "void idle() { trace_span(DEBUG, \"idle\"); }\n"
-                "TEST_LOG(a, b) { log_info(\"here\"); }' >idle.cpp && "
-                "c++ -std=c++17 -DTRACING %s -I'%s/include' idle.cpp -o idle "
-                "'%s/libtestlog.a' -lcriterion -lpcre2-8 -lpthread && "
-                "./idle --log='[idle]=debug,[idel]=debug'",
-                SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
+        e2e_exits(0,
+                  "echo '#include <testlog/test_log.h>\n"
+                  "void idle() { trace_span(DEBUG, \"idle\"); }\n"
+                  "TEST_LOG(a, b) { log_info(\"here\"); }' >idle.cpp && c++ "
+                  "-std=c++17 -DTRACING %s -I'%s/include' idle.cpp -o idle "
+                  "'%s/libtestlog.a' -lcriterion -lpcre2-8 -lpthread && ./idle "
+                  "--log='[idle]=debug,[idel]=debug'",
+                  SANITIZE_FLAGS, BUILD_DIR, BUILD_DIR);
 
-    e2e_expect_code(result, 0);
     e2e_expect_lacks(result->err, "[idle]=debug matched no call site");
     e2e_expect_has(result->err, "[idel]=debug matched no call site; did you "
                                 "mean [idle]=debug?");
@@ -312,24 +303,20 @@ Test(e2e_filter, accepts_directives_for_cxx_code_that_did_not_run)
 Test(e2e_filter, prefers_a_path_to_a_program_in_PATH)
 {
     const struct e2e *result =
-        e2e_run("ln -s '%s' true && " TESTLOG "filter info true",
-                e2e_program("traced", E2E_TRACED));
+        e2e_exits(0, "ln -s '%s' true && " TESTLOG "filter info true",
+                  e2e_program("traced", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "span \"outer\"");
 }
 
 Test(e2e_filter, refuses_other_programs)
 {
-    const struct e2e *result = e2e_run(TESTLOG "filter info ./nothing");
+    const struct e2e *result = e2e_exits(2, TESTLOG "filter info ./nothing");
 
-    e2e_expect_code(result, 2);
     e2e_expect_has(result->err, "./nothing: No such file or directory");
-    result = e2e_run(TESTLOG "filter info /bin/false");
-    e2e_expect_code(result, 2);
+    result = e2e_exits(2, TESTLOG "filter info /bin/false");
     e2e_expect_has(result->err, "linked with -ltestlog?");
-    result = e2e_run(TESTLOG "filter info /bin/true");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG "filter info /bin/true");
     e2e_expect_has(result->out, "0 call sites");
 }
 
@@ -348,13 +335,10 @@ Test(e2e_filter, refuses_unknown_arguments)
         {"--batch -- info", "it reads filters from standard input only"},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct e2e *result =
-            e2e_run(TESTLOG "filter %s", rows[i].arguments);
-
-        e2e_expect_code(result, 2);
-        e2e_expect_has(result->err, rows[i].error);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        e2e_expect_has(
+            e2e_exits(2, TESTLOG "filter %s", rows[i].arguments)->err,
+            rows[i].error);
 }
 
 /* Writes a shell script. */
@@ -368,16 +352,14 @@ Test(e2e_filter, kills_a_program_that_does_not_end)
     const struct e2e *result;
 
     write_script("hangs", "sleep 1000");
-    result = e2e_run(TESTLOG "filter info ./hangs");
-    e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, "./hangs: it listed no call sites within 10");
-    e2e_expect_has(result->err, "is it a test program");
+    result = e2e_exits(2, TESTLOG "filter info ./hangs");
+    e2e_expect_has(result->err, "./hangs: it listed no call sites within 10",
+                   "is it a test program");
     write_script("floods", "exec yes");
-    result = e2e_run(TESTLOG "filter info ./floods");
-    e2e_expect_code(result, 2);
+    result = e2e_exits(2, TESTLOG "filter info ./floods");
     e2e_expect_has(result->err, "./floods: it listed no call sites within 10");
     write_script("reads", "exec cat");
-    e2e_expect_code(e2e_run(TESTLOG "filter info ./reads"), 0);
+    e2e_exits(0, TESTLOG "filter info ./reads");
 }
 
 Test(e2e_filter, names_at_most_ten_unmatched_directives)
@@ -394,12 +376,9 @@ Test(e2e_filter, names_at_most_ten_unmatched_directives)
 
 Test(e2e_filter, accepts_two_dashes_before_the_filter)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG "filter -- 'info;x=1' /bin/true");
-
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "info;x=1 matches none of these call sites; "
-                                "did you mean info,x=1?\n");
+    e2e_expect_has(
+        e2e_exits(0, TESTLOG "filter -- 'info;x=1' /bin/true")->out,
+        "info;x=1 matches none of these call sites; did you mean info,x=1?\n");
 }
 
 /* ---- In a run ---- */
@@ -407,11 +386,10 @@ Test(e2e_filter, accepts_two_dashes_before_the_filter)
 /* The lines of traced/nests under some settings, without times. */
 static const char *lines_of(const char *settings)
 {
-    const struct e2e *result =
-        e2e_run("%s LOG_TIME=none '%s' --show-output --filter traced/nests",
-                settings, e2e_program("traced", E2E_TRACED));
+    const struct e2e *result = e2e_exits(
+        0, "%s LOG_TIME=none '%s' --show-output --filter traced/nests",
+        settings, e2e_program("traced", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     return e2e_between(result->err, "\nlog:\n", "trace: ");
 }
 
@@ -452,16 +430,12 @@ Test(e2e_filter, filters_what_a_run_shows)
 
 Test(e2e_filter, filters_what_a_run_records)
 {
-    const struct e2e *result =
-        e2e_run("LOG=off TRACE_FILTER='![inner]' '%s' --filter traced/nests",
-                e2e_program("traced", E2E_TRACED));
+    e2e_exits(0, "LOG=off TRACE_FILTER='![inner]' '%s' --filter traced/nests",
+              e2e_program("traced", E2E_TRACED));
     const char *trace = e2e_read("testlog-runs/latest/trace.json");
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(trace, "\"name\":\"outer\"");
-    e2e_expect_has(trace, "\"name\":\"second\"");
-    e2e_expect_lacks(trace, "\"name\":\"inner\"");
-    e2e_expect_lacks(trace, "\"name\":\"happened\"");
+    e2e_expect_has(trace, "\"name\":\"outer\"", "\"name\":\"second\"");
+    e2e_expect_lacks(trace, "\"name\":\"inner\"", "\"name\":\"happened\"");
 }
 
 Test(e2e_filter, exclusions_apply_to_a_tests_own_default)
@@ -491,7 +465,7 @@ Test(e2e_filter, reports_directives_that_match_nothing)
 
     cr_expect_eq(e2e_count(result->err, "matched no call site"), 3, "%s",
                  result->err);
-    e2e_expect_has(result->err, "[inner{n=1}] matched no call site");
-    e2e_expect_has(result->err, "!kv matched no call site");
-    e2e_expect_has(result->err, "{nothing=1} matched no call site");
+    e2e_expect_has(result->err, "[inner{n=1}] matched no call site",
+                   "!kv matched no call site",
+                   "{nothing=1} matched no call site");
 }

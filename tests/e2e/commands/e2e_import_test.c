@@ -33,16 +33,13 @@ static void build(const char *flags)
 
 Test(e2e_import, has_the_samples_of_perf)
 {
-    const struct e2e *run;
-
     need("perf");
     build("");
     if (e2e_run("perf record -q -e cpu-clock -F 1000 -g -o 'my data' ./timed")
             ->code)
         cr_skip_test("the kernel refuses samples");
-    run = e2e_run(TESTLOG " import 'my data'");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->err, "run: testlog-runs/");
+    e2e_expect_has(e2e_exits(0, TESTLOG " import 'my data'")->err,
+                   "run: testlog-runs/");
     cr_expect_gt(e2e_sampled("", ";start_c11;in_c11;burn[ ;]"), 50);
     cr_expect_gt(e2e_sampled("", "^timed "), 300);
     e2e_expect_has(e2e_run(TESTLOG " stat --by=line")->out, "timed.c:");
@@ -76,9 +73,10 @@ Test(e2e_import, names_no_function_of_another_build)
         if (e2e_run("perf record -q -e cpu-clock -F 1000 -g -o data ./busy")
                 ->code)
             cr_skip_test("the kernel refuses samples");
-        e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+        e2e_exits(0, TESTLOG " import data");
         run = e2e_run(TESTLOG " stat --by=function");
-        (known ? e2e_expect_has : e2e_expect_lacks)(run->out, "guilty");
+        e2e_expect_parts(run->out, known,
+                         (const char *const[]){"guilty", NULL});
         build_busy("innocent", flags_of_builds[i]);
         run = e2e_run(TESTLOG " stat --by=function");
         e2e_expect_lacks(run->out, "innocent");
@@ -86,7 +84,7 @@ Test(e2e_import, names_no_function_of_another_build)
         e2e_expect_has(run->err, "busy have no names: it is not known to be "
                                  "the file that was recorded; was it built "
                                  "again?\n");
-        e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+        e2e_exits(0, TESTLOG " import data");
         e2e_expect_lacks(e2e_run(TESTLOG " stat --by=function")->out,
                          "innocent");
     }
@@ -98,7 +96,7 @@ Test(e2e_import, names_functions_of_a_file_without_build_id)
     const struct e2e *run;
 
     build_busy("guilty", flags_of_builds[1]);
-    e2e_expect_code(e2e_run(TESTLOG " record --sample ./busy"), 0);
+    e2e_exits(0, TESTLOG " record --sample ./busy");
     run = e2e_run(TESTLOG " stat --by=function");
     if (strstr(run->err, "has no samples"))
         cr_skip_test("the kernel refuses samples");
@@ -111,14 +109,10 @@ Test(e2e_import, names_functions_of_a_file_without_build_id)
 
 Test(e2e_import, refuses_events_that_count_no_time)
 {
-    const struct e2e *run;
-
     need("perf");
     if (e2e_run("perf record -q -e page-faults -c 1 -o perf.data ls")->code)
         cr_skip_test("the kernel refuses samples");
-    run = e2e_run(TESTLOG " import perf.data");
-    e2e_expect_code(run, 1);
-    e2e_expect_is(run->err,
+    e2e_expect_is(e2e_exits(1, TESTLOG " import perf.data")->err,
                   "testlog: import: perf.data: it counts page-faults, which is "
                   "no time; record it with perf record -e cpu-clock -g\n");
     cr_expect_not(e2e_exists("testlog-runs"));
@@ -226,13 +220,10 @@ Test(e2e_import, survives_what_perf_never_prints)
 
 Test(e2e_import, has_the_calls_of_uftrace)
 {
-    const struct e2e *run;
-
     need("uftrace");
     build("-pg");
-    e2e_expect_code(e2e_run("uftrace record -d 'my data' ./timed"), 0);
-    run = e2e_run(TESTLOG " import 'my data'");
-    e2e_expect_code(run, 0);
+    e2e_exits(0, "uftrace record -d 'my data' ./timed");
+    e2e_exits(0, TESTLOG " import 'my data'");
     e2e_expect_has(e2e_line(e2e_run(TESTLOG " stat")->out, "start_short"),
                    " 2000 ");
     e2e_expect_has(e2e_run(TESTLOG " export --folded")->out,
@@ -246,7 +237,7 @@ Test(e2e_import, names_functions_of_uftrace_without_symbols_by_their_place)
     e2e_run("printf 'int leaf(int i) { return i; }\nint main(int c, char **v) "
             "{ return leaf(c) - c; }\n' >bare.c; gcc -O0 -pg bare.c -o bare && "
             "strip bare; uftrace record --no-libcall -d data ./bare");
-    e2e_expect_code(e2e_run(TESTLOG " import data"), 0);
+    e2e_exits(0, TESTLOG " import data");
     e2e_expect_is(
         e2e_run(TESTLOG " stat --csv | grep -c ',bare[+]0x1[0-9a-f]*$'")->out,
         "2\n");
@@ -279,8 +270,7 @@ Test(e2e_import, records_an_annotated_program_with_uftrace)
                   "/programs/busy.c' -o busy -L '" BUILD_DIR
                   "' -ltestlog -lcriterion -lpcre2-8 -lpthread");
     cr_assert_eq(run->code, 0, "%s", run->err);
-    run = e2e_run(TESTLOG " record --uftrace -- ./busy 1 1 1000");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG " record --uftrace -- ./busy 1 1 1000");
     e2e_expect_lacks(run->err, "File exists");
     e2e_expect_has(e2e_run("ls testlog-runs/latest/tests/busy")->out, "-calls");
     e2e_expect_has(e2e_run(TESTLOG " stat")->out, "work");
@@ -335,12 +325,9 @@ Test(e2e_import, refuses_what_it_cannot_read)
     };
 
     e2e_run("touch empty; mkfifo fifo");
-    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *run = e2e_run(TESTLOG " import %s", refused[i][0]);
-
-        e2e_expect_code(run, 2);
-        e2e_expect_has(run->err, refused[i][1]);
-    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+        e2e_expect_has(e2e_exits(2, TESTLOG " import %s", refused[i][0])->err,
+                       refused[i][1]);
 }
 
 Test(e2e_import, names_the_package_of_a_missing_tool)
@@ -348,12 +335,10 @@ Test(e2e_import, names_the_package_of_a_missing_tool)
     const struct e2e *run;
 
     e2e_run("mkdir empty; printf PERFILE2 >perf.data");
-    run = e2e_run("PATH=empty " TESTLOG " import perf.data");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "PATH=empty " TESTLOG " import perf.data");
     e2e_expect_is(run->err, "testlog: import: needs perf; install the package "
                             "linux-perf\n");
-    run = e2e_run("PATH=empty " TESTLOG " record --uftrace -- /bin/true");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "PATH=empty " TESTLOG " record --uftrace -- /bin/true");
     e2e_expect_is(run->err, "testlog: record: needs uftrace; install the "
                             "package uftrace\n");
     cr_expect_not(e2e_exists("testlog-runs"));
@@ -373,12 +358,9 @@ Test(e2e_import, waits_for_no_fifo)
 
 Test(e2e_import, leaves_no_run_of_damaged_data)
 {
-    const struct e2e *run;
-
     need("perf");
     e2e_run("head -c 5000 /dev/zero | sed 's/^/PERFILE2/' >perf.data");
-    run = e2e_run(TESTLOG " import perf.data");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->err, "testlog: import: perf.data: perf cannot read it");
+    e2e_expect_has(e2e_exits(1, TESTLOG " import perf.data")->err,
+                   "testlog: import: perf.data: perf cannot read it");
     cr_expect_not(e2e_exists("testlog-runs"));
 }

@@ -126,8 +126,8 @@ Test(e2e_layouts, variables_choose_layouts_and_flags_win)
         e2e_run("LOG=debug LOG_FORMAT=json LOG_TIME=none LOG_SPAN_EVENTS=new "
                 "%s --show-output --filter traced/nests",
                 program);
-    e2e_expect_has(by_variable->err, line_JSON);
-    e2e_expect_has(by_variable->err, "\"fields\":{\"message\":\"new\"}");
+    e2e_expect_has(by_variable->err, line_JSON,
+                   "\"fields\":{\"message\":\"new\"}");
     by_flag =
         e2e_run("LOG=debug LOG_FORMAT=json LOG_TIME=utc LOG_SPAN_EVENTS=new "
                 "%s --show-output --filter traced/nests --log-time=none "
@@ -177,8 +177,8 @@ Test(e2e_layouts, adds_thread_location_and_pid_on_demand)
                         BUILD_DIR, format);
         e2e_expect_has(numberless(again->out), line);
     }
-    e2e_expect_has(log_of("traced.nests"), "\"filename\":\"");
-    e2e_expect_has(log_of("traced.nests"), "\"line_number\":");
+    e2e_expect_has(log_of("traced.nests"), "\"filename\":\"",
+                   "\"line_number\":");
 }
 
 Test(e2e_layouts, tells_forked_children_apart_by_pid)
@@ -252,8 +252,7 @@ Test(e2e_layouts, prefixes_every_live_pretty_line)
     e2e_expect_has(placeless(live->err),
                    "[traced/nests]     in programs::traced::inner with ratio: "
                    "0.5\n[traced/nests]     in programs::traced::outer with ");
-    e2e_expect_lacks(live->err, "\n    at ");
-    e2e_expect_lacks(live->err, "\n    in ");
+    e2e_expect_lacks(live->err, "\n    at ", "\n    in ");
     e2e_expect_has(live->err, "\n[traced/logs_all_levels] \n");
 }
 
@@ -304,11 +303,10 @@ Test(e2e_layouts, prints_busy_and_idle_times_at_close)
 {
     const struct e2e *held = run(
         "--log=debug --log-span-events=close --show-output", "traced/nests");
-    const char *line =
-        e2e_line(held->err, "inner{ratio=0.5}: programs::traced: "
-                            "close time.busy=");
-
-    e2e_expect_has(line, "s time.idle=");
+    e2e_expect_has(
+        e2e_line(held->err,
+                 "inner{ratio=0.5}: programs::traced: close time.busy="),
+        "s time.idle=");
 }
 
 /* A failed assertion closes its spans; a killed process doesn't. */
@@ -343,12 +341,10 @@ Test(e2e_layouts, closes_each_span_once_across_forks)
 /* In C, 'x' is an int and a char is a number. */
 Test(e2e_layouts, prints_characters_in_cxx)
 {
-    const struct e2e *result = e2e_run("%s --show-output --log-time=none",
-                                       e2e_program("chars_cxx", E2E_TRACED));
+    const struct e2e *result = e2e_exits(0, "%s --show-output --log-time=none",
+                                         e2e_program("chars_cxx", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, ": literal c=\"x\"\n");
-    e2e_expect_has(result->err, ": odd quote=\"\\\"\" end=\"\\0\"");
-    e2e_expect_has(result->err, ": bytes small=-3 byte=7\n");
-    e2e_expect_has(result->err, " late{c=\"z\"}: ");
+    e2e_expect_has(result->err, ": literal c=\"x\"\n",
+                   ": odd quote=\"\\\"\" end=\"\\0\"",
+                   ": bytes small=-3 byte=7\n", " late{c=\"z\"}: ");
 }

@@ -34,11 +34,10 @@ static const char *a_run(void)
 
 Test(e2e_log, log_applies_another_filter_to_a_run)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG "log %s --time none --filter '[inner{ratio=0.5}]=info'",
-                a_run());
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG "log %s --time none --filter '[inner{ratio=0.5}]=info'",
+        a_run());
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "---- traced_test traced/nests ----\n"
                                " INFO " NESTED "1 of many\n"
                                " WARN " NESTED "happened age=3\n");
@@ -50,8 +49,7 @@ Test(e2e_log, log_reports_a_filter_that_matches_no_line)
     const struct e2e *result;
 
     e2e_run("%s -q", e2e_program("small", E2E_TRACED));
-    result = e2e_run(TESTLOG " log --filter htp=debug");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " log --filter htp=debug");
     e2e_expect_is(result->out, "");
     e2e_expect_is(result->err,
                   "testlog: --filter: htp=debug matched no recorded call site\n"
@@ -61,12 +59,13 @@ Test(e2e_log, log_reports_a_filter_that_matches_no_line)
 
 Test(e2e_log, log_names_directives_that_match_no_recorded_call_site)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG "log %s --time none --log 'warn,[iner]=trace,"
-                        "programs::traced:debug,/happened/=warn,gpu=info'",
-                a_run());
+    const struct e2e *result = e2e_exits(
+        0,
+        TESTLOG
+        "log %s --time none --log "
+        "'warn,[iner]=trace,programs::traced:debug,/happened/=warn,gpu=info'",
+        a_run());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "happened age=3");
     e2e_expect_is(result->err,
                   "testlog: --filter: programs::traced:debug matched no "
@@ -126,8 +125,7 @@ Test(e2e_log, log_reports_a_run_that_showed_no_line)
     const struct e2e *result;
 
     e2e_run("%s -q --log=off", e2e_program("small", E2E_TRACED));
-    result = e2e_run(TESTLOG " log");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " log");
     e2e_expect_is(result->out, "");
     e2e_expect_is(result->err, "testlog: log: the run showed no line; write "
                                "--filter trace for all that were recorded\n");
@@ -173,9 +171,8 @@ Test(e2e_log, log_cuts_long_lines_on_a_terminal)
     static const char *const colors[] = {"never", "always"};
     const struct e2e *result;
 
-    e2e_expect_code(e2e_run("%s --filter large/records_much",
-                            e2e_program("large", E2E_TRACED)),
-                    0);
+    e2e_exits(0, "%s --filter large/records_much",
+              e2e_program("large", E2E_TRACED));
     for (size_t i = 0; i < 2; i++) {
         result = e2e_run("command -v script >/dev/null || exit 77; "
                          "script -qec '" TESTLOG "log --color=%s' /dev/null",
@@ -184,9 +181,8 @@ Test(e2e_log, log_cuts_long_lines_on_a_terminal)
             cr_skip_test("script(1) is not installed");
         e2e_expect_code(result, 0);
         cr_expect_lt(strlen(result->out), 10000);
-        e2e_expect_has(result->out, "xxxx");
-        e2e_expect_has(result->out, " bytes; testlog log ... | cat prints "
-                                    "all)\r\n");
+        e2e_expect_has(result->out, "xxxx",
+                       " bytes; testlog log ... | cat prints all)\r\n");
         cr_expect_eq(e2e_count(result->out, "\033[0m... (1000"), i);
     }
     cr_expect_gt(strlen(e2e_run(TESTLOG "log")->out), 1000 * 1000);
@@ -202,20 +198,17 @@ Test(e2e_log, commands_select_tests_by_a_part_of_their_names)
     };
     const struct e2e *result;
 
-    e2e_expect_code(
-        e2e_run("'%s' --repeat=2", e2e_program("small", E2E_TRACED)), 0);
+    e2e_exits(0, "'%s' --repeat=2", e2e_program("small", E2E_TRACED));
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-        result = e2e_run(TESTLOG "%s", commands[i]);
-        e2e_expect_code(result, 0);
+        result = e2e_exits(0, TESTLOG "%s", commands[i]);
         cr_expect(e2e_count(result->out, "careful"), "%s", commands[i]);
         e2e_expect_lacks(result->out, "plain");
     }
-    result = e2e_run(TESTLOG "stat passes");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG "stat passes");
     e2e_expect_has(result->out, "outer");
-    e2e_expect_code(e2e_run(TESTLOG "stat small/passes --critical"), 0);
-    e2e_expect_code(e2e_run(TESTLOG "report has_a"), 0);
-    e2e_expect_code(e2e_run(TESTLOG "report has_b"), 2);
+    e2e_exits(0, TESTLOG "stat small/passes --critical");
+    e2e_exits(0, TESTLOG "report has_a");
+    e2e_exits(2, TESTLOG "report has_b");
 }
 
 Test(e2e_log, log_uses_the_latest_run_by_default)
@@ -280,15 +273,13 @@ Test(e2e_log, log_warns_about_what_was_not_recorded)
 Test(e2e_log, log_reads_a_run_whose_runner_was_killed)
 {
     const char *slow = e2e_program("slow", E2E_TRACED);
-    const struct e2e *result;
 
     e2e_run("SLOW_UNTIL=$PWD/go '%s' >/dev/null 2>&1 & "
             "until grep -qs one testlog-runs/latest/tests/*/*/recording; do "
             "sleep 0.01; done; kill -9 $!",
             slow);
     cr_assert_not(e2e_exists("testlog-runs/latest/run.json"));
-    result = e2e_run(TESTLOG "log --time none");
-    e2e_expect_has(result->out,
+    e2e_expect_has(e2e_run(TESTLOG "log --time none")->out,
                    " INFO waiting{n=1}: programs::slow: phase: begins\n"
                    " INFO waiting{n=1}: programs::slow: one\n");
 }
@@ -296,13 +287,12 @@ Test(e2e_log, log_reads_a_run_whose_runner_was_killed)
 Test(e2e_log, log_follows_a_run_to_its_end)
 {
     const char *slow = e2e_program("slow", E2E_TRACED);
-    const struct e2e *result = e2e_run(
-        "'%s' >/dev/null 2>&1 & "
-        "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; done; " TESTLOG
-        "log --follow --time none",
-        slow);
+    const struct e2e *result =
+        e2e_exits(0,
+                  "'%s' >/dev/null 2>&1 & until [ -e testlog-runs/latest/tests "
+                  "]; do sleep 0.01; done; " TESTLOG "log --follow --time none",
+                  slow);
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out,
                   "[slow/logs_and_waits]  INFO waiting{n=1}: programs::slow: "
                   "phase: begins\n"
@@ -328,25 +318,21 @@ Test(e2e_log, log_follows_a_run_to_its_end)
 
 Test(e2e_log, log_does_not_follow_a_dead_run)
 {
-    const struct e2e *result =
-        e2e_run(HANG_AND_KILL "end 2>/dev/null; " TESTLOG "log --follow",
-                e2e_program("unsteady", E2E_TRACED));
+    e2e_exits(0, HANG_AND_KILL "end 2>/dev/null; " TESTLOG "log --follow",
+              e2e_program("unsteady", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     cr_expect_not(e2e_exists("testlog-runs/latest/run.json"));
 }
 
 /* A damaged recording, without a process id and without an end. */
 Test(e2e_log, log_does_not_follow_a_recording_without_owner)
 {
-    const struct e2e *result = e2e_run(
-        "'%s' --filter traced/nests 2>/dev/null && "
-        "dd if=/dev/zero bs=8 seek=3 count=1 conv=notrunc status=none "
-        "of=testlog-runs/latest/tests/traced_test/traced.nests/recording && "
-        "timeout 200 " TESTLOG "log --follow",
-        e2e_program("traced", E2E_TRACED));
-
-    e2e_expect_code(result, 0);
+    e2e_exits(0,
+              "'%s' --filter traced/nests 2>/dev/null && dd if=/dev/zero bs=8 "
+              "seek=3 count=1 conv=notrunc status=none "
+              "of=testlog-runs/latest/tests/traced_test/traced.nests/recording "
+              "&& timeout 200 " TESTLOG "log --follow",
+              e2e_program("traced", E2E_TRACED));
 }
 
 /* A recording has a name before it has a header. */
@@ -367,23 +353,21 @@ Test(e2e_log, log_follows_a_recording_that_is_being_made)
 
 Test(e2e_log, log_follows_a_run_until_it_is_killed)
 {
-    const struct e2e *result = e2e_run(
-        HANG_AND_KILL TESTLOG "log -f waits/for_ever other/tests & log=$!; "
-                              "looks $log; end 2>/dev/null; wait $log",
-        e2e_program("unsteady", E2E_TRACED));
-
-    e2e_expect_code(result, 0);
+    e2e_exits(0,
+              HANG_AND_KILL TESTLOG
+              "log -f waits/for_ever other/tests & log=$!; looks $log; end "
+              "2>/dev/null; wait $log",
+              e2e_program("unsteady", E2E_TRACED));
 }
 
 Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
 {
-    const struct e2e *result =
-        e2e_run(HANG_AND_KILL TESTLOG
-                "log -f no/such & log=$!; looks $log; end 2>/dev/null; "
-                "wait $log",
-                e2e_program("unsteady", E2E_TRACED));
+    const struct e2e *result = e2e_exits(
+        2,
+        HANG_AND_KILL TESTLOG
+        "log -f no/such & log=$!; looks $log; end 2>/dev/null; wait $log",
+        e2e_program("unsteady", E2E_TRACED));
 
-    e2e_expect_code(result, 2);
     cr_expect_eq(e2e_count(result->err, "latest has no recording of no/such "
                                         "yet; waiting\n"),
                  1, "%s", result->err);
@@ -394,12 +378,11 @@ Test(e2e_log, log_waits_for_a_missing_test_until_the_run_ends)
 
 Test(e2e_log, log_reports_once_what_it_waits_for)
 {
-    const struct e2e *result =
-        e2e_run(LOOKS "mkdir -p r/tests; " TESTLOG "log -f r 2>err & log=$!; "
-                      "until [ -s err ]; do sleep 0.01; done; looks $log; "
-                      "echo '{}' >r/run.json; wait $log");
+    e2e_exits(2,
+              LOOKS "mkdir -p r/tests; " TESTLOG
+                    "log -f r 2>err & log=$!; until [ -s err ]; do sleep 0.01; "
+                    "done; looks $log; echo '{}' >r/run.json; wait $log");
 
-    e2e_expect_code(result, 2);
     e2e_expect_is(e2e_read("err"),
                   "testlog: log: r has no recording yet; waiting\n"
                   "testlog: log: r has no recording\n");
@@ -407,13 +390,11 @@ Test(e2e_log, log_reports_once_what_it_waits_for)
 
 Test(e2e_log, records_the_pid_of_the_outermost_runner)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG "run '%s' >/dev/null 2>&1 & runner=$!; wait $runner; "
-                        "grep -a -c \"runner.*$runner\" "
-                        "testlog-runs/latest/tests/*/*/recording",
-                e2e_program("slow", E2E_TRACED));
-
-    e2e_expect_code(result, 0);
+    e2e_exits(0,
+              TESTLOG
+              "run '%s' >/dev/null 2>&1 & runner=$!; wait $runner; grep -a -c "
+              "\"runner.*$runner\" testlog-runs/latest/tests/*/*/recording",
+              e2e_program("slow", E2E_TRACED));
 }
 
 /* ---- Output that cannot be written ---- */
@@ -442,13 +423,11 @@ Test(e2e_log, reports_output_that_cannot_be_written)
                  "testlog: %s: cannot write to standard output: No space left "
                  "on device\n",
                  commands[i][1]);
-        result = e2e_run("%s", command);
-        e2e_expect_code(result, 1);
+        result = e2e_exits(1, "%s", command);
         e2e_expect_is(result->err, printed);
     }
-    result = e2e_run("'%s' --list-sites >/dev/full",
-                     e2e_program("slow", E2E_TRACED));
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "'%s' --list-sites >/dev/full",
+                       e2e_program("slow", E2E_TRACED));
     e2e_expect_is(result->err, "testlog: --list-sites: cannot write to "
                                "standard output: No space left on device\n");
 }
@@ -461,12 +440,11 @@ Test(e2e_log, keeps_verdicts_if_a_report_cannot_be_written)
         cr_skip_test("no /dev/full");
     for (size_t i = 0; i < 3; i++) {
         const struct e2e *result =
-            e2e_run("'%s' --filter small/passes --report=%s:- >/dev/full",
-                    e2e_program("small", E2E_TRACED), formats[i]);
+            e2e_exits(0, "'%s' --filter small/passes --report=%s:- >/dev/full",
+                      e2e_program("small", E2E_TRACED), formats[i]);
 
-        e2e_expect_code(result, 0);
-        e2e_expect_has(result->err, "cannot write standard output");
-        e2e_expect_has(result->err, "1 passed, 0 failed, 0 skipped\n");
+        e2e_expect_has(result->err, "cannot write standard output",
+                       "1 passed, 0 failed, 0 skipped\n");
     }
 }
 
@@ -475,22 +453,20 @@ Test(e2e_log, keeps_verdicts_if_a_report_cannot_be_written)
 Test(e2e_log, export_writes_a_run_as_one_trace)
 {
     const struct e2e *result =
-        e2e_run(TESTLOG "export %s -o trace.json", a_run());
+        e2e_exits(0, TESTLOG "export %s -o trace.json", a_run());
     const cJSON *trace = e2e_json("trace.json");
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
     cr_expect(cJSON_IsArray(cJSON_GetObjectItem(trace, "traceEvents")));
-    e2e_expect_has(e2e_read("trace.json"), "\"traced_test traced/nests\"");
-    e2e_expect_has(e2e_read("trace.json"), "\"small_test small/passes\"");
+    e2e_expect_has(e2e_read("trace.json"), "\"traced_test traced/nests\"",
+                   "\"small_test small/passes\"");
 }
 
 Test(e2e_log, export_writes_one_test_to_standard_output)
 {
     const struct e2e *result =
-        e2e_run(TESTLOG "export %s traced/nests --chrome", a_run());
+        e2e_exits(0, TESTLOG "export %s traced/nests --chrome", a_run());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "\"name\":\"happened\"");
     e2e_expect_lacks(result->out, "small/passes");
     e2e_expect_is(e2e_run(TESTLOG "export %s traced/nests -o -", a_run())->out,
@@ -500,13 +476,12 @@ Test(e2e_log, export_writes_one_test_to_standard_output)
 
 Test(e2e_log, export_writes_folded_stacks)
 {
-    const struct e2e *result = e2e_run(TESTLOG "export %s --folded", a_run());
-    const char *nested;
+    const struct e2e *result =
+        e2e_exits(0, TESTLOG "export %s --folded", a_run());
 
-    e2e_expect_code(result, 0);
-    nested = e2e_line(result->out, ";outer;inner ");
-    cr_expect_eq(strncmp(nested, "traced_test traced/nests;", 25), 0, "%s",
-                 result->out);
+    cr_expect_eq(strncmp(e2e_line(result->out, ";outer;inner "),
+                         "traced_test traced/nests;", 25),
+                 0, "%s", result->out);
     result = e2e_run(TESTLOG "export %s traced/nests --folded -o stacks; "
                              "cat stacks",
                      a_run());
@@ -518,8 +493,7 @@ Test(e2e_log, export_writes_profiles_for_speedscope)
 {
     const cJSON *file, *profile;
 
-    e2e_expect_code(
-        e2e_run(TESTLOG "export %s --speedscope -o all.json", a_run()), 0);
+    e2e_exits(0, TESTLOG "export %s --speedscope -o all.json", a_run());
     file = e2e_json("all.json");
     e2e_expect_is(e2e_text(file, "$schema"),
                   "https://www.speedscope.app/file-format-schema.json");
@@ -538,8 +512,7 @@ Test(e2e_log, trace_contains_counters_and_signposts)
 {
     e2e_run("'%s'", e2e_program("slow", E2E_TRACED));
     e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
-                   "\"name\":\"depth\",\"args\":{\"depth\":3}");
-    e2e_expect_has(e2e_read("testlog-runs/latest/trace.json"),
+                   "\"name\":\"depth\",\"args\":{\"depth\":3}",
                    "\"signpost\":\"phase\"");
 }
 
@@ -579,22 +552,17 @@ Test(e2e_log, refuses_bad_arguments)
         {"export --chrom=x", "export: --chrome takes no value\n"},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct e2e *result = e2e_run(TESTLOG "%s", rows[i].arguments);
-
-        e2e_expect_code(result, 2);
-        e2e_expect_has(result->err, rows[i].error);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        e2e_expect_has(e2e_exits(2, TESTLOG "%s", rows[i].arguments)->err,
+                       rows[i].error);
 }
 
 Test(e2e_log, export_fails_if_a_trace_cannot_be_written)
 {
     const struct e2e *result =
-        e2e_run(TESTLOG "export %s -o /dev/full/x", a_run());
+        e2e_exits(1, TESTLOG "export %s -o /dev/full/x", a_run());
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->err, "cannot write to /dev/full/x: Not a directory");
-    result = e2e_run(TESTLOG "export %s >/dev/full", a_run());
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, TESTLOG "export %s >/dev/full", a_run());
     e2e_expect_has(result->err, "No space left on device");
 }

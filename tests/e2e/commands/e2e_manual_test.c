@@ -627,8 +627,7 @@ Test(e2e_manual, examples_of_filters_can_be_parsed)
     find_words(&filters, examples, "^\\.It Li ([^ ]+)$");
     cr_expect_geq(filters.count, (size_t)5);
     for (size_t i = 0; i < filters.count; i++)
-        e2e_expect_code(
-            e2e_run("%s/testlog filter '%s'", BUILD_DIR, filters.all[i]), 0);
+        e2e_exits(0, "%s/testlog filter '%s'", BUILD_DIR, filters.all[i]);
 }
 
 /* ---- README ---- */
@@ -660,13 +659,11 @@ static void build_example(const char *name, const char *source)
     cr_assert_not_null(file);
     fputs(source, file);
     cr_assert_eq(fclose(file), 0);
-    e2e_expect_code(
-        e2e_run("${CC:-cc} %s -DTRACING -I '%s/include' -o %s %s "
-                "'%s/libtestlog.a' "
-                "$(pkg-config --cflags --libs criterion 2>/dev/null || "
-                "echo -lcriterion) -lpcre2-8 -lpthread",
-                SANITIZE_FLAGS, BUILD_DIR, name, path, BUILD_DIR),
-        0);
+    e2e_exits(0,
+              "${CC:-cc} %s -DTRACING -I '%s/include' -o %s %s "
+              "'%s/libtestlog.a' $(pkg-config --cflags --libs criterion "
+              "2>/dev/null || echo -lcriterion) -lpcre2-8 -lpthread",
+              SANITIZE_FLAGS, BUILD_DIR, name, path, BUILD_DIR);
 }
 
 Test(e2e_manual, readme_shows_what_its_example_prints)
@@ -685,18 +682,15 @@ Test(e2e_manual, the_first_page_shows_what_its_example_prints)
 {
     const char *source = e2e_between(page("harness/testlog-start.7"),
                                      ".Bd -literal -offset indent\n", ".Ed");
-    const struct e2e *run;
 
     build_example("cart_test", source);
-    run = e2e_run("./cart_test");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->err, "cart_test.c:18: The expression (total(prices, 2, "
-                             "10)) == (315) is false.\nlog:\n");
-    e2e_expect_has(run->err, "DEBUG cart_test: price 250, so far 350");
-    e2e_expect_code(e2e_run("sed -i 's/^    int sum = 0;/&\\n"
-                            "    trace_function(DEBUG, (count), (discount));/' "
-                            "cart_test.c"),
-                    0);
+    e2e_expect_has(e2e_exits(1, "./cart_test")->err,
+                   "cart_test.c:18: The expression (total(prices, 2, 10)) == "
+                   "(315) is false.\nlog:\n",
+                   "DEBUG cart_test: price 250, so far 350");
+    e2e_exits(0,
+              "sed -i 's/^    int sum = 0;/&\\n"
+              "    trace_function(DEBUG, (count), (discount));/' cart_test.c");
     build_example("cart_test", e2e_read("cart_test.c"));
     e2e_expect_has(e2e_run("./cart_test --log=debug")->err,
                    "DEBUG total{count=2 discount=10}: cart_test: price 100, so "
@@ -707,13 +701,10 @@ Test(e2e_manual, the_first_page_shows_what_its_example_prints)
 
 Test(e2e_manual, make_writes_a_site_whose_links_lead_somewhere)
 {
-    const struct e2e *run;
-
     if (e2e_run("command -v mandoc && command -v cmark-gfm")->code)
         cr_skip_test("no mandoc or no cmark-gfm");
-    run = e2e_run("'" SOURCE_DIR "/.ci/site' $PWD/site");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->out, " pages in ");
+    e2e_expect_has(e2e_exits(0, "'" SOURCE_DIR "/.ci/site' $PWD/site")->out,
+                   " pages in ");
     e2e_expect_has(e2e_read("site/index.html"),
                    "href=\"harness/testlog-build.7.html\"");
     e2e_expect_has(e2e_read("site/runners/testlog-run.1.html"),
@@ -726,12 +717,10 @@ Test(e2e_manual, make_writes_a_site_whose_links_lead_somewhere)
 Test(e2e_manual, make_installs_pages_and_completion)
 {
     const glob_t *all = pages();
-    const struct e2e *result =
-        e2e_run("make -s -C %s install-manual PREFIX=/usr "
-                "DESTDIR=\"$PWD/the pkg\"",
-                SOURCE_DIR);
+    e2e_exits(
+        0, "make -s -C %s install-manual PREFIX=/usr DESTDIR=\"$PWD/the pkg\"",
+        SOURCE_DIR);
 
-    e2e_expect_code(result, 0);
     for (size_t i = 0; i < all->gl_pathc; i++) {
         const char *path = all->gl_pathv[i];
 
@@ -923,9 +912,8 @@ Test(e2e_manual, completion_of_any_shell_gets_help_of_each_word)
 
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
         const struct e2e *result =
-            e2e_run("%s/testlog __complete %s", BUILD_DIR, answers[i][0]);
+            e2e_exits(0, "%s/testlog __complete %s", BUILD_DIR, answers[i][0]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->out, answers[i][1]);
         e2e_expect_is(result->err, "");
     }
@@ -939,17 +927,14 @@ Test(e2e_manual, completion_of_any_shell_gets_help_of_each_word)
 /* Names come from programs: a shell must not run what they contain. */
 Test(e2e_manual, completion_quotes_names)
 {
-    e2e_expect_code(e2e_run("printf '#!/bin/sh\n"
-                            "echo \"$LINE\" >&$TESTLOG_RESULTS\n"
-                            "echo \"$END\" >&$TESTLOG_RESULTS\n' >hostile; "
-                            "chmod +x hostile; "
-                            "LINE='{\"schema\":1,\"event\":\"test\","
-                            "\"name\":\"s/$(touch started)\","
-                            "\"outcome\":\"passed\"}' "
-                            "END='{\"schema\":1,\"event\":\"run\"}' "
-                            "%s/testlog run ./hostile",
-                            BUILD_DIR),
-                    0);
+    e2e_exits(0,
+              "printf '#!/bin/sh\n"
+              "echo \"$LINE\" >&$TESTLOG_RESULTS\n"
+              "echo \"$END\" >&$TESTLOG_RESULTS\n' >hostile; chmod +x hostile; "
+              "LINE='{\"schema\":1,\"event\":\"test\",\"name\":\"s/$(touch "
+              "started)\",\"outcome\":\"passed\"}' "
+              "END='{\"schema\":1,\"event\":\"run\"}' %s/testlog run ./hostile",
+              BUILD_DIR);
     e2e_expect_is(offers("_testlog", "testlog log s/"),
                   "s/\\$\\(touch\\ started\\) ");
     cr_expect_not(e2e_exists("started"));
@@ -958,7 +943,7 @@ Test(e2e_manual, completion_quotes_names)
 Test(e2e_manual, completion_runs_only_test_programs)
 {
     e2e_run("printf '#!/bin/sh\\ntouch started\\n' >other; chmod +x other");
-    e2e_expect_code(e2e_run("./other && rm started"), 0);
+    e2e_exits(0, "./other && rm started");
     e2e_expect_is(offers("_testlog", "testlog run ./other -- --filter="), " ");
     e2e_expect_is(offers("_testlog_program", "./other --l"), " ");
     cr_expect_not(e2e_exists("started"));

@@ -32,12 +32,11 @@ static void run_shards(const char *command, int total)
 /* Makes a copy of a run that seems to be another machine's. */
 static void move(const char *run, const char *to, const char *host)
 {
-    e2e_expect_code(
-        e2e_run("mkdir -p $(dirname %s) && cp -rL %s %s && "
-                "sed -i 's/\"host\":{\"name\":\"[^\"]*\"/\"host\":{\"name\":"
-                "\"%s\"/; s/^\"pid\":.*/\"pid\":7,/' %s/run.json",
-                to, run, to, host, to),
-        0);
+    e2e_exits(0,
+              "mkdir -p $(dirname %s) && cp -rL %s %s && sed -i "
+              "'s/\"host\":{\"name\":\"[^\"]*\"/\"host\":{\"name\":\"%s\"/; "
+              "s/^\"pid\":.*/\"pid\":7,/' %s/run.json",
+              to, run, to, host, to);
 }
 
 static const char *results(const char *run)
@@ -93,7 +92,7 @@ Test(e2e_merge, works_with_all_commands)
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         cr_expect(e2e_exists("all/%s", files[i]), "%s", files[i]);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-        e2e_expect_code(e2e_run(TESTLOG " %s", commands[i]), 0);
+        e2e_exits(0, TESTLOG " %s", commands[i]);
     e2e_expect_is(e2e_run(TESTLOG " log all --time=none | grep -v '^----'"
                                   " | sort")
                       ->out,
@@ -140,7 +139,7 @@ Test(e2e_merge, leaves_the_runs_as_they_were)
     run_shards("./small", 2);
     before = e2e_run("%s", list)->out;
     e2e_expect_code(merge("shards/*/latest -o all"), 0);
-    e2e_expect_code(e2e_run(TESTLOG " report all"), 0);
+    e2e_exits(0, TESTLOG " report all");
     e2e_expect_is(e2e_run("%s", list)->out, before);
     cr_expect(e2e_count(before, "recording") >= 8);
 }
@@ -150,17 +149,15 @@ Test(e2e_merge, leaves_the_runs_as_they_were)
 Test(e2e_merge, names_a_missing_shard)
 {
     const struct e2e *ran;
-    const cJSON *run;
     double missing;
 
     run_shards("./small", 3);
     missing = atof(e2e_run("wc -l <shards/2/latest/results.tsv")->out);
     ran = merge("shards/[13]/latest -o all");
     e2e_expect_code(ran, 1);
-    e2e_expect_has(ran->err, "shard 2 of 3: failed: missing: ");
-    e2e_expect_has(ran->err, " tests are unknown: ");
-    run = e2e_json("all/run.json");
-    cr_expect_eq(e2e_number(run, "failed"), 1);
+    e2e_expect_has(ran->err,
+                   "shard 2 of 3: failed: missing: ", " tests are unknown: ");
+    cr_expect_eq(e2e_number(e2e_json("all/run.json"), "failed"), 1);
     cr_expect_eq(
         (double)e2e_count(e2e_read("all/run.json"), "\"outcome\":\"none\""),
         missing);
@@ -195,8 +192,7 @@ Test(e2e_merge, keeps_what_a_killed_run_recorded)
     ran = merge("shards/*/latest -o all");
     e2e_expect_code(ran, 1);
     e2e_expect_has(ran->err, "shard 2 of 2: failed: cut off: ");
-    e2e_expect_has(e2e_read("all/run.json"), "\"end\":\"killed\"");
-    e2e_expect_has(e2e_read("all/run.json"),
+    e2e_expect_has(e2e_read("all/run.json"), "\"end\":\"killed\"",
                    "\"outcome\":\"none\",\"reason\":\"its run was cut off\"");
     e2e_expect_is(e2e_run("ls all/tests/small | wc -l")->out,
                   e2e_run("ls -d shards/*/2*/tests/small/*.* | "
@@ -227,9 +223,9 @@ Test(e2e_merge, counts_a_shard_on_another_machine_as_a_retry)
     move("b/latest", "moved/b", "node2");
     ran = merge("moved/b a/latest -o all"); /* by time, not in this order */
     e2e_expect_code(ran, 1);
-    e2e_expect_has(ran->err, "second_try: passed on try 2; the first failed");
-    e2e_expect_has(ran->err, "testlog: merge: moved/b is a later try of the "
-                             "shard of a/latest\n");
+    e2e_expect_has(
+        ran->err, "second_try: passed on try 2; the first failed",
+        "testlog: merge: moved/b is a later try of the shard of a/latest\n");
     test = e2e_result(e2e_json("all/run.json"), "unsteady/second_try");
     cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
     cr_expect_eq(e2e_number(test, "tries"), 2);
@@ -257,17 +253,16 @@ Test(e2e_merge, calls_a_test_that_passed_twice_not_flaky)
 
 Test(e2e_merge, tells_machines_apart)
 {
-    e2e_expect_code(e2e_run("./small"), 0);
+    e2e_exits(0, "./small");
     move("testlog-runs/latest", "moved/a", "node1");
     move("testlog-runs/latest", "moved/b", "node2");
     e2e_expect_code(merge("moved/a moved/b -o all"), 0);
     cr_expect_eq(e2e_count(results("all"), "small@node1\tsmall/passes\n"), 1);
     cr_expect_eq(e2e_count(results("all"), "small@node2\tsmall/passes\n"), 1);
-    e2e_expect_has(e2e_read("all/trace.json"), "\"node2: small@node2 ");
-    e2e_expect_has(e2e_read("all/trace.json"), "\"workers of node1\"");
-    e2e_expect_code(e2e_run(TESTLOG " export all --perfetto | "
-                                    "grep -aq 'node1: small@node1 small/p'"),
-                    0);
+    e2e_expect_has(e2e_read("all/trace.json"), "\"node2: small@node2 ",
+                   "\"workers of node1\"");
+    e2e_exits(0, TESTLOG
+              " export all --perfetto | grep -aq 'node1: small@node1 small/p'");
 }
 
 Test(e2e_merge, prints_that_runs_repeat_the_same_tests)
@@ -290,7 +285,7 @@ Test(e2e_merge, counts_a_copy_once)
 {
     const struct e2e *ran;
 
-    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest copy"), 0);
+    e2e_exits(0, "./small && cp -rL testlog-runs/latest copy");
     ran = merge("testlog-runs/latest copy -o all");
     e2e_expect_code(ran, 0);
     e2e_expect_has(ran->err, " is a copy of ");
@@ -335,7 +330,7 @@ Test(e2e_merge, refuses_bad_input_and_changes_nothing)
 {
     static const char list[] = "find . | sort";
 
-    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest good"), 0);
+    e2e_exits(0, "./small && cp -rL testlog-runs/latest good");
     for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
         const struct e2e *ran;
         const char *before;
@@ -355,9 +350,8 @@ Test(e2e_merge, refuses_a_run_in_progress)
 {
     const struct e2e *ran;
 
-    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest run"), 0);
-    ran = e2e_run("flock -s run " TESTLOG " merge run -o all");
-    e2e_expect_code(ran, 2);
+    e2e_exits(0, "./small && cp -rL testlog-runs/latest run");
+    ran = e2e_exits(2, "flock -s run " TESTLOG " merge run -o all");
     e2e_expect_has(ran->err, "merge: run is still in progress");
     cr_expect_not(e2e_exists("all"));
 }
@@ -458,7 +452,7 @@ Test(e2e_merge, writes_only_into_its_folder)
         "s#\"start\":\"[^\"]*#\"start\":\"9999-12-31T23:59:59.9Z#",
     };
 
-    e2e_expect_code(e2e_run("./small && cp -rL testlog-runs/latest good"), 0);
+    e2e_exits(0, "./small && cp -rL testlog-runs/latest good");
     for (size_t i = 0; i < sizeof(edits) / sizeof(*edits); i++) {
         const char *before;
 
@@ -532,7 +526,7 @@ Test(e2e_merge, aligns_clocks_by_a_span)
 {
     const struct e2e *ran;
 
-    e2e_expect_code(e2e_run("./small"), 0);
+    e2e_exits(0, "./small");
     move("testlog-runs/latest", "moved/a", "node1");
     move("testlog-runs/latest", "moved/b", "node2");
     set_clock("moved/b", 100, 0);
@@ -556,9 +550,9 @@ Test(e2e_merge, is_uncertain_by_the_shorter_span)
 {
     const char *slow = e2e_program("slow", E2E_TRACED);
 
-    e2e_expect_code(e2e_run("%s", slow), 0);
+    e2e_exits(0, "%s", slow);
     move("testlog-runs/latest", "moved/a", "node1");
-    e2e_expect_code(e2e_run("SLOW_UNTIL=/ %s", slow), 0);
+    e2e_exits(0, "SLOW_UNTIL=/ %s", slow);
     move("testlog-runs/latest", "moved/b", "node2");
     e2e_expect_code(merge("moved/a moved/b -o on --align=waiting"), 0);
     cr_expect_lt(e2e_number(part("on", 1), "uncertainty_ns"), 7e8);
@@ -567,7 +561,7 @@ Test(e2e_merge, is_uncertain_by_the_shorter_span)
 /* All commands read recordings with the offset. */
 Test(e2e_merge, prints_aligned_times)
 {
-    e2e_expect_code(e2e_run("./small"), 0);
+    e2e_exits(0, "./small");
     move("testlog-runs/latest", "moved/a", "node1");
     move("testlog-runs/latest", "moved/b", "node2");
     set_clock("moved/b", 100, 0);
@@ -584,7 +578,7 @@ Test(e2e_merge, prints_aligned_times)
 
 Test(e2e_merge, corrects_a_clock_that_was_set_while_tests_ran)
 {
-    e2e_expect_code(e2e_run("./small"), 0);
+    e2e_exits(0, "./small");
     move("testlog-runs/latest", "moved/a", "node1");
     move("testlog-runs/latest", "moved/b", "node2");
     e2e_run("sed -i 's/^\"clock\":.*/\"clock\":{\"error_ns\":1000},/' "
@@ -600,11 +594,10 @@ Test(e2e_merge, corrects_a_clock_that_was_set_while_tests_ran)
 
 static void simulate(int shards, int tests, const char *names)
 {
-    e2e_expect_code(e2e_run("TRACE_DIR=real %s -q && " BUILD_DIR
-                            "/tests/simulate real/latest sim %d %d %s",
-                            e2e_program("simulated", E2E_TRACED), shards, tests,
-                            names),
-                    0);
+    e2e_exits(0,
+              "TRACE_DIR=real %s -q && " BUILD_DIR
+              "/tests/simulate real/latest sim %d %d %s",
+              e2e_program("simulated", E2E_TRACED), shards, tests, names);
 }
 
 Test(e2e_merge, merges_many_hosts_with_skewed_clocks)
@@ -621,7 +614,7 @@ Test(e2e_merge, merges_many_hosts_with_skewed_clocks)
                   "400\n");
     e2e_expect_has(e2e_line(e2e_run(TESTLOG " stat all")->out, " work"),
                    "400 ");
-    e2e_expect_code(e2e_run(TESTLOG " report all"), 0);
+    e2e_exits(0, TESTLOG " report all");
 }
 
 Test(e2e_merge, counts_missing_and_copied_shards_of_many)
@@ -634,9 +627,9 @@ Test(e2e_merge, counts_missing_and_copied_shards_of_many)
     ran = merge("sim/* -o all");
     e2e_expect_code(ran, 1);
     e2e_expect_is(e2e_last(ran->out), "370 passed, 3 failed, 0 skipped");
-    e2e_expect_has(ran->err, " is a copy of ");
-    e2e_expect_has(ran->err, "shard 8 of 40: failed: missing: 10 tests are "
-                             "unknown: suite/t00007_000, ");
-    e2e_expect_has(ran->err, "shard 22 of 40: failed: missing: 10 tests are ");
-    e2e_expect_has(ran->err, "shard 12 of 40: failed: cut off: 10 tests are ");
+    e2e_expect_has(ran->err, " is a copy of ",
+                   "shard 8 of 40: failed: missing: 10 tests are unknown: "
+                   "suite/t00007_000, ",
+                   "shard 22 of 40: failed: missing: 10 tests are ",
+                   "shard 12 of 40: failed: cut off: 10 tests are ");
 }

@@ -66,14 +66,10 @@ Test(e2e_pack, packs_a_run_into_a_tenth_of_its_size)
     pack();
     cr_expect_lt(size_of("run.tar.zst") * 10, size_of("testlog-runs/latest/"));
     names = e2e_run("zstd -dc run.tar.zst | tar -t")->out;
-    e2e_expect_has(names, "/run.json\n");
-    e2e_expect_has(names, "/small.passes/recording\n");
-    e2e_expect_has(names, "/small.passes/output.txt\n");
-    e2e_expect_lacks(names, "trace.json");
-    e2e_expect_lacks(names, "log.txt");
-    e2e_expect_lacks(names, "report.html");
-    e2e_expect_lacks(names, "junit.xml");
-    e2e_expect_lacks(names, "results.");
+    e2e_expect_has(names, "/run.json\n", "/small.passes/recording\n",
+                   "/small.passes/output.txt\n");
+    e2e_expect_lacks(names, "trace.json", "log.txt", "report.html", "junit.xml",
+                     "results.");
 }
 
 Test(e2e_pack, names_the_pack_after_the_run)
@@ -112,7 +108,7 @@ Test(e2e_pack, reads_a_pack_as_a_run)
     compare("stat", "--critical");
     compare("export", "--speedscope");
     compare("export", "small/passes");
-    e2e_expect_code(e2e_run(LEFT), 0);
+    e2e_exits(0, LEFT);
 }
 
 Test(e2e_pack, compares_a_pack_with_a_run)
@@ -120,17 +116,13 @@ Test(e2e_pack, compares_a_pack_with_a_run)
     const struct e2e *result;
 
     pack();
-    result = e2e_run(HERE "diff run.tar.zst");
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "old: run.tar.zst");
-    e2e_expect_has(result->out, "0 newly failing");
-    result = e2e_run(HERE "diff run.tar.zst run.tar.zst --json");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, HERE "diff run.tar.zst");
+    e2e_expect_has(result->out, "old: run.tar.zst", "0 newly failing");
+    result = e2e_exits(0, HERE "diff run.tar.zst run.tar.zst --json");
     e2e_expect_has(result->out, "\"new\":\"run.tar.zst\"");
-    result = e2e_run(HERE "list run.tar.zst");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, HERE "list run.tar.zst");
     e2e_expect_has(result->out, " passed, ");
-    e2e_expect_code(e2e_run(LEFT), 0);
+    e2e_exits(0, LEFT);
 }
 
 Test(e2e_pack, writes_the_report_beside_the_pack)
@@ -138,23 +130,20 @@ Test(e2e_pack, writes_the_report_beside_the_pack)
     struct page_block block;
 
     pack();
-    e2e_expect_code(e2e_run("mkdir other && mv run.tar.zst other && " HERE
-                            "report other/run.tar.zst"),
-                    0);
+    e2e_exits(0, "mkdir other && mv run.tar.zst other && " HERE
+                 "report other/run.tar.zst");
     cr_assert(e2e_exists("other/run.html"));
     if (page_can_read()) {
         block = page_block(e2e_read("other/run.html"), "run");
         e2e_expect_is(e2e_text(block.json, "path"), "other/run.tar.zst");
     }
-    e2e_expect_code(e2e_run(LEFT), 0);
+    e2e_exits(0, LEFT);
 }
 
 Test(e2e_pack, recognizes_a_pack_by_its_content)
 {
     pack();
-    e2e_expect_code(
-        e2e_run("mv run.tar.zst artifact; " HERE "log artifact small/passes"),
-        0);
+    e2e_exits(0, "mv run.tar.zst artifact; " HERE "log artifact small/passes");
 }
 
 /* zstd decompresses whole blocks only, the first of which is large. */
@@ -164,21 +153,20 @@ Test(e2e_pack, recognizes_a_large_pack_by_its_content)
     e2e_run("base64 -w0 /dev/urandom | head -c 300000 "
             ">testlog-runs/latest/a");
     pack_latest("artifact");
-    e2e_expect_code(e2e_run(HERE "log artifact small/passes"), 0);
-    e2e_expect_code(e2e_run(HERE "stat artifact"), 0);
-    e2e_expect_code(e2e_run(HERE "diff artifact"), 0);
-    e2e_expect_code(e2e_run(HERE "report artifact"), 0);
+    e2e_exits(0, HERE "log artifact small/passes");
+    e2e_exits(0, HERE "stat artifact");
+    e2e_exits(0, HERE "diff artifact");
+    e2e_exits(0, HERE "report artifact");
     cr_expect(e2e_exists("artifact.html"));
 }
 
 Test(e2e_pack, unpacks_with_tar)
 {
     pack();
-    e2e_expect_code(e2e_run("name=$(readlink testlog-runs/latest); "
-                            "rm -r testlog-runs/$name && zstd -dc run.tar.zst "
-                            "| tar -x -C testlog-runs && " TESTLOG
-                            "log latest small/passes"),
-                    0);
+    e2e_exits(0,
+              "name=$(readlink testlog-runs/latest); rm -r testlog-runs/$name "
+              "&& zstd -dc run.tar.zst | tar -x -C testlog-runs && " TESTLOG
+              "log latest small/passes");
 }
 
 Test(e2e_pack, extracts_a_pack)
@@ -186,51 +174,41 @@ Test(e2e_pack, extracts_a_pack)
     const struct e2e *result;
 
     pack();
-    result = e2e_run("mkdir other && cd other && " HERE
-                     "pack --extract ../run.tar.zst");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "mkdir other && cd other && " HERE
+                          "pack --extract ../run.tar.zst");
     e2e_expect_has(result->err, "pack: testlog-runs/20");
-    e2e_expect_code(
-        e2e_run("cd other && " TESTLOG "log testlog-runs/20* small/passes"), 0);
+    e2e_exits(0, "cd other && " TESTLOG "log testlog-runs/20* small/passes");
     result = e2e_run("cd other && " TESTLOG "pack -x ../run.tar.zst");
     expect_refusal(result, 1, "pack: testlog-runs/20");
     e2e_expect_has(result->err, " exists; name another folder with -o\n");
     e2e_expect_is(e2e_run("ls -A other/testlog-runs | wc -l")->out, "1\n");
-    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/folder"), 0);
-    e2e_expect_code(e2e_run("ls new/folder/20*/run.json"), 0);
+    e2e_exits(0, TESTLOG "pack -x run.tar.zst -o new/folder");
+    e2e_exits(0, "ls new/folder/20*/run.json");
 }
 
 /* As the manual describes it. */
 Test(e2e_pack, makes_the_files_of_an_extracted_run_again)
 {
     pack();
-    e2e_expect_code(e2e_run(TESTLOG "pack --extract run.tar.zst -o back && "
-                                    "mv back/20* back/run"),
-                    0);
-    e2e_expect_code(e2e_run(TESTLOG "report back/run"), 0);
+    e2e_exits(0, TESTLOG
+              "pack --extract run.tar.zst -o back && mv back/20* back/run");
+    e2e_exits(0, TESTLOG "report back/run");
     cr_expect(e2e_exists("back/run/report.html"));
-    e2e_expect_code(e2e_run(TESTLOG "export back/run -o trace.json && "
-                                    "cmp trace.json "
-                                    "testlog-runs/latest/trace.json"),
-                    0);
-    e2e_expect_code(e2e_run(TESTLOG
-                            "log back/run small/passes >log.txt && cmp log.txt "
-                            "testlog-runs/latest/tests/*/small.passes/log.txt"),
-                    0);
+    e2e_exits(0, TESTLOG "export back/run -o trace.json && cmp trace.json "
+                         "testlog-runs/latest/trace.json");
+    e2e_exits(0, TESTLOG "log back/run small/passes >log.txt && cmp log.txt "
+                         "testlog-runs/latest/tests/*/small.passes/log.txt");
 }
 
 Test(e2e_pack, removes_the_temporary_folder_when_killed)
 {
-    const struct e2e *result;
-
     pack();
-    result = e2e_run(
-        "mkfifo out; exec 3<>out; "
-        "dd if=/dev/zero of=out bs=4k oflag=nonblock 2>/dev/null; " HERE
-        "log run.tar.zst --filter trace --format json >out & pid=$!; "
-        "while ! ls -d tmp/*/1/*/run.json 2>/dev/null; do sleep 0.01; done; "
-        "kill -9 $pid; while ! " LEFT "; do sleep 0.01; done");
-    e2e_expect_code(result, 0);
+    e2e_exits(
+        0, "mkfifo out; exec 3<>out; dd if=/dev/zero of=out bs=4k "
+           "oflag=nonblock 2>/dev/null; " HERE
+           "log run.tar.zst --filter trace --format json >out & pid=$!; while "
+           "! ls -d tmp/*/1/*/run.json 2>/dev/null; do sleep 0.01; done; kill "
+           "-9 $pid; while ! " LEFT "; do sleep 0.01; done");
 }
 
 Test(e2e_pack, packs_a_run_that_was_killed)
@@ -282,11 +260,11 @@ Test(e2e_pack, makes_no_folders_for_a_bad_pack)
 {
     pack();
     e2e_run("head -c 900 run.tar.zst >cut.tar.zst; echo x >file");
-    e2e_expect_code(e2e_run(TESTLOG "pack -x cut.tar.zst -o new/a/b/"), 2);
+    e2e_exits(2, TESTLOG "pack -x cut.tar.zst -o new/a/b/");
     cr_expect_not(e2e_exists("new"));
-    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o file/b"), 1);
-    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/../file/b"), 1);
-    e2e_expect_code(e2e_run(TESTLOG "pack -x run.tar.zst -o new/a/b/"), 0);
+    e2e_exits(1, TESTLOG "pack -x run.tar.zst -o file/b");
+    e2e_exits(1, TESTLOG "pack -x run.tar.zst -o new/../file/b");
+    e2e_exits(0, TESTLOG "pack -x run.tar.zst -o new/a/b/");
     e2e_expect_is(e2e_run("ls new/a/b/*/run.json | wc -l")->out, "1\n");
     e2e_expect_is(e2e_run("find . -name '.testlog-pack-*'")->out, "");
 }
@@ -297,7 +275,7 @@ Test(e2e_pack, packs_tests_of_a_hidden_program)
             e2e_program("small", E2E_TRACED));
     e2e_expect_lacks(pack_latest("run.tar.zst")->err, "left out");
     e2e_expect_has(e2e_run(TESTLOG "log run.tar.zst")->out, "_small");
-    e2e_expect_code(e2e_run("tar -tf run.tar.zst | grep tests/_small/"), 0);
+    e2e_exits(0, "tar -tf run.tar.zst | grep tests/_small/");
 }
 
 /* git runs what the configuration of such a repository names. */
@@ -329,8 +307,8 @@ Test(e2e_pack, packs_no_scratch_and_no_hidden_file)
     e2e_expect_has(
         e2e_run(TESTLOG "pack nightly -o n.tar.zst")->err,
         "testlog: pack: links, hidden or special files left out: 1\n");
-    e2e_expect_code(e2e_run("tar -tf n.tar.zst | grep -E 'scratch|hidden'"), 1);
-    e2e_expect_code(e2e_run(TESTLOG "pack -x n.tar.zst -o there"), 0);
+    e2e_exits(1, "tar -tf n.tar.zst | grep -E 'scratch|hidden'");
+    e2e_exits(0, TESTLOG "pack -x n.tar.zst -o there");
     e2e_run("mv nightly 'a run'");
     expect_refusal(e2e_run(TESTLOG "pack 'a run'"), 2,
                    "testlog: pack: no pack can contain a folder called a run; "
@@ -344,7 +322,7 @@ Test(e2e_pack, makes_each_folder_once)
 
     e2e_run("mkdir -p many/tests/p && for i in $(seq 200); do "
             "mkdir many/tests/p/s.$i; echo >many/tests/p/s.$i/file; done");
-    e2e_expect_code(e2e_run(TESTLOG "pack many -o many.tar.zst"), 0);
+    e2e_exits(0, TESTLOG "pack many -o many.tar.zst");
     e2e_run("strace -f -e trace=mkdirat -o calls " TESTLOG
             "pack -x many.tar.zst -o there");
     if (!e2e_exists("there/many"))
@@ -380,7 +358,7 @@ Test(e2e_pack, refuses_a_bad_pack_with_one_line)
                        "files/run.json is a symbolic link");
         expect_refusal(e2e_run(HERE "%s cut.tar.zst", commands[i]), 2,
                        "testlog: cannot open the pack cut.tar.zst: Truncated");
-        e2e_expect_code(e2e_run(LEFT), 0);
+        e2e_exits(0, LEFT);
     }
 }
 
@@ -423,7 +401,7 @@ Test(e2e_pack, refuses_a_pack_that_needs_too_much_space)
     expect_refusal(result, 2,
                    "cannot open the pack run.tar.zst: it needs more than half "
                    "of the free space in TMPDIR");
-    e2e_expect_code(e2e_run(LEFT), 0);
+    e2e_exits(0, LEFT);
     umount2("tmp", MNT_DETACH);
 }
 
@@ -437,7 +415,7 @@ Test(e2e_pack, leaves_nothing_behind_on_a_full_disk)
     expect_refusal(result, 1,
                    "testlog: pack: cannot write small/run.tar.zst: File too "
                    "large");
-    e2e_expect_code(e2e_run("test -z \"$(ls -A small)\""), 0);
+    e2e_exits(0, "test -z \"$(ls -A small)\"");
     expect_refusal(e2e_run(TESTLOG "pack -o - >/dev/full"), 1,
                    "pack: cannot write standard output: No space left");
 }

@@ -27,12 +27,10 @@ static const char *compared(void)
 {
     const struct e2e *result;
 
-    e2e_expect_code(e2e_run(DECODE), 0);
-    result = e2e_run("python3 '" TESTS_DIR "/perfetto/compare.py' ours.txt "
-                     "theirs.json");
-    e2e_expect_code(result, 0);
-    e2e_expect_lacks(result->out, "only Perfetto has");
-    e2e_expect_lacks(result->out, " is ");
+    e2e_exits(0, DECODE);
+    result = e2e_exits(0, "python3 '" TESTS_DIR
+                          "/perfetto/compare.py' ours.txt theirs.json");
+    e2e_expect_lacks(result->out, "only Perfetto has", " is ");
     return result->out;
 }
 
@@ -52,33 +50,29 @@ Test(e2e_perfetto, draws_a_run_as_chrome_s_trace_does)
     e2e_run(TESTLOG "run '%s' '%s' '%s' -- --filter '@(traced|slow|device)/*'",
             e2e_program("traced", E2E_TRACED), e2e_program("slow", E2E_TRACED),
             e2e_program("device", E2E_TRACED));
-    e2e_expect_code(e2e_run(TESTLOG "export --perfetto -o ours.pb"), 0);
-    e2e_expect_code(e2e_run(TESTLOG "export --chrome -o theirs.json"), 0);
+    e2e_exits(0, TESTLOG "export --perfetto -o ours.pb");
+    e2e_exits(0, TESTLOG "export --chrome -o theirs.json");
     out = compared();
     e2e_expect_has(out, "\n1 counts\n3 arrows\n");
-    e2e_expect_has(e2e_read("ours.txt"), "string_value: \"a \\\"b\\\"\\n\"");
-    e2e_expect_has(e2e_read("ours.txt"), "file_name: \"programs/traced.c\"");
+    e2e_expect_has(e2e_read("ours.txt"), "string_value: \"a \\\"b\\\"\\n\"",
+                   "file_name: \"programs/traced.c\"");
     e2e_expect_has(e2e_run("readlink testlog-runs/latest")->out,
                    e2e_between(e2e_read("ours.txt"), "name: \"", "\""));
 }
 
 Test(e2e_perfetto, has_the_samples_of_threads)
 {
-    const char *trace;
     const struct e2e *run;
 
     need_tools();
-    run = e2e_run("%s --sample --filter='sampled/starts_a_thread'",
-                  e2e_program("sampled", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "%s --sample --filter='sampled/starts_a_thread'",
+                    e2e_program("sampled", E2E_TRACED));
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);
-    e2e_expect_code(e2e_run(TESTLOG "export --perfetto -o ours.pb"), 0);
-    e2e_expect_code(e2e_run(DECODE), 0);
-    trace = e2e_read("ours.txt");
-    e2e_expect_has(trace, "thread_name: \"helper\"");
-    e2e_expect_has(trace, "name: \"seventy\"");
-    e2e_expect_has(trace, "name: \"programs/sampled.c\"");
+    e2e_exits(0, TESTLOG "export --perfetto -o ours.pb");
+    e2e_exits(0, DECODE);
+    e2e_expect_has(e2e_read("ours.txt"), "thread_name: \"helper\"",
+                   "name: \"seventy\"", "name: \"programs/sampled.c\"");
     /* Decoded, a field that the schema lacks is a number. */
     e2e_expect_is(e2e_run("grep -E '^ *[0-9]+[: ]' ours.txt")->out, "");
     e2e_expect_is(e2e_run("grep -c 'perf_sample {' ours.txt")->out,
@@ -104,7 +98,6 @@ static void write_both(void)
     chrome.several = true;
     cr_expect_eq(trace_chrome_add(&chrome, reader, 7, "a test"), 0);
     trace_chrome_end(&chrome, NULL);
-    trace_reader_close(reader);
     fclose(ours);
     fclose(theirs);
 }
@@ -229,5 +222,4 @@ Test(e2e_perfetto, reports_that_memory_is_exhausted)
     } while (nth < 3 || result);
     cr_expect_gt(nth, 3);
     fclose(nowhere);
-    trace_reader_close(reader);
 }

@@ -90,16 +90,14 @@ Test(e2e_record, is_read_by_log_and_export)
 
     record("init");
     name = e2e_text(entry_of(0), "name");
-    e2e_expect_code(e2e_run(TESTLOG " log %s --filter=trace", name), 0);
-    e2e_expect_code(e2e_run(TESTLOG " export %s -o one.json", name), 0);
+    e2e_exits(0, TESTLOG " log %s --filter=trace", name);
+    e2e_exits(0, TESTLOG " export %s -o one.json", name);
     e2e_expect_has(e2e_read("one.json"), "begun");
 }
 
 Test(e2e_record, lists_every_process)
 {
-    const struct e2e *result = record("init child exit=3");
-
-    e2e_expect_code(result, 3);
+    e2e_expect_code(record("init child exit=3"), 3);
     cr_expect_eq(cJSON_GetArraySize(entries()), 2);
     for (int i = 0; i < 2; i++) {
         e2e_expect_is(e2e_text(entry_of(i), "outcome"), "failed");
@@ -111,12 +109,10 @@ Test(e2e_record, lists_every_process)
 
 Test(e2e_record, writes_to_the_given_folder)
 {
-    e2e_expect_code(e2e_run(RECORD "-o a -- true", e2e_stub()), 0);
-    e2e_expect_code(e2e_run("TRACE_DIR=b " RECORD "-- true", e2e_stub()), 0);
-    e2e_expect_code(
-        e2e_run("TRACE_DIR=b " RECORD "--output=c -- true", e2e_stub()), 0);
-    e2e_expect_code(
-        e2e_run("TRACE_DIR=b " RECORD "--trace-dir=d -- true", e2e_stub()), 0);
+    e2e_exits(0, RECORD "-o a -- true", e2e_stub());
+    e2e_exits(0, "TRACE_DIR=b " RECORD "-- true", e2e_stub());
+    e2e_exits(0, "TRACE_DIR=b " RECORD "--output=c -- true", e2e_stub());
+    e2e_exits(0, "TRACE_DIR=b " RECORD "--trace-dir=d -- true", e2e_stub());
     cr_expect(e2e_exists("d/latest/run.json"));
     cr_expect(e2e_exists("a/latest/run.json"));
     cr_expect(e2e_exists("b/latest/run.json"));
@@ -139,11 +135,11 @@ Test(e2e_record, lists_a_program_that_uses_no_cuda)
 Test(e2e_record, says_why_nothing_was_recorded)
 {
     const struct e2e *result =
-        e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/none " TESTLOG
-                " record true",
-                e2e_stub());
+        e2e_exits(0,
+                  "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/none " TESTLOG
+                  " record true",
+                  e2e_stub());
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(
         e2e_line(result->err, "nothing"),
         "testlog: nothing was recorded: no process used CUDA, NVTX or "
@@ -151,8 +147,8 @@ Test(e2e_record, says_why_nothing_was_recorded)
         "found "
         "(/proc/driver/nvidia/version, /dev/nvidiactl)");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "no-driver");
-    result = e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
-    e2e_expect_code(result, 0);
+    result =
+        e2e_exits(0, "TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record -- true");
     e2e_expect_has(result->err, "nothing was recorded: GPU trace off: "
                                 "libtestlog-gpu.so not found");
 }
@@ -177,13 +173,10 @@ Test(e2e_record, records_an_annotated_program)
     const struct e2e *result = record_steps("", "line fork");
 
     e2e_expect_code(result, 0);
-    e2e_expect_lacks(result->err, "GPU");
-    e2e_expect_lacks(result->err, "nothing");
+    e2e_expect_lacks(result->err, "GPU", "nothing");
     cr_expect_eq(cJSON_GetArraySize(entries()), 1);
-    e2e_expect_has(lines(), "INFO programs::steps: begins\n");
-    e2e_expect_has(lines(),
-                   "DEBUG step{word=\"line\"}: programs::steps: a line\n");
-    e2e_expect_has(lines(),
+    e2e_expect_has(lines(), "INFO programs::steps: begins\n",
+                   "DEBUG step{word=\"line\"}: programs::steps: a line\n",
                    "INFO step{word=\"fork\"}: programs::steps: in a child\n");
     e2e_expect_has(e2e_run(TESTLOG " stat")->out, "  2 ");
 }
@@ -221,9 +214,7 @@ Test(e2e_record, yields_to_a_recording_of_the_program)
 
 Test(e2e_record, records_annotations_up_to_a_limit)
 {
-    const struct e2e *result = record_steps("--trace-limit=256K", "fill");
-
-    e2e_expect_code(result, 0);
+    e2e_expect_code(record_steps("--trace-limit=256K", "fill"), 0);
     e2e_expect_has(e2e_run(TESTLOG " log 2>&1")->out, "records were lost");
     e2e_expect_code(record_steps("--trace-limit=1", "fill"), 2);
 }
@@ -238,10 +229,10 @@ Test(e2e_record, records_the_level_of_the_host_that_was_asked_for)
 
 Test(e2e_record, leaves_alone_a_program_that_it_cannot_record)
 {
-    const struct e2e *result = e2e_run("TESTLOG_RECORD=/dev/null/x %s line",
-                                       e2e_program("steps", E2E_TRACED));
+    const struct e2e *result =
+        e2e_exits(0, "TESTLOG_RECORD=/dev/null/x %s line",
+                  e2e_program("steps", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->err, "testlog: cannot record to"), 1);
 }
 
@@ -258,10 +249,9 @@ static bool is_left(const char *name)
 static void record_many(const char *before)
 {
     const struct e2e *result =
-        e2e_run("%s STUB_LAUNCHES=%d " RECORD "-- %s init", before, MANY,
-                e2e_stub(), e2e_any("gpu_any"));
+        e2e_exits(0, "%s STUB_LAUNCHES=%d " RECORD "-- %s init", before, MANY,
+                  e2e_stub(), e2e_any("gpu_any"));
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "\nrun: testlog-runs/20");
     result = e2e_run(TESTLOG " log --filter gpu=trace");
     cr_expect_eq(e2e_count(result->out, "one of many"), (size_t)MANY);
@@ -361,10 +351,9 @@ static const struct {
 Test(e2e_record, reports_a_program_that_cannot_be_run)
 {
     for (size_t i = 0; i < sizeof(not_run) / sizeof(*not_run); i++) {
-        const struct e2e *result =
-            e2e_run(RECORD "-- %s", e2e_stub(), not_run[i].program);
+        const struct e2e *result = e2e_exits(not_run[i].code, RECORD "-- %s",
+                                             e2e_stub(), not_run[i].program);
 
-        e2e_expect_code(result, not_run[i].code);
         e2e_expect_is(e2e_line(result->err, "record: "), not_run[i].error);
         e2e_expect_lacks(result->err, "nothing was recorded");
         e2e_expect_is(e2e_text(entry_of(0), "outcome"), "failed");
@@ -376,12 +365,13 @@ static const char *const signals[] = {"TERM", "HUP", "USR2"};
 Test(e2e_record, forwards_signals_to_the_program)
 {
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-        const struct e2e *result = e2e_run(
-            "rm -f out; mkfifo out; " RECORD "-- %s init pause exit=5 >out & "
-            "exec <out; read ready; kill -%s $!; cat; wait $!",
-            e2e_stub(), e2e_any("gpu_any"), signals[i]);
+        const struct e2e *result =
+            e2e_exits(5,
+                      "rm -f out; mkfifo out; " RECORD
+                      "-- %s init pause exit=5 >out & exec <out; read ready; "
+                      "kill -%s $!; cat; wait $!",
+                      e2e_stub(), e2e_any("gpu_any"), signals[i]);
 
-        e2e_expect_code(result, 5);
         e2e_expect_has(result->out, "caught ");
         e2e_expect_is(e2e_text(entry_of(0), "outcome"), "failed");
     }
@@ -414,10 +404,9 @@ Test(e2e_record, sets_variables_that_load_our_libraries)
 Test(e2e_record, names_another_tool)
 {
     const struct e2e *result =
-        e2e_run("CUDA_INJECTION64_PATH=/x/other.so " RECORD "-- %s init",
-                e2e_stub(), e2e_any("gpu_any"));
+        e2e_exits(0, "CUDA_INJECTION64_PATH=/x/other.so " RECORD "-- %s init",
+                  e2e_stub(), e2e_any("gpu_any"));
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err,
                    "CUDA_INJECTION64_PATH belongs to another tool: "
                    "/x/other.so");
@@ -427,27 +416,26 @@ Test(e2e_record, names_another_tool)
 Test(e2e_record, runs_a_program_though_the_folder_is_unwritable)
 {
     const struct e2e *result =
-        e2e_run(RECORD "-o /dev/null/x -- %s init exit=6", e2e_stub(),
-                e2e_any("gpu_any"));
+        e2e_exits(6, RECORD "-o /dev/null/x -- %s init exit=6", e2e_stub(),
+                  e2e_any("gpu_any"));
 
-    e2e_expect_code(result, 6);
     e2e_expect_has(result->err, "cannot write to /dev/null/x");
-    result = e2e_run("TMPDIR=/dev/null " RECORD "-o /dev/null/x -- %s exit=6",
-                     e2e_stub(), e2e_any("gpu_any"));
-    e2e_expect_code(result, 6);
+    result =
+        e2e_exits(6, "TMPDIR=/dev/null " RECORD "-o /dev/null/x -- %s exit=6",
+                  e2e_stub(), e2e_any("gpu_any"));
 }
 
 Test(e2e_record, leaves_surviving_processes_alone)
 {
     const struct e2e *result =
-        e2e_run(RECORD "-- sh -c '%s init pause >out 2>&1 & "
-                       "until grep -q ready out; do sleep 0.01; done'",
-                e2e_stub(), e2e_any("gpu_any"));
+        e2e_exits(0,
+                  RECORD "-- sh -c '%s init pause >out 2>&1 & until grep -q "
+                         "ready out; do sleep 0.01; done'",
+                  e2e_stub(), e2e_any("gpu_any"));
     const char *name = e2e_text(entry_of(0), "name");
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, " is still running; testlog log shows");
-    e2e_expect_code(e2e_run("kill %s", name + strlen("process/")), 0);
+    e2e_exits(0, "kill %s", name + strlen("process/"));
 }
 
 /* ---- Lines ---- */
@@ -503,9 +491,8 @@ Test(e2e_record, reports_wrong_use_in_one_line_and_runs_nothing)
 {
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         const struct e2e *result =
-            e2e_run(TESTLOG " record %s", wrong[i].arguments);
+            e2e_exits(2, TESTLOG " record %s", wrong[i].arguments);
 
-        e2e_expect_code(result, 2);
         e2e_expect_is(e2e_last(result->err), wrong[i].error);
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
     }
@@ -533,9 +520,8 @@ static const struct e2e *train(const char *when)
 {
     if (e2e_run("command -v python3")->code)
         cr_skip_test("no python3");
-    e2e_expect_code(e2e_run("echo '" TORCH "' | ${CC:-cc} -shared -fPIC -xc - "
-                            "-o libtorch_cuda.so"),
-                    0);
+    e2e_exits(0, "echo '" TORCH
+                 "' | ${CC:-cc} -shared -fPIC -xc - -o libtorch_cuda.so");
     return e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root "
                    "TRACE_CUPTI=%s " TESTLOG " record -- python3 "
                    "%s/programs/train.py ./libtorch_cuda.so %s %s",
@@ -554,9 +540,7 @@ static size_t kernels(void)
  * ours. */
 Test(e2e_record, traces_pytorch_if_nobody_else_profiles)
 {
-    const struct e2e *result = train("");
-
-    e2e_expect_code(result, 0);
+    e2e_expect_code(train(""), 0);
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "playback");
     cr_expect_eq(kernels(), 1);
 }

@@ -48,8 +48,8 @@ Test(e2e_server, records_a_running_program)
 
     e2e_expect_code(result, 0);
     e2e_expect_has(result->out, "testlog-runs/20");
-    e2e_expect_has(result->err, "testlog: capturing process ");
-    e2e_expect_has(result->err, " (service_test) for 200 ms\n");
+    e2e_expect_has(result->err, "testlog: capturing process ",
+                   " (service_test) for 200 ms\n");
     e2e_expect_has(log_of("t"), "INFO request{number=");
     e2e_expect_lacks(log_of("t"), "its detail");
     e2e_expect_has(e2e_read("t/trace.json"), "its detail");
@@ -66,8 +66,7 @@ Test(e2e_server, records_what_the_filter_wants)
                                 "cat one/tests/*/*/trace.json");
 
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "one\n");
-    e2e_expect_has(result->out, "\"request\"");
+    e2e_expect_has(result->out, "one\n", "\"request\"");
     e2e_expect_lacks(result->out, "its detail");
     e2e_expect_has(result->err, "no call site of the program matches "
                                 "none=info");
@@ -118,8 +117,7 @@ Test(e2e_server, captures_the_same_program_often)
                  "ls /proc/$p/fd | wc -l");
     int first, last;
 
-    e2e_expect_lacks(result->out, "failed");
-    e2e_expect_lacks(result->out, "empty");
+    e2e_expect_lacks(result->out, "failed", "empty");
     cr_assert_eq(sscanf(result->out, "%d %d", &first, &last), 2);
     cr_expect_eq(first, last, "%s", result->out);
 }
@@ -173,27 +171,26 @@ Test(e2e_server, has_no_thread_until_somebody_connects)
 /* A program that handles or ignores SIGURG has the thread. */
 Test(e2e_server, waits_in_a_thread_if_the_signal_is_taken)
 {
-    const struct e2e *result = e2e_run(
-        "trap '' URG; export TRACE_SERVER=$PWD/s; %s serve & p=$!; "
-        "trap 'kill $p' EXIT; until [ -S s ]; do sleep 0.01; done; "
-        "until [ $(" THREADS ") = 2 ]; do sleep 0.01; done; " THREADS "; "
-        "unset TRACE_SERVER; " CAPTURE "--connect=s --ms=300 -o one",
+    const struct e2e *result = e2e_exits(
+        0,
+        "trap '' URG; export TRACE_SERVER=$PWD/s; %s serve & p=$!; trap 'kill "
+        "$p' EXIT; until [ -S s ]; do sleep 0.01; done; until [ $(" THREADS
+        ") = 2 ]; do sleep 0.01; done; " THREADS
+        "; unset TRACE_SERVER; " CAPTURE "--connect=s --ms=300 -o one",
         e2e_program("service", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "2\none\n");
 }
 
 Test(e2e_server, starts_and_stops_a_server_in_code)
 {
-    const struct e2e *result =
-        e2e_run("%s asked >p.out & p=$!; trap 'kill $p' EXIT; "
-                "until [ $(grep -c ^start: p.out) = 2 ]; do sleep 0.01; done; "
-                "cat p.out; stat -c %%a asked.sock; " CAPTURE
-                "--connect=asked.sock --ms=300 -o one",
-                e2e_program("service", E2E_TRACED));
+    const struct e2e *result = e2e_exits(
+        0,
+        "%s asked >p.out & p=$!; trap 'kill $p' EXIT; until [ $(grep -c "
+        "^start: p.out) = 2 ]; do sleep 0.01; done; cat p.out; stat -c %%a "
+        "asked.sock; " CAPTURE "--connect=asked.sock --ms=300 -o one",
+        e2e_program("service", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "stop without start: -1\nstart: 0\nagain: -1\n"
                                "stop: 0\nsocket: -1\nstart: 0\n600\none\n");
 }
@@ -204,8 +201,7 @@ Test(e2e_server, says_that_no_call_site_is_called)
         beside("idle", CAPTURE "--pid=$p --ms=1200; echo $?; ls testlog-runs");
 
     e2e_expect_is(result->out, "1\n");
-    e2e_expect_has(result->err, "has called no call site yet; waiting for one");
-    e2e_expect_has(result->err,
+    e2e_expect_has(result->err, "has called no call site yet; waiting for one",
                    "called no call site in 1200 ms; nothing was recorded");
 }
 
@@ -339,8 +335,7 @@ Test(e2e_server, notices_an_end_that_a_child_outlives)
         BEGIN("") "touch go; while [ -e go ]; do sleep 0.01; done; sleep 0.1; "
                   "kill -KILL $p; wait $c; echo $?; cat err");
 
-    e2e_expect_has(result->out, "0\ntestlog: capturing");
-    e2e_expect_has(result->out, " ended after ");
+    e2e_expect_has(result->out, "0\ntestlog: capturing", " ended after ");
 }
 
 /* Its messages wait for nobody who does not read them. */
@@ -408,11 +403,11 @@ Test(e2e_server, runs_on_with_a_server_that_cannot_be)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct e2e *result =
-            e2e_run("touch file; mkdir -p x/testlog; chmod 777 x/testlog; "
-                    "XDG_RUNTIME_DIR=$PWD/x TRACE_SERVER=%s %s end",
-                    cases[i][0], e2e_program("service", E2E_TRACED));
+            e2e_exits(0,
+                      "touch file; mkdir -p x/testlog; chmod 777 x/testlog; "
+                      "XDG_RUNTIME_DIR=$PWD/x TRACE_SERVER=%s %s end",
+                      cases[i][0], e2e_program("service", E2E_TRACED));
 
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->err, cases[i][1]);
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
     }
@@ -444,10 +439,9 @@ Test(e2e_server, refuses_bad_arguments)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const struct e2e *result = e2e_run(
-            "touch file; XDG_RUNTIME_DIR=$PWD/x " CAPTURE "%s", cases[i][0]);
+        const struct e2e *result = e2e_exits(
+            2, "touch file; XDG_RUNTIME_DIR=$PWD/x " CAPTURE "%s", cases[i][0]);
 
-        e2e_expect_code(result, 2);
         e2e_expect_has(result->err, cases[i][1]);
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
         cr_expect(!e2e_exists("testlog-runs"), "%s", cases[i][0]);

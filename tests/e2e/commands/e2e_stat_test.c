@@ -27,9 +27,8 @@ TestSuite(e2e_stat, .init = begin, .timeout = 300);
 
 static void run_nested(void)
 {
-    e2e_expect_code(e2e_run("%s --filter 'traced/@(nests|logs_all_levels)'",
-                            e2e_program("traced", E2E_TRACED)),
-                    0);
+    e2e_exits(0, "%s --filter 'traced/@(nests|logs_all_levels)'",
+              e2e_program("traced", E2E_TRACED));
 }
 
 static void play(const char *fixture, const char *arguments)
@@ -51,7 +50,7 @@ static const cJSON *rows_of(const char *arguments)
 {
     const cJSON *rows;
 
-    e2e_expect_code(e2e_run(TESTLOG "stat --json %s >stat.json", arguments), 0);
+    e2e_exits(0, TESTLOG "stat --json %s >stat.json", arguments);
     rows = cJSON_GetObjectItem(e2e_json("stat.json"), "rows");
     cr_assert(cJSON_IsArray(rows));
     return rows;
@@ -98,12 +97,10 @@ Test(e2e_stat, sums_up_spans_and_their_self_time)
 
 Test(e2e_stat, prints_a_name_of_digits_as_text)
 {
-    const cJSON *rows;
-
     e2e_link("traced", E2E_TRACED, "12");
     e2e_run("./12 --filter traced/nests");
-    rows = rows_of("--by=test");
-    cr_assert_str_eq(e2e_text(cJSON_GetArrayItem(rows, 0), "program"), "12");
+    cr_assert_str_eq(
+        e2e_text(cJSON_GetArrayItem(rows_of("--by=test"), 0), "program"), "12");
 }
 
 Test(e2e_stat, aligns_columns_and_puts_the_name_last)
@@ -111,12 +108,9 @@ Test(e2e_stat, aligns_columns_and_puts_the_name_last)
     const struct e2e *stat;
 
     run_nested();
-    stat = e2e_run(TESTLOG "stat latest 'traced/n*'");
-    e2e_expect_code(stat, 0);
+    stat = e2e_exits(0, TESTLOG "stat latest 'traced/n*'");
     e2e_expect_is(stat->err, "");
-    e2e_expect_has(stat->out, "Count");
-    e2e_expect_has(stat->out, "  Max  Span\n    1  ");
-    e2e_expect_has(stat->out, "s  outer\n");
+    e2e_expect_has(stat->out, "Count", "  Max  Span\n    1  ", "s  outer\n");
     e2e_expect_lacks(stat->out, "span of trace");
     cr_expect_eq(e2e_count(stat->out, "\n"), 4);
 }
@@ -141,13 +135,12 @@ Test(e2e_stat, csv_quotes_names)
 
     run_gpu();
     stat = e2e_run(TESTLOG "stat --csv --by=kernel");
-    e2e_expect_has(stat->out,
-                   "time_percent,total_ns,instances,avg_ns,med_ns,min_ns,"
-                   "max_ns,stddev_ns,grid,block,registers,shared_memory,"
-                   "occupancy_percent,name\n");
-    e2e_expect_has(stat->out, ",\"(8, 64, 1)\",\"(256, 1, 1)\",32,0,48,"
-                              "\"void saxpy<float>(float*, float const*, "
-                              "float, int)\"\n");
+    e2e_expect_has(
+        stat->out,
+        "time_percent,total_ns,instances,avg_ns,med_ns,min_ns,max_ns,stddev_ns,"
+        "grid,block,registers,shared_memory,occupancy_percent,name\n",
+        ",\"(8, 64, 1)\",\"(256, 1, 1)\",32,0,48,\"void saxpy<float>(float*, "
+        "float const*, float, int)\"\n");
     run_nested();
     stat = e2e_run(TESTLOG "stat --csv");
     e2e_expect_has(stat->out,
@@ -163,12 +156,9 @@ Test(e2e_stat, prints_a_tree_of_spans)
     const cJSON *rows;
 
     run_nested();
-    stat = e2e_run(TESTLOG "stat traced/nests --tree");
-    e2e_expect_code(stat, 0);
-    e2e_expect_has(stat->out, "  Count  Span\n");
-    e2e_expect_has(stat->out, "      1  outer\n");
-    e2e_expect_has(stat->out, "      1    inner\n");
-    e2e_expect_has(stat->out, "      1    second\n");
+    stat = e2e_exits(0, TESTLOG "stat traced/nests --tree");
+    e2e_expect_has(stat->out, "  Count  Span\n", "      1  outer\n",
+                   "      1    inner\n", "      1    second\n");
     rows = rows_of("traced/nests --tree");
     cr_expect_eq(cJSON_GetArraySize(rows), 3);
     e2e_expect_is(e2e_text(cJSON_GetArrayItem(rows, 0), "name"), "outer");
@@ -224,8 +214,8 @@ Test(e2e_stat, prints_kernels_as_a_table)
     run_gpu();
     out = e2e_run(TESTLOG "stat gpu/uses_it --by=kernel")->out;
     e2e_expect_has(e2e_line(out, "StdDev"), "Occupancy  Kernel");
-    e2e_expect_has(e2e_line(out, "inner"), "(1024, 1, 1)         32       0");
-    e2e_expect_has(e2e_line(out, "inner"), "13.5%  ");
+    e2e_expect_has(e2e_line(out, "inner"), "(1024, 1, 1)         32       0",
+                   "13.5%  ");
 }
 
 /* ---- Critical paths ---- */
@@ -240,8 +230,7 @@ Test(e2e_stat, critical_path_leads_to_the_thread_that_hangs)
     e2e_run("LOG=trace '%s/examples/failures_test' --filter "
             "failures/hangs_in_a_thread",
             VARIANT_DIR);
-    stat = e2e_run(TESTLOG "stat --critical");
-    e2e_expect_code(stat, 0);
+    stat = e2e_exits(0, TESTLOG "stat --critical");
     e2e_expect_is(stat->err, "");
     e2e_expect_has(e2e_line(stat->out, "Where"), "Source ");
     e2e_expect_has(e2e_line(stat->out, "  pool_new"), "examples/pool.c:");
@@ -323,8 +312,8 @@ Test(e2e_stat, critical_path_has_a_row_for_each_test_of_a_run)
     stat = e2e_run(TESTLOG "stat --critical --csv");
     e2e_expect_has(stat->out,
                    "duration_ns,setup_ns,body_ns,teardown_ns,covered_ns,"
-                   "covered_percent,longest,program,test\n");
-    e2e_expect_has(stat->out, ",traced_test,traced/nests\n");
+                   "covered_percent,longest,program,test\n",
+                   ",traced_test,traced/nests\n");
 }
 
 /* A failed assertion jumps out of the body of gpu/fails, and a device's work is
@@ -365,7 +354,6 @@ static void forget_phases(const char *path)
     }
     cr_expect_geq(count, 4);
     test_save(path, bytes, size);
-    free(bytes);
 }
 
 static const cJSON *first_piece(void)
@@ -398,15 +386,14 @@ Test(e2e_stat, critical_path_without_phases_begins_as_the_runner_noted)
 
 Test(e2e_stat, counts_lines_by_target_and_level)
 {
-    const cJSON *row;
-
     run_nested();
     e2e_expect_is(e2e_run(TESTLOG "stat --by=target")->out,
                   "Lines  Error  Warn  Info  Debug  Trace  Target\n"
                   "    7      1     2     2      1      1  "
                   "programs::traced\n");
-    row = row_of(rows_of("--by=target"), "programs::traced");
-    cr_expect_eq(e2e_number(row, "warn"), 2);
+    cr_expect_eq(
+        e2e_number(row_of(rows_of("--by=target"), "programs::traced"), "warn"),
+        2);
 }
 
 Test(e2e_stat, sums_up_tests)
@@ -465,12 +452,9 @@ Test(e2e_stat, diff_compares_processor_time)
     e2e_run("%s --filter single/span --trace-options=cpu=1; SLOW=5 %s "
             "--filter single/span --trace-options=cpu=1",
             noise, noise);
-    diff = e2e_run(TESTLOG "diff --by=cpu --fail-over=50%%");
-    e2e_expect_code(diff, 1);
+    diff = e2e_exits(1, TESTLOG "diff --by=cpu --fail-over=50%%");
     e2e_expect_has(diff->out, "\nslower spans:\n    span 150: ");
-    e2e_expect_code(e2e_run(TESTLOG "diff latest~1 latest~1 --by=cpu "
-                                    "--fail-over=50%%"),
-                    0);
+    e2e_exits(0, TESTLOG "diff latest~1 latest~1 --by=cpu --fail-over=50%%");
 }
 
 /* Memory is compared without repetitions. */
@@ -483,13 +467,11 @@ Test(e2e_stat, diff_compares_memory)
     e2e_run("sed -i 's/\"peak_rss_bytes\":[0-9]*/\"peak_rss_bytes\":10485760/' "
             "testlog-runs/2*/run.json && sed -i 's/10485760/20971520/' "
             "testlog-runs/latest/run.json");
-    diff = e2e_run(TESTLOG "diff --by=memory --fail-over=10%%");
-    e2e_expect_code(diff, 1);
+    diff = e2e_exits(1, TESTLOG "diff --by=memory --fail-over=10%%");
     e2e_expect_has(diff->out, "\nby: peak of memory\n\nslower:\n"
                               "    small/passes: 10.0 MiB -> 20.0 MiB (earlier "
                               "passes: at most 10.0 MiB)\n");
-    e2e_expect_code(
-        e2e_run(TESTLOG "diff latest latest --by=memory --fail-over=1%%"), 0);
+    e2e_exits(0, TESTLOG "diff latest latest --by=memory --fail-over=1%%");
 }
 
 Test(e2e_stat, diff_says_that_there_is_no_processor_time)
@@ -528,18 +510,14 @@ Test(e2e_stat, diff_prints_slower_kernels)
 
     play("noise", "--filter gpu/uses_it --repeat=5");
     play("jit", "--filter gpu/uses_it --repeat=5");
-    diff = e2e_run(TESTLOG "diff");
-    e2e_expect_code(diff, 0);
-    e2e_expect_has(diff->out, "\nslower kernels:\n    void saxpy<float>(");
-    e2e_expect_has(diff->out, " grid=(4, 64, 1) block=(");
-    e2e_expect_has(diff->out, ", 1.25 times as long");
+    diff = e2e_exits(0, TESTLOG "diff");
+    e2e_expect_has(diff->out, "\nslower kernels:\n    void saxpy<float>(",
+                   " grid=(4, 64, 1) block=(", ", 1.25 times as long");
     e2e_expect_lacks(diff->out, "frequent");
-    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over=20%%"), 1);
-    diff = e2e_run(TESTLOG "diff --fail-over=300%%");
-    e2e_expect_code(diff, 0);
+    e2e_exits(1, TESTLOG "diff --fail-over=20%%");
+    diff = e2e_exits(0, TESTLOG "diff --fail-over=300%%");
     e2e_expect_lacks(diff->out, "slower kernels");
-    e2e_expect_code(e2e_run(TESTLOG "diff --fail-over 20 --json >diff.json"),
-                    1);
+    e2e_exits(1, TESTLOG "diff --fail-over 20 --json >diff.json");
     json = e2e_json("diff.json");
     kernel = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "kernels"), 0);
     e2e_expect_is(e2e_text(kernel, "change"), "slower");
@@ -552,15 +530,11 @@ Test(e2e_stat, diff_prints_slower_kernels)
 
 Test(e2e_stat, diff_prints_more_frequent_kernels)
 {
-    const struct e2e *diff;
-
     play("jit", "--filter gpu/uses_it");
     play("noise", "--filter gpu/uses_it");
-    diff = e2e_run(TESTLOG "diff --fail-over=200%%");
-    e2e_expect_code(diff, 1);
-    e2e_expect_has(diff->out,
-                   "\nmore frequent kernels:\n    void saxpy<float>(");
-    e2e_expect_has(diff->out, ": 1 -> 4 calls, 4.00 times as many\n");
+    e2e_expect_has(e2e_exits(1, TESTLOG "diff --fail-over=200%%")->out,
+                   "\nmore frequent kernels:\n    void saxpy<float>(",
+                   ": 1 -> 4 calls, 4.00 times as many\n");
 }
 
 Test(e2e_stat, diff_compares_only_tests_of_both_runs)
@@ -574,14 +548,11 @@ Test(e2e_stat, diff_refuses_a_bad_percentage)
 {
     static const char *const bad[] = {"x", "", "-1", "10%%%%", "10x", "nan"};
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        const struct e2e *diff =
-            e2e_run(TESTLOG "diff --fail-over='%s'", bad[i]);
-
-        e2e_expect_code(diff, 2);
-        e2e_expect_has(diff->err, "testlog: diff: --fail-over needs a "
-                                  "percentage such as 10%, not \"");
-    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        e2e_expect_has(
+            e2e_exits(2, TESTLOG "diff --fail-over='%s'", bad[i])->err,
+            "testlog: diff: --fail-over needs a percentage such as 10%, not "
+            "\"");
 }
 
 /* ---- Parts of a test ---- */
@@ -639,12 +610,9 @@ Test(e2e_stat, refuses_bad_times)
                                 "--from and --to"},
     };
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        const struct e2e *stat = e2e_run(TESTLOG "stat %s", bad[i].arguments);
-
-        e2e_expect_code(stat, 2);
-        e2e_expect_has(stat->err, bad[i].message);
-    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        e2e_expect_has(e2e_exits(2, TESTLOG "stat %s", bad[i].arguments)->err,
+                       bad[i].message);
 }
 
 /* ---- Refusals ---- */
@@ -654,8 +622,7 @@ Test(e2e_stat, reports_that_nothing_was_recorded)
     const struct e2e *stat;
 
     run_nested();
-    stat = e2e_run(TESTLOG "stat --by=kernel");
-    e2e_expect_code(stat, 0);
+    stat = e2e_exits(0, TESTLOG "stat --by=kernel");
     e2e_expect_is(stat->out, "");
     e2e_expect_is(stat->err, "testlog: stat: no GPU kernel was recorded in "
                              "testlog-runs/latest; --by=test lists tests\n");
@@ -664,8 +631,7 @@ Test(e2e_stat, reports_that_nothing_was_recorded)
 /* A suite that is not annotated has tests all the same. */
 Test(e2e_stat, names_the_table_of_tests_if_nothing_else_was_recorded)
 {
-    e2e_expect_code(
-        e2e_run("'%s' --filter=ends/passes", e2e_program("whole", E2E_ALL)), 0);
+    e2e_exits(0, "'%s' --filter=ends/passes", e2e_program("whole", E2E_ALL));
     e2e_expect_has(e2e_run(TESTLOG "stat")->err,
                    "stat: no span was recorded in testlog-runs/latest; "
                    "--by=test lists tests\n");
@@ -702,9 +668,9 @@ Test(e2e_stat, refuses_bad_arguments)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct e2e *stat = e2e_run(TESTLOG "stat %s", rows[i].arguments);
+        const struct e2e *stat =
+            e2e_exits(2, TESTLOG "stat %s", rows[i].arguments);
 
-        e2e_expect_code(stat, 2);
         e2e_expect_has(stat->err, rows[i].error);
         e2e_expect_is(stat->out, "");
     }

@@ -722,13 +722,10 @@ Test(e2e_view, says_that_a_test_has_begun_or_ended)
 /* The server looks at such a run each second. */
 Test(e2e_view, prints_nothing_about_a_scratch_folder_that_is_gone)
 {
-    const struct e2e *result;
-
     e2e_run("mkdir -p " GOES_ON "/tests && ln -s /nowhere " GOES_ON
             "/tests/link && printf /nowhere/testlog-scratch-x/run >" GOES_ON
             "/scratch");
-    result = e2e_run("timeout -s TERM 3 " TESTLOG " view runs");
-    e2e_expect_is(result->err, "");
+    e2e_expect_is(e2e_run("timeout -s TERM 3 " TESTLOG " view runs")->err, "");
 }
 
 Test(e2e_view, says_that_a_run_has_ended)
@@ -813,9 +810,8 @@ Test(e2e_view, refuses_bad_arguments)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct e2e *result =
-            e2e_run(TESTLOG " view %s", cases[i].arguments);
+            e2e_exits(2, TESTLOG " view %s", cases[i].arguments);
 
-        e2e_expect_code(result, 2);
         e2e_expect_is(result->out, "");
         e2e_expect_is(result->err, cases[i].line);
     }
@@ -824,7 +820,6 @@ Test(e2e_view, refuses_bad_arguments)
 Test(e2e_view, refuses_a_port_in_use)
 {
     char command[256], line[256];
-    const struct e2e *result;
 
     server_start(NULL);
     snprintf(command, sizeof(command), TESTLOG " view runs --port=%u",
@@ -833,9 +828,7 @@ Test(e2e_view, refuses_a_port_in_use)
              "testlog: view: cannot listen on port %u: Address already in use; "
              "leave out --port for a free one\n",
              server_port);
-    result = e2e_run("%s", command);
-    e2e_expect_code(result, 2);
-    e2e_expect_is(result->err, line);
+    e2e_expect_is(e2e_exits(2, "%s", command)->err, line);
 }
 
 /* A program in the place of xdg-open, which notes what it gets. */

@@ -15,27 +15,25 @@ TestSuite(e2e_backend, .init = e2e_begin, .timeout = 300);
 /* What a version before the tables wrote, and what it made of it. */
 Test(e2e_backend, merges_devices_of_old_runs_as_before)
 {
-    const struct e2e *result = e2e_run(
-        "for run in cuda opencl zones mixed none; do mkdir $run; "
-        "cp " CASES "$run.json $run/run.json; done; " BUILD_DIR
-        "/testlog merge -o merged cuda opencl zones mixed none && "
-        "sed -n 's/,\"gpu_summary.*//; s/},$/}/; "
-        "/^\"\\(gpu\\|opencl\\|zones\\)\"/p; "
-        "s/^{\"program\".*\\(\"gpu\":\"\\)/\\1/p' merged/run.json | "
-        "sed 's/}$//' >found; sed 's/}$//' " CASES "merged.txt | diff - found");
-
-    e2e_expect_code(result, 0);
+    e2e_exits(
+        0,
+        "for run in cuda opencl zones mixed none; do mkdir $run; cp " CASES
+        "$run.json $run/run.json; done; " BUILD_DIR
+        "/testlog merge -o merged cuda opencl zones mixed none && sed -n "
+        "'s/,\"gpu_summary.*//; s/},$/}/; /^\"\\(gpu\\|opencl\\|zones\\)\"/p; "
+        "s/^{\"program\".*\\(\"gpu\":\"\\)/\\1/p' merged/run.json | sed "
+        "'s/}$//' >found; sed 's/}$//' " CASES "merged.txt | diff - found");
 }
 
 Test(e2e_backend, keeps_which_processes_survived_a_test)
 {
-    const struct e2e *result = e2e_run(
-        "mkdir a b; cp " CASES "none.json b/run.json; "
-        "sed 's/\"dropped\":0/&,\"survivors\":\"sleep (7)\"/' " CASES
-        "cuda.json >a/run.json; " BUILD_DIR "/testlog merge -o merged a b; "
-        "grep -c '\"survivors\":\"sleep (7)\"' a/run.json merged/run.json");
+    const struct e2e *result = e2e_exits(
+        0, "mkdir a b; cp " CASES
+           "none.json b/run.json; sed 's/\"dropped\":0/&,\"survivors\":\"sleep "
+           "(7)\"/' " CASES "cuda.json >a/run.json; " BUILD_DIR
+           "/testlog merge -o merged a b; grep -c '\"survivors\":\"sleep "
+           "(7)\"' a/run.json merged/run.json");
 
-    e2e_expect_code(result, 0);
     cr_assert_not_null(strstr(result->out, "merged/run.json:"));
     cr_assert_null(strstr(result->out, "merged/run.json:0"));
 }
@@ -61,17 +59,15 @@ Test(e2e_backend, keeps_which_processes_survived_a_test)
 
 Test(e2e_backend, needs_a_folder_and_two_rows)
 {
-    const struct e2e *result =
-        e2e_run(ROWS " && " COMPILE " && cc " SANITIZE_FLAGS
-                     " -o try stub.o stub_loader.o try.o device_state.o "
-                     "backends.o " BUILD_DIR
-                     "/libtestlog.a -lpcre2-8 -lpthread -ldl -lm && ./try");
+    const struct e2e *result = e2e_exits(
+        0, ROWS " && " COMPILE " && cc " SANITIZE_FLAGS
+                " -o try stub.o stub_loader.o try.o device_state.o "
+                "backends.o " BUILD_DIR
+                "/libtestlog.a -lpcre2-8 -lpthread -ldl -lm && ./try");
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "Stub 1,\n\"gpu\":{\"state\":\"unused\",");
-    e2e_expect_has(result->out,
-                   ",\n\"stub\":{\"state\":\"not-loaded\",\"notice\":\"the "
-                   "stub is never loaded\",\"clock\":\"none\",\"launches\":3,"
-                   "\"launched\":0,");
+    e2e_expect_has(
+        result->out, "Stub 1,\n\"gpu\":{\"state\":\"unused\",",
+        ",\n\"stub\":{\"state\":\"not-loaded\",\"notice\":\"the stub is never "
+        "loaded\",\"clock\":\"none\",\"launches\":3,\"launched\":0,");
     e2e_expect_has(result->err, "testlog: the stub is never loaded\n");
 }

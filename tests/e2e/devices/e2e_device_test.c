@@ -23,11 +23,11 @@ static const char *program(void)
 Test(e2e_device, shows_activities_of_a_failed_test)
 {
     const struct e2e *result =
-        e2e_run("'%s' --filter device/fails --log=info,gpu=trace "
-                "--log-time=none --report=junit:junit.xml",
-                program());
+        e2e_exits(1,
+                  "'%s' --filter device/fails --log=info,gpu=trace "
+                  "--log-time=none --report=junit:junit.xml",
+                  program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->err, STEP("launching") COMPILING
                    "ERROR " LAUNCH
                    "broken}: gpu::compile: Compilation failed device=0\n");
@@ -50,11 +50,11 @@ Test(e2e_device, counts_no_wait_for_a_device_against_the_limit)
 Test(e2e_device, prints_activities_live)
 {
     const struct e2e *result =
-        e2e_run("'%s' --filter device/launches --log=info,gpu=trace "
-                "--log-time=none --nocapture",
-                program());
+        e2e_exits(0,
+                  "'%s' --filter device/launches --log=info,gpu=trace "
+                  "--log-time=none --nocapture",
+                  program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, STEP("launching") COMPILING WAITED EXECUTING);
 }
 
@@ -73,13 +73,13 @@ Test(e2e_device, log_sorts_activities_by_time)
 /* An activity that precedes lines already printed comes late, but once. */
 Test(e2e_device, follow_prints_each_activity_once)
 {
-    const struct e2e *result = e2e_run(
-        "'%s' --filter device/launches >/dev/null 2>&1 & "
-        "until [ -e testlog-runs/latest/tests ]; do sleep 0.01; done; " TESTLOG
-        "log --follow --time none --filter info,gpu=trace",
-        program());
+    const struct e2e *result =
+        e2e_exits(0,
+                  "'%s' --filter device/launches >/dev/null 2>&1 & until [ -e "
+                  "testlog-runs/latest/tests ]; do sleep 0.01; done; " TESTLOG
+                  "log --follow --time none --filter info,gpu=trace",
+                  program());
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->out, "\n"), 4, "%s", result->out);
     cr_expect_eq(e2e_count(result->out, EXECUTING), 1, "%s", result->out);
     cr_expect_eq(e2e_count(result->out, COMPILING), 1, "%s", result->out);
@@ -89,10 +89,7 @@ Test(e2e_device, follow_prints_each_activity_once)
 
 Test(e2e_device, expectations_wait_for_the_gpu)
 {
-    const struct e2e *result =
-        e2e_run("'%s' --filter device/expects", program());
-
-    e2e_expect_code(result, 0);
+    e2e_exits(0, "'%s' --filter device/expects", program());
 }
 
 Test(e2e_device, traces_contain_tracks_of_gpus)
@@ -144,32 +141,27 @@ Test(e2e_device, stat_finds_what_made_the_host_wait)
     const struct e2e *run;
 
     e2e_run("'%s' --filter device/waits", program());
-    run = e2e_run(TESTLOG "stat --by=finding");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->out, finding);
-    e2e_expect_has(run->out, "device/waits");
-    run = e2e_run(TESTLOG "stat --by=finding --json > f.json");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG "stat --by=finding");
+    e2e_expect_has(run->out, finding, "device/waits");
+    run = e2e_exits(0, TESTLOG "stat --by=finding --json > f.json");
     e2e_expect_is(e2e_text(e2e_json("f.json"), "by"), "finding");
     e2e_expect_has(e2e_read("f.json"), finding);
-    run = e2e_run(TESTLOG "stat --by=finding --from=1ms");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, TESTLOG "stat --by=finding --from=1ms");
     e2e_expect_has(run->err, "--by=finding looks at the whole test; leave out");
     e2e_run("'%s' --filter device/launches", program());
-    run = e2e_run(TESTLOG "stat --by=finding");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG "stat --by=finding");
     e2e_expect_has(run->err, "made the host wait for a GPU\n");
 }
 
 Test(e2e_device, names_the_launch_before_an_asynchronous_error)
 {
-    const struct e2e *run = e2e_run("'%s' --filter device/faults", program());
+    const struct e2e *run =
+        e2e_exits(1, "'%s' --filter device/faults", program());
     const cJSON *summary = cJSON_GetObjectItemCaseSensitive(
         e2e_result(e2e_json("testlog-runs/latest/run.json"), "device/faults"),
         "gpu_summary");
     const cJSON *fault = cJSON_GetObjectItemCaseSensitive(summary, "fault");
 
-    e2e_expect_code(run, 1);
     e2e_expect_has(
         run->err,
         "\n  error     cudaErrorIllegalAddress, returned by "

@@ -60,15 +60,15 @@ Test(e2e_gpu_script, measures_playback_in_a_dry_run)
         cr_skip_test("no playback library");
     if (strstr(SANITIZE_FLAGS, "address"))
         cr_skip_test("the sanitizer refuses preloaded libraries");
-    run = e2e_run("'%s/gpu/run.sh' --dry-run --built '%s' --out \"$PWD/out\" "
-                  "--launches 20 --repetitions 2 --limit 100",
-                  TESTS_DIR, VARIANT_DIR);
-    e2e_expect_has(run->out, "This was a dry run: no GPU was used.");
-    e2e_expect_has(run->out, "[SKIP]   torch.profiler: ");
+    run = e2e_exits(0,
+                    "'%s/gpu/run.sh' --dry-run --built '%s' --out \"$PWD/out\" "
+                    "--launches 20 --repetitions 2 --limit 100",
+                    TESTS_DIR, VARIANT_DIR);
+    e2e_expect_has(run->out, "This was a dry run: no GPU was used.",
+                   "[SKIP]   torch.profiler: ");
     e2e_expect_has(e2e_last(run->out), " passed, 0 failed, ");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(e2e_read("out/RESULTS.md"), "**A dry run: no GPU was used.");
-    e2e_expect_has(e2e_read("out/RESULTS.md"), "only a GPU can pass them.");
+    e2e_expect_has(e2e_read("out/RESULTS.md"), "**A dry run: no GPU was used.",
+                   "only a GPU can pass them.");
     criteria = rows_of("out/results.jsonl", "criterion");
     cr_expect_str_eq(e2e_text(named(criteria, "1 "), "verdict"), "pass");
     cr_expect_str_eq(e2e_text(named(criteria, "7 "), "verdict"), "pass");
@@ -120,21 +120,16 @@ Test(e2e_gpu_script, runs_on_a_bare_machine, .timeout = 1200)
 
 Test(e2e_gpu_script, refuses_an_unknown_flag)
 {
-    const struct e2e *run = e2e_run("'%s/gpu/run.sh' --wet-run", TESTS_DIR);
-
-    e2e_expect_code(run, 2);
-    e2e_expect_has(run->err, "run.sh [--out DIR]");
+    e2e_expect_has(e2e_exits(2, "'%s/gpu/run.sh' --wet-run", TESTS_DIR)->err,
+                   "run.sh [--out DIR]");
 }
 
 Test(e2e_gpu_script, refuses_an_unknown_part)
 {
-    const struct e2e *run =
-        e2e_run("'%s/gpu/run.sh' --only timing,timings", TESTS_DIR);
-
-    e2e_expect_code(run, 2);
-    e2e_expect_has(run->err,
-                   "run.sh: --only: no part \"timings\"; there are "
-                   "suite,counts,timing,ab,gate,sampling,questions and ");
+    e2e_expect_has(
+        e2e_exits(2, "'%s/gpu/run.sh' --only timing,timings", TESTS_DIR)->err,
+        "run.sh: --only: no part \"timings\"; there are "
+        "suite,counts,timing,ab,gate,sampling,questions and ");
 }
 
 /* ---- The summary ---- */
@@ -303,9 +298,8 @@ ParameterizedTest(struct wrong *wrong, e2e_gpu_script,
 
     need("command -v python3", "no python3");
     save(wrong);
-    e2e_expect_code(
-        e2e_run("python3 '%s/gpu/summary.py' results.jsonl page.md", TESTS_DIR),
-        0);
+    e2e_exits(0, "python3 '%s/gpu/summary.py' results.jsonl page.md",
+              TESTS_DIR);
     criteria = rows_of("results.jsonl", "criterion");
     cr_assert_eq(cJSON_GetArraySize(criteria), 18);
     cJSON_ArrayForEach(row, criteria)
@@ -329,9 +323,8 @@ Test(e2e_gpu_script, skips_criteria_without_measurements)
 
     need("command -v python3", "no python3");
     test_save("results.jsonl", "", 0);
-    e2e_expect_code(
-        e2e_run("python3 '%s/gpu/summary.py' results.jsonl page.md", TESTS_DIR),
-        0);
+    e2e_exits(0, "python3 '%s/gpu/summary.py' results.jsonl page.md",
+              TESTS_DIR);
     criteria = rows_of("results.jsonl", "criterion");
     cJSON_ArrayForEach(row, criteria) cr_expect_str_eq(
         e2e_text(row, "verdict"), "skip", "%s", e2e_text(row, "name"));

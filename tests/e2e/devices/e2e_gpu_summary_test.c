@@ -106,11 +106,11 @@ static void expect_summary(const cJSON *object, double tests)
 
 Test(e2e_gpu_summary, ends_the_block_of_a_failed_test)
 {
-    const struct e2e *result = e2e_run(
-        PLAYED "plain.fixture %s --filter 'gpu/@(fails|uses_it)'", program());
+    const struct e2e *result =
+        e2e_exits(1, PLAYED "plain.fixture %s --filter 'gpu/@(fails|uses_it)'",
+                  program());
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
 
-    e2e_expect_code(result, 1);
     EXPECT_IN_ORDER(result->err, rows);
     EXPECT_IN_ORDER(result->err, parts);
     expect_summary(run, 2);
@@ -120,11 +120,11 @@ Test(e2e_gpu_summary, ends_the_block_of_a_failed_test)
 
 Test(e2e_gpu_summary, is_shown_with_the_output_of_a_passing_test)
 {
-    const struct e2e *result = e2e_run(
+    const struct e2e *result = e2e_exits(
+        0,
         PLAYED "plain.fixture %s --filter gpu/uses_it --show-output --log=off",
         program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "---- gpu/uses_it: passed ----\ngpu:\n");
     EXPECT_IN_ORDER(result->err, rows);
 }
@@ -132,12 +132,12 @@ Test(e2e_gpu_summary, is_shown_with_the_output_of_a_passing_test)
 Test(e2e_gpu_summary, adds_up_the_programs_of_a_run)
 {
     const struct e2e *result =
-        e2e_run(PLAYED "plain.fixture " TESTLOG
-                       " run %s %s -- --filter '*/@(uses_it|passes)'",
-                program(), program());
+        e2e_exits(0,
+                  PLAYED "plain.fixture " TESTLOG
+                         " run %s %s -- --filter '*/@(uses_it|passes)'",
+                  program(), program());
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
 
-    e2e_expect_code(result, 0);
     EXPECT_IN_ORDER(result->err, parts);
     expect_summary(run, 2);
     expect_summary(e2e_result(run, "gpu/uses_it"), 1);
@@ -145,24 +145,19 @@ Test(e2e_gpu_summary, adds_up_the_programs_of_a_run)
 
 Test(e2e_gpu_summary, is_missing_without_gpu_activity)
 {
-    const struct e2e *result =
-        e2e_run(PLAYED "plain.fixture %s --filter gpu/leaves_it_alone "
-                       "--show-output",
-                program());
+    const struct e2e *result = e2e_exits(
+        0, PLAYED "plain.fixture %s --filter gpu/leaves_it_alone --show-output",
+        program());
 
-    e2e_expect_code(result, 0);
-    e2e_expect_lacks(result->err, "GPU:");
-    e2e_expect_lacks(result->err, "gpu:\n");
+    e2e_expect_lacks(result->err, "GPU:", "gpu:\n");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/run.json"),
                      "\"gpu_summary\":");
 }
 
 Test(e2e_gpu_summary, of_a_retried_test_is_that_of_its_last_try)
 {
-    e2e_expect_code(e2e_run(PLAYED "plain.fixture %s --filter gpu/fails "
-                                   "--retries=1",
-                            program()),
-                    1);
+    e2e_exits(1, PLAYED "plain.fixture %s --filter gpu/fails --retries=1",
+              program());
     expect_summary(e2e_json("testlog-runs/latest/run.json"), 1);
 }
 
@@ -181,22 +176,21 @@ Test(e2e_gpu_summary, is_printed_for_a_recorded_program)
 Test(e2e_gpu_summary, is_complete_when_a_failed_test_is_shown)
 {
     const struct e2e *result =
-        e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root %s --filter "
-                "gpu/fails",
-                e2e_stub(), program());
+        e2e_exits(1,
+                  "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root %s "
+                  "--filter gpu/fails",
+                  e2e_stub(), program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->err, "\n  kernels   3 in ");
 }
 
 Test(e2e_gpu_summary, counts_graphs_that_are_traced_as_a_whole)
 {
-    e2e_expect_code(
-        e2e_run(PLAYED "graph_trace.fixture %s --filter gpu/uses_it "
-                       "--trace-options=gpu_enable_cupti_activity_graph_trace="
-                       "true",
-                program()),
-        0);
+    e2e_exits(0,
+              PLAYED
+              "graph_trace.fixture %s --filter gpu/uses_it "
+              "--trace-options=gpu_enable_cupti_activity_graph_trace=true",
+              program());
 
     const cJSON *summary =
         item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary");
@@ -224,10 +218,9 @@ static const struct e2e *run_leaks(const char *fixture, const char *option)
 Test(e2e_gpu_summary, warns_of_leaks_by_default)
 {
     const struct e2e *result =
-        e2e_run(PLAYED "leak.fixture %s --filter gpu/uses_it", program());
+        e2e_exits(0, PLAYED "leak.fixture %s --filter gpu/uses_it", program());
     const cJSON *leaks, *test;
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(
         e2e_count(result->err, "testlog: gpu/uses_it: warning: " LEAK "\n"), 1,
         "%s", result->err);
@@ -247,8 +240,8 @@ Test(e2e_gpu_summary, fails_a_test_that_leaks_if_asked)
     const struct e2e *result = run_leaks("leak", "gpu_leaks=fail");
 
     e2e_expect_code(result, 1);
-    e2e_expect_has(result->err, "---- gpu/uses_it: failed: " LEAK " ----\n");
-    e2e_expect_has(result->err, "  leaked    4.0 MiB in 2 allocations; ");
+    e2e_expect_has(result->err, "---- gpu/uses_it: failed: " LEAK " ----\n",
+                   "  leaked    4.0 MiB in 2 allocations; ");
     e2e_expect_lacks(result->err, "warning: ");
     e2e_expect_is(e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
                                       "gpu/uses_it"),
@@ -297,12 +290,12 @@ Test(e2e_gpu_summary, finds_leaks_after_a_reset_that_failed)
 
 Test(e2e_gpu_summary, judges_no_leaks_if_records_are_missing)
 {
-    const struct e2e *result =
-        e2e_run("PLAYBACK_DROPPED=3 " PLAYED "leak.fixture %s --filter "
-                "gpu/uses_it --trace-options=gpu_leaks=fail",
-                program());
+    const struct e2e *result = e2e_exits(
+        0,
+        "PLAYBACK_DROPPED=3 " PLAYED
+        "leak.fixture %s --filter gpu/uses_it --trace-options=gpu_leaks=fail",
+        program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "testlog: gpu/uses_it: not judged, because "
                                 "records are missing: " LEAK "\n");
 }
@@ -320,25 +313,24 @@ Test(e2e_gpu_summary, judges_no_leaks_if_limits_drop_records)
 
 Test(e2e_gpu_summary, keeps_the_reason_of_a_failed_assertion)
 {
-    const struct e2e *result =
-        e2e_run(PLAYED "leak.fixture %s --filter gpu/fails "
-                       "--trace-options=gpu_leaks=fail",
-                program());
+    const struct e2e *result = e2e_exits(
+        1,
+        PLAYED
+        "leak.fixture %s --filter gpu/fails --trace-options=gpu_leaks=fail",
+        program());
 
-    e2e_expect_code(result, 1);
-    e2e_expect_has(result->err, "---- gpu/fails: failed ----\nprograms/gpu.c:");
-    e2e_expect_has(result->err, "  leaked    4.0 MiB");
+    e2e_expect_has(result->err, "---- gpu/fails: failed ----\nprograms/gpu.c:",
+                   "  leaked    4.0 MiB");
     e2e_expect_lacks(result->err, "leaked GPU memory");
 }
 
 Test(e2e_gpu_summary, adds_up_the_leaks_of_a_run)
 {
-    const struct e2e *result = e2e_run(
-        PLAYED "leak.fixture " TESTLOG " run %s %s -- --filter gpu/uses_it",
+    const struct e2e *result = e2e_exits(
+        0, PLAYED "leak.fixture " TESTLOG " run %s %s -- --filter gpu/uses_it",
         program(), program());
     const cJSON *leaks;
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "testlog: GPU: leaked 8.0 MiB\n");
     leaks = item(item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary"),
                  "leaks");

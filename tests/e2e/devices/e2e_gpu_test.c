@@ -96,10 +96,9 @@ Test(e2e_gpu, reports_why_the_gpu_trace_is_off)
 {
     for (size_t i = 0; i < sizeof(runners) / sizeof(*runners); i++) {
         const struct e2e *result =
-            e2e_run("LOG=gpu=trace %s %s --filter gpu/leaves_it_alone",
-                    with_stub(runners[i].variables), program());
+            e2e_exits(0, "LOG=gpu=trace %s %s --filter gpu/leaves_it_alone",
+                      with_stub(runners[i].variables), program());
 
-        e2e_expect_code(result, 0);
         e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), runners[i].state);
         e2e_expect_is(state_of("gpu/leaves_it_alone"), runners[i].state);
         e2e_expect_is(e2e_line(result->err, "testlog: GPU trace"),
@@ -117,12 +116,12 @@ static const char *const states[] = {"unused",    "no-libcupti", "too-old",
 Test(e2e_gpu, reports_the_state_that_a_test_recorded)
 {
     for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
-        const struct e2e *result = e2e_run(
-            WITH_STUB "STUB_NOTES='gpu.state=%s;gpu.notice=" NOTICE "' %s "
-                      "--filter 'gpu/@(uses_it|leaves_it_alone)'",
+        const struct e2e *result = e2e_exits(
+            0,
+            WITH_STUB "STUB_NOTES='gpu.state=%s;gpu.notice=" NOTICE
+                      "' %s --filter 'gpu/@(uses_it|leaves_it_alone)'",
             e2e_stub(), states[i], program());
 
-        e2e_expect_code(result, 0);
         e2e_expect_is(state_of("gpu/uses_it"), states[i]);
         e2e_expect_is(state_of("gpu/leaves_it_alone"), "unused");
         e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), states[i]);
@@ -159,14 +158,12 @@ Test(e2e_gpu, writes_devices_into_the_traces_metadata)
 {
     const char *trace;
 
-    e2e_expect_code(e2e_run(WITH_STUB "STUB_NOTES='" ON_NOTES "' %s --filter "
-                                      "gpu/uses_it",
-                            e2e_stub(), program()),
-                    0);
+    e2e_exits(0, WITH_STUB "STUB_NOTES='" ON_NOTES "' %s --filter gpu/uses_it",
+              e2e_stub(), program());
     trace = e2e_read("testlog-runs/latest/tests/gpu_test/gpu.uses_it/"
                      "trace.json");
-    e2e_expect_has(trace, "\"gpu.state\":\"on\"");
-    e2e_expect_has(trace, "\"gpu.device.0\":\"Stub 100\"");
+    e2e_expect_has(trace, "\"gpu.state\":\"on\"",
+                   "\"gpu.device.0\":\"Stub 100\"");
     cr_expect_eq(e2e_count(trace, "\"gpu.state\""), 1);
     e2e_json("testlog-runs/latest/tests/gpu_test/gpu.uses_it/trace.json");
 }
@@ -201,8 +198,7 @@ Test(e2e_gpu, flushes_the_back_end_before_spans_are_unwound)
     static const char path[] =
         "testlog-runs/latest/tests/gpu_test/gpu.fails/recording";
 
-    e2e_expect_code(
-        e2e_run(WITH_STUB "%s --filter gpu/fails", e2e_stub(), program()), 1);
+    e2e_exits(1, WITH_STUB "%s --filter gpu/fails", e2e_stub(), program());
     cr_expect_neq(span_of(path, "begun"), 0);
     cr_expect_eq(span_of(path, "flushed"), span_of(path, "begun"));
     cr_expect_eq(span_of(path, "last"), 0);
@@ -211,11 +207,10 @@ Test(e2e_gpu, flushes_the_back_end_before_spans_are_unwound)
 Test(e2e_gpu, writes_libraries_devices_and_counts_to_run_json)
 {
     const cJSON *gpu, *kinds, *devices;
-    const struct e2e *result =
-        e2e_run(WITH_STUB "STUB_NOTES='" ON_NOTES "' %s --filter 'gpu/uses*'",
-                e2e_stub(), program());
+    const struct e2e *result = e2e_exits(
+        0, WITH_STUB "STUB_NOTES='" ON_NOTES "' %s --filter 'gpu/uses*'",
+        e2e_stub(), program());
 
-    e2e_expect_code(result, 0);
     gpu = gpu_of(run_json());
     e2e_expect_is(e2e_text(gpu, "state"), "on");
     e2e_expect_is(e2e_text(gpu, "library"), "/stub.so");
@@ -264,12 +259,12 @@ Test(e2e_gpu, prints_a_notice_if_a_flag_asks_for_the_gpu)
 {
     for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
         const char *at = strstr(asked[i], "PROGRAM");
-        const struct e2e *result = e2e_run(
+        const struct e2e *result = e2e_exits(
+            0,
             "TESTLOG_GPU_LIBRARY=/nowhere %.*s%s%s --filter "
             "gpu/leaves_it_alone",
             (int)(at - asked[i]), asked[i], program(), at + strlen("PROGRAM"));
 
-        e2e_expect_code(result, 0);
         cr_expect_eq(e2e_count(result->err, "GPU trace off"), 1, "%s: %s",
                      asked[i], result->err);
     }
@@ -278,11 +273,9 @@ Test(e2e_gpu, prints_a_notice_if_a_flag_asks_for_the_gpu)
 Test(e2e_gpu, prints_a_notice_to_programs_linked_with_cuda)
 {
     const char *path = e2e_program("gpu", E2E_TRACED);
-    const struct e2e *built =
-        e2e_run("mkdir lib; echo 'int cuda;' | ${CC:-cc} -shared -fPIC -xc - "
-                "-o lib/libcudart.so.13 -Wl,-soname,libcudart.so.13");
+    e2e_exits(0, "mkdir lib; echo 'int cuda;' | ${CC:-cc} -shared -fPIC -xc - "
+                 "-o lib/libcudart.so.13 -Wl,-soname,libcudart.so.13");
 
-    e2e_expect_code(built, 0);
     if (e2e_sanitized())
         cr_skip_test("sanitizers must be loaded first");
     cr_expect_eq(e2e_count(e2e_run("LD_PRELOAD=lib/libcudart.so.13 "
@@ -297,12 +290,12 @@ Test(e2e_gpu, prints_a_notice_to_programs_linked_with_cuda)
 Test(e2e_gpu, prints_one_notice_for_several_programs)
 {
     const cJSON *run, *gpu;
-    const struct e2e *result = e2e_run(
+    const struct e2e *result = e2e_exits(
+        0,
         WITH_STUB "STUB_NOTES='" ON_NOTES ";gpu.notice=" NOTICE "' " TESTLOG
                   " run %s %s %s -- --filter '*/@(passes|uses*)'",
         e2e_stub(), program(), e2e_program("small", E2E_TRACED), program());
 
-    e2e_expect_code(result, 0);
     run = run_json();
     gpu = gpu_of(run);
     cr_expect_eq(e2e_count(result->err, NOTICE), 1, "%s", result->err);
@@ -322,13 +315,13 @@ Test(e2e_gpu, prints_one_notice_for_several_programs)
 
 Test(e2e_gpu, reports_a_missing_driver_once_for_all_programs)
 {
-    const struct e2e *result = e2e_run(
+    const struct e2e *result = e2e_exits(
+        0,
         "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/bare LOG=gpu " TESTLOG
         " run %s %s -- --filter '*/passes'",
         e2e_stub(), e2e_program("small", E2E_TRACED),
         e2e_program("small", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->err, "no NVIDIA driver"), 1, "%s",
                  result->err);
     e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "no-driver");
@@ -338,9 +331,8 @@ Test(e2e_gpu, reports_a_missing_driver_once_for_all_programs)
 
 Test(e2e_gpu, loads_no_library_if_a_test_uses_no_gpu)
 {
-    e2e_expect_code(e2e_run(WITH_STUB "%s --filter gpu/leaves_it_alone",
-                            e2e_stub(), program()),
-                    0);
+    e2e_exits(0, WITH_STUB "%s --filter gpu/leaves_it_alone", e2e_stub(),
+              program());
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/gpu_test/"
                             "gpu.leaves_it_alone/log.txt"),
                    "/libtestlog-gpu.so; audited: (null)");
@@ -367,10 +359,9 @@ Test(e2e_gpu, restores_LD_AUDIT_in_tests)
 
 Test(e2e_gpu, records_nothing_of_a_tests_child)
 {
-    e2e_expect_code(e2e_run(WITH_STUB "GPU_CHILD='%s init child' %s --filter "
-                                      "gpu/child_uses_it",
-                            e2e_stub(), e2e_any("gpu_any"), program()),
-                    0);
+    e2e_exits(
+        0, WITH_STUB "GPU_CHILD='%s init child' %s --filter gpu/child_uses_it",
+        e2e_stub(), e2e_any("gpu_any"), program());
     e2e_expect_is(state_of("gpu/child_uses_it"), "unused");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/tests/gpu_test/"
                               "gpu.child_uses_it/trace.json"),
@@ -405,30 +396,27 @@ Test(e2e_gpu, traces_a_program_whose_constructor_uses_cuda)
 {
     const char *folder =
         "testlog-runs/latest/tests/gpu_early_test/gpu_early.launches";
-    const struct e2e *result = e2e_run(
-        "TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
-        "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+    e2e_exits(
+        0,
+        "TESTLOG_GPU_LIBRARY=" BUILD_DIR
+        "/libtestlog-gpu.so TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
         "/tests/playback.so DRIVER=" BUILD_DIR "/tests/driver/libcuda.so.1 %s",
         e2e_program("gpu_early", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(state_of("gpu_early/launches"), "playback");
     e2e_expect_has(e2e_read("%s/trace.json", folder),
-                   "\"gpu.late\":\"CUDA was used before the recording began\"");
-    e2e_expect_has(e2e_read("%s/trace.json", folder), "launched()");
-    e2e_expect_has(e2e_read("%s/trace.json", folder),
-                   "\"gpu.device.0\":\"Playback\"");
+                   "\"gpu.late\":\"CUDA was used before the recording began\"",
+                   "launched()", "\"gpu.device.0\":\"Playback\"");
 }
 
 /* ---- Where the library is ---- */
 
 Test(e2e_gpu, finds_the_library_beside_testlog)
 {
-    e2e_expect_code(
-        e2e_run("mkdir b && cp %s %s b/ && TESTLOG_GPU_ROOT=$PWD/root "
-                "b/testlog run %s -- --filter gpu/uses_it",
-                TESTLOG, e2e_stub(), program()),
-        0);
+    e2e_exits(0,
+              "mkdir b && cp %s %s b/ && TESTLOG_GPU_ROOT=$PWD/root b/testlog "
+              "run %s -- --filter gpu/uses_it",
+              TESTLOG, e2e_stub(), program());
     e2e_expect_is(state_of("gpu/uses_it"), "on");
 }
 

@@ -36,23 +36,22 @@ static void build(void)
 {
     const char *include = headers();
 
-    e2e_expect_code(e2e_run("${CC:-cc} -shared -fPIC -I %s " TESTS_DIR
-                            "/programs/nvtx_plugin.c -o libnvtx_plugin.so -ldl",
-                            include),
-                    0);
-    e2e_expect_code(e2e_run("${CC:-cc} " FLAGS " -I %s " TESTS_DIR
-                            "/programs/nvtx.c -o nvtx " LIBS,
-                            include),
-                    0);
+    e2e_exits(0,
+              "${CC:-cc} -shared -fPIC -I %s " TESTS_DIR
+              "/programs/nvtx_plugin.c -o libnvtx_plugin.so -ldl",
+              include);
+    e2e_exits(0,
+              "${CC:-cc} " FLAGS " -I %s " TESTS_DIR
+              "/programs/nvtx.c -o nvtx " LIBS,
+              include);
 }
 
 static const char *shown(const char *before, const char *test)
 {
-    const struct e2e *result =
-        e2e_run("%s " GPU "LOG_TIME=none ./nvtx --nocapture --filter nvtx/%s",
-                before, test);
+    const struct e2e *result = e2e_exits(
+        0, "%s " GPU "LOG_TIME=none ./nvtx --nocapture --filter nvtx/%s",
+        before, test);
 
-    e2e_expect_code(result, 0);
     return result->err;
 }
 
@@ -92,16 +91,16 @@ Test(e2e_nvtx, shows_ranges_and_marks_in_lines)
 
     build();
     lines = shown("", "nests");
-    e2e_expect_has(lines, "INFO ours:load:fetch{payload=7 category=\"io\" "
-                          "color=#00ff00}: programs::nvtx: inside\n");
-    e2e_expect_has(lines, ": nvtx::lib: fetch payload=7 category=\"io\" "
-                          "color=#00ff00\n");
-    e2e_expect_has(lines, "INFO ours: nvtx: done\n");
+    e2e_expect_has(
+        lines,
+        "INFO ours:load:fetch{payload=7 category=\"io\" color=#00ff00}: "
+        "programs::nvtx: inside\n",
+        ": nvtx::lib: fetch payload=7 category=\"io\" color=#00ff00\n",
+        "INFO ours: nvtx: done\n");
     e2e_expect_lacks(lines, "early");
     e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
     lines = shown("LOG=info,nvtx=off", "nests");
-    e2e_expect_lacks(lines, "done");
-    e2e_expect_lacks(lines, "matched no");
+    e2e_expect_lacks(lines, "done", "matched no");
 }
 
 Test(e2e_nvtx, shows_the_structs_of_payloads)
@@ -113,10 +112,10 @@ Test(e2e_nvtx, shows_the_structs_of_payloads)
     lines = shown("", "has_payloads");
     if (strstr(lines, "no test matched"))
         cr_skip_test("the toolkit's NVTX has no payloads");
-    e2e_expect_has(lines, "INFO a.bin{" FIELDS "}: programs::nvtx: inside\n");
-    e2e_expect_has(lines, "INFO nvtx::lib: send " FIELDS "\n");
-    e2e_expect_has(lines, "INFO nvtx::lib: request kind=\"r\" size=-7\n");
-    e2e_expect_has(lines, "INFO nvtx::lib: mark\n");
+    e2e_expect_has(lines, "INFO a.bin{" FIELDS "}: programs::nvtx: inside\n",
+                   "INFO nvtx::lib: send " FIELDS "\n",
+                   "INFO nvtx::lib: request kind=\"r\" size=-7\n",
+                   "INFO nvtx::lib: mark\n");
 }
 
 Test(e2e_nvtx, draws_ranges)
@@ -164,18 +163,15 @@ Test(e2e_nvtx, records_children_and_libraries)
 Test(e2e_nvtx, records_c_plus_plus)
 {
     const char *include = headers();
-    const struct e2e *result;
 
-    e2e_expect_code(e2e_run("${CXX:-c++} -std=c++17 " FLAGS " -I %s " TESTS_DIR
-                            "/programs/nvtx_cxx.cpp -o nvtx_cxx " LIBS,
-                            include),
-                    0);
-    result = e2e_run(GPU "LOG_TIME=none ./nvtx_cxx --nocapture");
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "INFO step{payload=3 color=#010203}: "
-                                "programs::nvtx_cxx: inside\n");
-    e2e_expect_has(result->err, "step{payload=3 color=#010203}:step: "
-                                "nvtx::cxx.lib: mark\n");
+    e2e_exits(0,
+              "${CXX:-c++} -std=c++17 " FLAGS " -I %s " TESTS_DIR
+              "/programs/nvtx_cxx.cpp -o nvtx_cxx " LIBS,
+              include);
+    e2e_expect_has(
+        e2e_exits(0, GPU "LOG_TIME=none ./nvtx_cxx --nocapture")->err,
+        "INFO step{payload=3 color=#010203}: programs::nvtx_cxx: inside\n",
+        "step{payload=3 color=#010203}:step: nvtx::cxx.lib: mark\n");
     cr_expect_geq(e2e_number(slice("unique"), "dur"),
                   e2e_number(slice("step"), "dur"));
 }
@@ -201,11 +197,11 @@ Test(e2e_nvtx, records_python)
     build();
     if (e2e_run("command -v python3")->code)
         cr_skip("no python3");
-    result =
-        e2e_run(GPU BUILD_DIR "/testlog record -- python3 -c 'import ctypes; "
-                              "ctypes.CDLL(\"./libnvtx_plugin.so\")"
-                              ".nvtx_plugin_annotate(b\"from Python\")'");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(
+        0, GPU BUILD_DIR
+        "/testlog record -- python3 -c 'import ctypes; "
+        "ctypes.CDLL(\"./libnvtx_plugin.so\").nvtx_plugin_annotate(b\"from "
+        "Python\")'");
     e2e_expect_lacks(result->err, "nothing was recorded");
     slice("from Python");
     result = e2e_run("LOG_TIME=none " BUILD_DIR "/testlog log");
@@ -216,20 +212,16 @@ Test(e2e_nvtx, records_python)
 
 static const char *tool(void)
 {
-    e2e_expect_code(e2e_run("${CC:-cc} -shared -fPIC -I " SOURCE_DIR
-                            " " TESTS_DIR
-                            "/programs/nvtx_tool.c -o nvtx_tool.so"),
-                    0);
+    e2e_exits(0, "${CC:-cc} -shared -fPIC -I " SOURCE_DIR " " TESTS_DIR
+                 "/programs/nvtx_tool.c -o nvtx_tool.so");
     return "NVTX_INJECTION64_PATH=./nvtx_tool.so NVTX_TOOL_LOG=calls ";
 }
 
 /* Returns the calls that the tool got from a test. */
 static const char *calls(const char *variables, const char *test, int code)
 {
-    e2e_expect_code(e2e_run("rm -f calls; %s %s " GPU "%s --filter sending/%s",
-                            tool(), variables,
-                            e2e_program("sending", E2E_TRACED), test),
-                    code);
+    e2e_exits(code, "rm -f calls; %s %s " GPU "%s --filter sending/%s", tool(),
+              variables, e2e_program("sending", E2E_TRACED), test);
     return e2e_exists("calls") ? e2e_read("calls") : "";
 }
 
@@ -261,27 +253,24 @@ Test(e2e_nvtx, sends_spans_events_and_signposts)
 
 Test(e2e_nvtx, keeps_where_nvtx_goes_in_a_run_of_several_programs)
 {
-    e2e_expect_code(e2e_run("%s " GPU BUILD_DIR "/testlog run %s -- --filter "
-                            "sending/nests",
-                            tool(), e2e_program("sending", E2E_TRACED)),
-                    0);
+    e2e_exits(0,
+              "%s " GPU BUILD_DIR "/testlog run %s -- --filter sending/nests",
+              tool(), e2e_program("sending", E2E_TRACED));
     e2e_expect_is(e2e_text(gpu(), "nvtx"), "sending");
     e2e_expect_is(e2e_text(gpu(), "nvtx_tool"), "./nvtx_tool.so");
-    e2e_expect_code(e2e_run(GPU BUILD_DIR "/testlog run %s -- --filter "
-                                          "sending/nests",
-                            e2e_program("sending", E2E_TRACED)),
-                    0);
+    e2e_exits(0, GPU BUILD_DIR "/testlog run %s -- --filter sending/nests",
+              e2e_program("sending", E2E_TRACED));
     e2e_expect_is(e2e_text(gpu(), "nvtx"), "receiving");
 }
 
 Test(e2e_nvtx, reports_a_tool_that_cannot_be_loaded)
 {
     const struct e2e *result =
-        e2e_run("NVTX_INJECTION64_PATH=./none.so " GPU "%s --filter "
-                "'sending/@(nests|crosses_threads)'",
-                e2e_program("sending", E2E_TRACED));
+        e2e_exits(0,
+                  "NVTX_INJECTION64_PATH=./none.so " GPU
+                  "%s --filter 'sending/@(nests|crosses_threads)'",
+                  e2e_program("sending", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_text(gpu(), "nvtx"), "not-loaded");
     e2e_expect_is(e2e_text(gpu(), "nvtx_tool"), "./none.so");
     e2e_expect_has(e2e_text(gpu(), "nvtx_notice"),
@@ -292,13 +281,11 @@ Test(e2e_nvtx, reports_a_tool_that_cannot_be_loaded)
 
 Test(e2e_nvtx, records_the_same_while_it_sends)
 {
-    const char *lines;
-
     calls("", "nests", 0);
-    lines = e2e_read("testlog-runs/latest/tests/sending_test/sending.nests/"
-                     "log.txt");
-    e2e_expect_has(lines, "outer{size=12}");
-    e2e_expect_has(lines, "formatted 7");
+    e2e_expect_has(
+        e2e_read(
+            "testlog-runs/latest/tests/sending_test/sending.nests/log.txt"),
+        "outer{size=12}", "formatted 7");
 }
 
 Test(e2e_nvtx, sends_spans_that_end_out_of_order)
@@ -365,13 +352,12 @@ Test(e2e_nvtx, sends_nothing_without_a_tool)
 /* Our own library, under another name, would receive what it sends. */
 Test(e2e_nvtx, sends_nothing_that_comes_back)
 {
-    const cJSON *result;
-
     e2e_run("cp " BUILD_DIR "/libtestlog-gpu.so copy.so");
     e2e_expect_is(calls("NVTX_INJECTION64_PATH=./copy.so", "nests", 0), "");
-    result =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), "sending/nests");
-    cr_expect_eq(e2e_number(result, "dropped"), 0);
+    cr_expect_eq(e2e_number(e2e_result(e2e_json("testlog-runs/latest/run.json"),
+                                       "sending/nests"),
+                            "dropped"),
+                 0);
     e2e_expect_lacks(e2e_read("testlog-runs/latest/trace.json"), "\"nvtx");
     slice("inner");
 }
@@ -379,11 +365,11 @@ Test(e2e_nvtx, sends_nothing_that_comes_back)
 Test(e2e_nvtx, says_that_nothing_was_recorded_beside_a_tool)
 {
     const struct e2e *result =
-        e2e_run("%s " GPU "TESTLOG_GPU_ROOT=$PWD/none " BUILD_DIR
-                "/testlog record -- true",
-                tool());
+        e2e_exits(0,
+                  "%s " GPU "TESTLOG_GPU_ROOT=$PWD/none " BUILD_DIR
+                  "/testlog record -- true",
+                  tool());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(
         result->err,
         "nothing was recorded: NVTX belongs to another tool "
@@ -394,12 +380,13 @@ Test(e2e_nvtx, says_that_nothing_was_recorded_beside_a_tool)
 Test(e2e_nvtx, leaves_annotations_to_the_tool)
 {
     build();
-    e2e_expect_code(e2e_run("%s " GPU "LOG_TIME=none ./nvtx --nocapture "
-                            "--filter nvtx/nests >lines 2>&1",
-                            tool()),
-                    0);
-    e2e_expect_has(e2e_read("calls"), "push default load\n");
-    e2e_expect_has(e2e_read("calls"), "push testlog ours category=3\n");
+    e2e_exits(
+        0,
+        "%s " GPU
+        "LOG_TIME=none ./nvtx --nocapture --filter nvtx/nests >lines 2>&1",
+        tool());
+    e2e_expect_has(e2e_read("calls"), "push default load\n",
+                   "push testlog ours category=3\n");
     e2e_expect_has(e2e_read("lines"), "INFO ours: programs::nvtx: inside\n");
     e2e_expect_lacks(e2e_read("lines"), "nvtx::lib");
 }
@@ -407,14 +394,13 @@ Test(e2e_nvtx, leaves_annotations_to_the_tool)
 /* Also in a second recording. */
 Test(e2e_nvtx, sends_recordings_without_tests)
 {
-    const struct e2e *built =
-        e2e_run("printf '#include <testlog/trace.h>\\nint main(void) { for "
-                "(int i = 0; i < 2; i++) { trace_start(\"rec\", NULL); "
-                "{ trace_span(INFO, \"whole\", (i)); } trace_stop(); } }' "
-                ">whole.c && ${CC:-cc} " FLAGS " whole.c -o whole " LIBS);
+    e2e_exits(
+        0, "printf '#include <testlog/trace.h>\\nint main(void) { for (int i = "
+           "0; i < 2; i++) { trace_start(\"rec\", NULL); { trace_span(INFO, "
+           "\"whole\", (i)); } trace_stop(); } }' >whole.c && ${CC:-cc} " FLAGS
+           " whole.c -o whole " LIBS);
 
-    e2e_expect_code(built, 0);
-    e2e_expect_code(e2e_run("%s ./whole", tool()), 0);
+    e2e_exits(0, "%s ./whole", tool());
     e2e_expect_is(e2e_read("calls"),
                   ATTACHED "push testlog whole category=3 payload=0\n"
                            "pop testlog\n"

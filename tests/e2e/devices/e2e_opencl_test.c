@@ -86,13 +86,13 @@ static const cJSON *trace_of(const char *test)
  * differ while another process writes there. */
 Test(e2e_opencl, answers_as_without_the_layer)
 {
-    const struct e2e *result = e2e_run(
+    const struct e2e *result = e2e_exits(
+        0,
         "mkdir pocl; export POCL_CACHE_DIR=$PWD/pocl; %s >bare && "
-        "OPENCL_LAYERS=" LAYER " %s >off && " TESTLOG " record -- %s >on; "
-        "code=$?; diff bare off; diff bare on; exit $code",
+        "OPENCL_LAYERS=" LAYER " %s >off && " TESTLOG
+        " record -- %s >on; code=$?; diff bare off; diff bare on; exit $code",
         answers(), answers(), answers());
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
     cr_expect_gt(count_of("launches"), 800);
     cr_expect_eq(count_of("launches"), count_of("launched"));
@@ -139,20 +139,19 @@ Test(e2e_opencl, is_unused_by_other_tests)
 
 Test(e2e_opencl, records_nothing_if_devices_are_off)
 {
-    e2e_expect_code(e2e_run(FOUND "%s --filter opencl/launches "
-                                  "--trace-options=device_tracer_level=0",
-                            program()),
-                    0);
+    e2e_exits(
+        0,
+        FOUND
+        "%s --filter opencl/launches --trace-options=device_tracer_level=0",
+        program());
     e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "unused");
 }
 
 /* The program of the test has a layer of its own, which does not exist. */
 Test(e2e_opencl, keeps_the_users_layers)
 {
-    e2e_expect_code(e2e_run(FOUND "OPENCL_LAYERS=/none.so %s --filter "
-                                  "opencl/launches",
-                            program()),
-                    0);
+    e2e_exits(0, FOUND "OPENCL_LAYERS=/none.so %s --filter opencl/launches",
+              program());
     e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
 }
 
@@ -160,13 +159,13 @@ Test(e2e_opencl, keeps_the_users_layers)
  */
 Test(e2e_opencl, reports_a_layer_that_is_not_loaded)
 {
-    const struct e2e *result =
-        e2e_run(POCL "echo >libtestlog-gpu.so; "
-                     "TESTLOG_GPU_LIBRARY=$PWD/libtestlog-gpu.so %s --filter "
-                     "'opencl/@(launches|forks)'",
-                program());
+    const struct e2e *result = e2e_exits(
+        0,
+        POCL
+        "echo >libtestlog-gpu.so; TESTLOG_GPU_LIBRARY=$PWD/libtestlog-gpu.so "
+        "%s --filter 'opencl/@(launches|forks)'",
+        program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "not-loaded");
     cr_expect_eq(e2e_count(result->err,
                            "testlog: OpenCL trace off: the loader did not "
@@ -200,35 +199,27 @@ Test(e2e_opencl, shows_lines_with_the_spans_that_caused_them)
         "name=Memcpy DtoH device=opencl:0 context=1 stream=1 bytes=256 ");
     e2e_expect_has(e2e_line(lines, "gpu::sync"),
                    "gpu::sync: Synchronizing name=Wait duration=");
-    e2e_expect_has(lines, "gpu::memory: Allocating memory");
-    e2e_expect_has(lines, "gpu::memory: Releasing memory");
+    e2e_expect_has(lines, "gpu::memory: Allocating memory",
+                   "gpu::memory: Releasing memory");
 }
 
 Test(e2e_opencl, shows_the_log_of_a_failed_build)
 {
-    const char *line;
-
     run();
-    line = e2e_line(lines_of("fails_to_build"), "gpu::compile");
-    e2e_expect_has(line, "ERROR step: gpu::compile: Compilation failed "
-                         "name=OpenCL build stage=opencl_build "
-                         "result=CL_BUILD_PROGRAM_FAILURE options=\"-DN=1\" "
-                         "source_bytes=14 log_bytes=");
-    e2e_expect_has(line, "expected parameter declarator");
+    e2e_expect_has(e2e_line(lines_of("fails_to_build"), "gpu::compile"),
+                   "ERROR step: gpu::compile: Compilation failed name=OpenCL "
+                   "build stage=opencl_build result=CL_BUILD_PROGRAM_FAILURE "
+                   "options=\"-DN=1\" source_bytes=14 log_bytes=",
+                   "expected parameter declarator");
 }
 
 Test(e2e_opencl, records_shared_memory_and_images)
 {
-    const char *lines;
-
     run();
-    lines = lines_of("shares_memory");
-    e2e_expect_has(lines, "memory=managed");
-    e2e_expect_has(lines,
+    e2e_expect_has(lines_of("shares_memory"), "memory=managed",
                    "Setting memory name=Memset device=opencl:0 context=1 "
-                   "stream=1 bytes=256");
-    e2e_expect_has(lines, "name=Map SVM ");
-    e2e_expect_has(lines, "name=Unmap SVM ");
+                   "stream=1 bytes=256",
+                   "name=Map SVM ", "name=Unmap SVM ");
     e2e_expect_has(
         lines_of("writes_an_image"),
         "name=Memcpy HtoA device=opencl:0 context=1 stream=1 bytes=64 ");
@@ -240,12 +231,10 @@ Test(e2e_opencl, counts_the_bytes_of_boxes_and_of_maps)
 
     run();
     lines = lines_of("copies_boxes");
-    e2e_expect_has(lines, "name=Memcpy HtoD device=opencl:0 context=1 stream=1 "
-                          "bytes=64 ");
-    e2e_expect_has(lines, "name=Memcpy DtoD device=opencl:0 context=1 stream=1 "
-                          "bytes=64 ");
-    e2e_expect_has(lines, "name=Memcpy DtoH device=opencl:0 context=1 stream=1 "
-                          "bytes=64 ");
+    e2e_expect_has(
+        lines, "name=Memcpy HtoD device=opencl:0 context=1 stream=1 bytes=64 ",
+        "name=Memcpy DtoD device=opencl:0 context=1 stream=1 bytes=64 ",
+        "name=Memcpy DtoH device=opencl:0 context=1 stream=1 bytes=64 ");
     lines = lines_of("maps_an_image");
     e2e_expect_has(lines, "name=Map device=opencl:0 context=1 stream=1 "
                           "bytes=60 ");
@@ -267,10 +256,10 @@ Test(e2e_opencl, warns_of_memory_that_a_test_leaks)
                    "step\n");
     cr_expect_eq(e2e_count(result->err, "leaked GPU memory"), 1, "%s",
                  result->err);
-    e2e_expect_has(result->err, "opencl/never_opens_its_gate: 1 of 1 launches "
-                                "had not ended; testlog waits for them up to "
-                                "2 s");
-    e2e_expect_has(result->err, " WARN gpu: 1 command has not ended\n");
+    e2e_expect_has(result->err,
+                   "opencl/never_opens_its_gate: 1 of 1 launches had not "
+                   "ended; testlog waits for them up to 2 s",
+                   " WARN gpu: 1 command has not ended\n");
 }
 
 Test(e2e_opencl, waits_for_no_command_that_failed)
@@ -349,11 +338,11 @@ Test(e2e_opencl, places_kernels_behind_their_calls)
 /* The driver's threads must not use what exit has destroyed. */
 Test(e2e_opencl, records_kernels_that_end_after_main)
 {
-    const struct e2e *result = e2e_run(
-        "mkdir cache; POCL_CACHE_DIR=$PWD/cache " TESTLOG " record -- %s leave",
-        answers());
+    e2e_exits(5,
+              "mkdir cache; POCL_CACHE_DIR=$PWD/cache " TESTLOG
+              " record -- %s leave",
+              answers());
 
-    e2e_expect_code(result, 5);
     cr_expect_eq(count_of("launches"), 50);
     cr_expect_eq(count_of("launched"), 50);
     cr_expect_eq(count_of("pending"), 0);
@@ -362,9 +351,8 @@ Test(e2e_opencl, records_kernels_that_end_after_main)
 static const struct e2e *record_one(const char *how)
 {
     const struct e2e *result =
-        e2e_run(POCL TESTLOG " record -- %s %s", answers(), how);
+        e2e_exits(5, POCL TESTLOG " record -- %s %s", answers(), how);
 
-    e2e_expect_code(result, 5);
     return result;
 }
 
@@ -396,11 +384,10 @@ Test(e2e_opencl, says_that_a_program_took_its_layer_away)
 
 Test(e2e_opencl, records_any_program)
 {
-    const struct e2e *result = e2e_run(POCL TESTLOG " record -- %s", answers());
+    const struct e2e *result =
+        e2e_exits(0, POCL TESTLOG " record -- %s", answers());
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
     e2e_expect_has(result->err, "testlog: GPU: kernels ");
-    e2e_expect_lacks(result->err, "NVIDIA");
-    e2e_expect_lacks(result->err, "nothing was recorded");
+    e2e_expect_lacks(result->err, "NVIDIA", "nothing was recorded");
 }

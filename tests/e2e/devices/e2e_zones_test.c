@@ -158,14 +158,11 @@ Test(e2e_zones, warns_of_records_that_found_no_room)
 
 Test(e2e_zones, warns_of_zones_that_do_not_match)
 {
-    const char *lines;
-
     run();
-    lines = lines_of("forgets");
-    e2e_expect_has(lines, "WARN gpu: zones: 1 end without a beginning, 1 zone "
-                          "without an end");
-    e2e_expect_has(lines, "name=outer kernel=forget group=0 item=0 "
-                          "unfinished=true");
+    e2e_expect_has(
+        lines_of("forgets"),
+        "WARN gpu: zones: 1 end without a beginning, 1 zone without an end",
+        "name=outer kernel=forget group=0 item=0 unfinished=true");
 }
 
 Test(e2e_zones, counts_all_in_run_json)

@@ -68,16 +68,14 @@ Test(e2e_core, closes_as_a_program_of_criterion)
     e2e_expect_code(result, 7);
     e2e_expect_is(result->out, "main returns\n\n"
                                "2 passed, 1 failed, 1 skipped\n");
-    e2e_expect_has(result->err, "---- core/fails: failed ----\n"
-                                "in_process.c:33: one is not two\n");
-    e2e_expect_has(result->err, "output:\nand on stderr\nprinted by 1\n");
-    e2e_expect_has(result->err, " INFO work{n=1}: programs::in_process: "
-                                "hello 1\n");
-    e2e_expect_has(result->err, "DEBUG work{n=1}: programs::in_process: "
-                                "hidden 1\n");
-    e2e_expect_has(result->err, "in_process.c:33: core/fails: failed: one is "
-                                "not two ...\n");
-    e2e_expect_has(result->err, "core/skips: skipped: no\tdevice\n");
+    e2e_expect_has(result->err,
+                   "---- core/fails: failed ----\n"
+                   "in_process.c:33: one is not two\n",
+                   "output:\nand on stderr\nprinted by 1\n",
+                   " INFO work{n=1}: programs::in_process: hello 1\n",
+                   "DEBUG work{n=1}: programs::in_process: hidden 1\n",
+                   "in_process.c:33: core/fails: failed: one is not two ...\n",
+                   "core/skips: skipped: no\tdevice\n");
     e2e_expect_lacks(result->err, "--filter");
 }
 
@@ -222,12 +220,10 @@ Test(e2e_core, the_history_knows_the_tests_of_a_process_that_died)
 
 Test(e2e_core, the_next_run_judges_a_process_that_died)
 {
-    const struct e2e *result;
-
     core("passes crashes");
-    result = core("passes");
-    e2e_expect_has(result->err, "died in core/crashes (SIGSEGV); its tests are "
-                                "judged now\n");
+    e2e_expect_has(
+        core("passes")->err,
+        "died in core/crashes (SIGSEGV); its tests are judged now\n");
     e2e_expect_is(e2e_run("cat testlog-runs/2*/results.tsv | cut -f 1")->out,
                   "passed\ncrashed\npassed\n");
     e2e_expect_has(
@@ -326,15 +322,14 @@ Test(e2e_core, takes_names_of_any_characters)
     cr_expect_eq(strtol(e2e_run("ls -d " TESTS "*/ | wc -l")->out, NULL, 10),
                  9);
     cr_expect_not(e2e_exists("up"));
-    e2e_expect_code(e2e_run(TESTLOG "log latest"), 0);
+    e2e_exits(0, TESTLOG "log latest");
 }
 
 Test(e2e_core, takes_a_bad_setting_before_any_test)
 {
-    const struct e2e *result = e2e_run("LOG_FORMAT=loud '%s' passes",
-                                       e2e_program("in_process", E2E_CORE));
+    const struct e2e *result = e2e_exits(2, "LOG_FORMAT=loud '%s' passes",
+                                         e2e_program("in_process", E2E_CORE));
 
-    e2e_expect_code(result, 2);
     e2e_expect_is(result->out, "");
     e2e_expect_has(result->err, "LOG_FORMAT");
     cr_expect_not(e2e_exists("testlog-runs"));
@@ -353,21 +348,18 @@ Test(e2e_core, prints_live_lines_among_the_output)
 
 Test(e2e_core, testlog_run_judges_test_by_test)
 {
-    const struct e2e *result = e2e_run(TESTLOG "run '%s' '%s' 2>&1",
-                                       e2e_program("in_process", E2E_CORE),
-                                       e2e_program("small", E2E_TRACED));
+    const struct e2e *result = e2e_exits(1, TESTLOG "run '%s' '%s' 2>&1",
+                                         e2e_program("in_process", E2E_CORE),
+                                         e2e_program("small", E2E_TRACED));
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "in_process_test: failed: the program exited "
                                 "with 7");
     e2e_run("cp '%s' p; printf '#!/bin/sh\\nexec ./p passes fails skips' >run; "
             "chmod +x run",
             e2e_program("in_process", E2E_CORE));
-    result = e2e_run(TESTLOG "run ./run 2>&1");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, TESTLOG "run ./run 2>&1");
     e2e_expect_has(result->out, "core/fails: failed");
-    e2e_expect_lacks(result->out, "exited with");
-    e2e_expect_lacks(result->out, "--filter");
+    e2e_expect_lacks(result->out, "exited with", "--filter");
     expect_test("core/passes", "passed", "");
     e2e_expect_has(e2e_run(TESTLOG "log latest core/passes")->out, "hello 0");
 }
@@ -379,12 +371,12 @@ Test(e2e_core, testlog_run_names_the_test_that_crashed)
     e2e_run("cp '%s' p; printf '#!/bin/sh\nexec ./p passes crashes skips' "
             ">run; chmod +x run",
             e2e_program("in_process", E2E_CORE));
-    result = e2e_run(NOT_HANDLED TESTLOG "run ./run '%s' 2>&1",
-                     e2e_program("small", E2E_TRACED));
-    e2e_expect_code(result, 1);
-    e2e_expect_has(result->out, "---- core/crashes: crashed: SIGSEGV ----\n"
-                                "output:\nlast words\n");
-    e2e_expect_has(result->out, "\n17 passed, 1 failed, 0 skipped\n");
+    result = e2e_exits(1, NOT_HANDLED TESTLOG "run ./run '%s' 2>&1",
+                       e2e_program("small", E2E_TRACED));
+    e2e_expect_has(result->out,
+                   "---- core/crashes: crashed: SIGSEGV ----\n"
+                   "output:\nlast words\n",
+                   "\n17 passed, 1 failed, 0 skipped\n");
     e2e_expect_lacks(result->out, "the program died");
     e2e_expect_has(e2e_run(TESTLOG "log latest core/crashes")->out,
                    "ERROR fatal: crash: SIGSEGV");
@@ -457,10 +449,9 @@ Test(e2e_core, loses_no_result_on_a_full_disk)
 
     if (e2e_run("unshare -m true")->code)
         cr_skip_test("cannot mount a small file system");
-    result =
-        e2e_run(ON_DISK("mount -t tmpfs -o size=900k none d", "passes*3000"),
-                e2e_program("in_process", E2E_CORE));
-    e2e_expect_code(result, 7);
+    result = e2e_exits(
+        7, ON_DISK("mount -t tmpfs -o size=900k none d", "passes*3000"),
+        e2e_program("in_process", E2E_CORE));
     e2e_expect_has(result->out, "\n3000 passed, 0 failed, 0 skipped\n");
     e2e_expect_has(result->err, "has no recording: No space left on device");
 }
@@ -500,9 +491,9 @@ Test(e2e_core, loses_no_result_without_a_folder)
 
     if (e2e_run("unshare -m true")->code)
         cr_skip_test("cannot mount a file system");
-    result = e2e_run(ON_DISK("mount -t tmpfs -o ro none d", "passes*3 fails"),
-                     e2e_program("in_process", E2E_CORE));
-    e2e_expect_code(result, 7);
+    result =
+        e2e_exits(7, ON_DISK("mount -t tmpfs -o ro none d", "passes*3 fails"),
+                  e2e_program("in_process", E2E_CORE));
     e2e_expect_has(result->out, "\n3 passed, 1 failed, 0 skipped\n");
     e2e_expect_has(result->err, "this run keeps no logs and traces\n");
 }
@@ -545,11 +536,9 @@ Test(e2e_core, runs_in_a_program_with_memory_sanitizer)
             "    return 0;\n"
             "}\n"
             "END");
-    e2e_expect_code(
-        e2e_run("clang -g -fsanitize=memory -DTRACING -I '" BUILD_DIR
-                "/include' msan.c -o msan -L '" BUILD_DIR
-                "/shared' -Wl,-rpath,'" BUILD_DIR "/shared' -ltestlog-core"),
-        0);
+    e2e_exits(0, "clang -g -fsanitize=memory -DTRACING -I '" BUILD_DIR
+                 "/include' msan.c -o msan -L '" BUILD_DIR
+                 "/shared' -Wl,-rpath,'" BUILD_DIR "/shared' -ltestlog-core");
     result = e2e_run("./msan");
     e2e_expect_has(result->err, "WARN a{i=1}: msan: w ");
     e2e_expect_lacks(result->err, "MemorySanitizer");

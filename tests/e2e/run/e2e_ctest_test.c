@@ -55,17 +55,15 @@ Test(e2e_ctest, takes_programs_arguments_folders_and_variables)
               "set_tests_properties(first PROPERTIES ENVIRONMENT "
               "\"SMALL=other;EMPTY=\" RUN_SERIAL TRUE)\n"
               "add_test(NAME second COMMAND ${SMALL} --filter small/passes)");
-    run = e2e_run(TESTLOG " run --ctest=build");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, TESTLOG " run --ctest=build");
     e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     cr_expect(e2e_exists("testlog-runs/latest/tests/first/other.passes"));
     cr_expect(e2e_exists("testlog-runs/latest/tests/second/small.passes"));
     cr_expect_not(e2e_exists("sub/testlog-runs"));
     e2e_expect_has(run->err, TESTLOG " run --ctest=build -- --filter "
                                      "'other/passes'\n");
-    e2e_expect_code(e2e_run("cd build && TRACE_DIR=runs " TESTLOG
-                            " run --ctest -- --log=off"),
-                    1);
+    e2e_exits(1, "cd build && TRACE_DIR=runs " TESTLOG
+                 " run --ctest -- --log=off");
     cr_expect(e2e_exists("build/runs/latest/run.json"));
 }
 
@@ -74,8 +72,7 @@ Test(e2e_ctest, works_without_a_folder_of_runs)
     configure("add_test(NAME here COMMAND ${SMALL} --report=tap:here.tap "
               "--filter small/passes "
               "WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/sub)\n");
-    e2e_expect_code(
-        e2e_run("TRACE_DIR=/proc/none " TESTLOG " run --ctest=build"), 0);
+    e2e_exits(0, "TRACE_DIR=/proc/none " TESTLOG " run --ctest=build");
 }
 
 Test(e2e_ctest, applies_timeouts_to_tests)
@@ -100,12 +97,12 @@ Test(e2e_ctest, names_tests_that_only_ctest_can_judge)
               "ENVIRONMENT_MODIFICATION \"SMALL=set:other\")\n"
               "add_test(NAME off COMMAND ${SMALL})\n"
               "set_tests_properties(off PROPERTIES DISABLED TRUE)");
-    run = e2e_run(TESTLOG " run --ctest=build");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG " run --ctest=build");
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
-    e2e_expect_has(run->err, "testlog: --ctest: 3 tests are only for ctest, "
-                             "such as shell: ");
-    e2e_expect_has(run->err, "testlog: --ctest: 1 test is disabled\n");
+    e2e_expect_has(
+        run->err,
+        "testlog: --ctest: 3 tests are only for ctest, such as shell: ",
+        "testlog: --ctest: 1 test is disabled\n");
 }
 
 Test(e2e_ctest, refuses_what_it_cannot_list)
@@ -127,7 +124,7 @@ Test(e2e_ctest, refuses_what_it_cannot_list)
     e2e_expect_has(e2e_run(TESTLOG " run --ctest=build")->err,
                    "no test of build runs a program with testlog or another "
                    "framework; --preload takes Criterion's\n");
-    e2e_expect_code(e2e_run(TESTLOG " run --ctest=build"), 4);
+    e2e_exits(4, TESTLOG " run --ctest=build");
 }
 
 /* An old ctest lists tests in words; others may print anything. */
@@ -180,9 +177,8 @@ Test(e2e_ctest, survives_hostile_lists)
                  "\"version\":{\"major\":1},\"tests\":[%s]}\nEOF\n",
                  tests[i]);
         script("ctest", text);
-        e2e_expect_code(
-            e2e_run("PATH=$PWD:$PATH " TESTLOG " run --ctest=build"),
-            i < 4 || i > 6 ? 4 : 2);
+        e2e_exits(i < 4 || i > 6 ? 4 : 2,
+                  "PATH=$PWD:$PATH " TESTLOG " run --ctest=build");
     }
 }
 
@@ -217,15 +213,13 @@ Test(e2e_ctest, takes_programs_of_other_frameworks)
               "add_test(NAME all COMMAND ${CMAKE_SOURCE_DIR}/g "
               "--gtest_filter=A.p* WORKING_DIRECTORY "
               "${CMAKE_SOURCE_DIR}/sub)\n");
-    run = e2e_run("touch sub/mark; " TESTLOG " run --ctest=build");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "touch sub/mark; " TESTLOG " run --ctest=build");
     e2e_expect_is(
         e2e_run("cut -f 1,3,4 testlog-runs/latest/results.tsv")->out,
         "passed\tg\tA/passes\nfailed\tg\tA/fails\ncrashed\tg\tA/crashes\n"
         "timeout\tg\tA/hangs\nskipped\tg\tB/skips\nfailed\tall\t"
         "A/passes\n");
-    run = e2e_run(TESTLOG " run --ctest=build -- skips");
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, TESTLOG " run --ctest=build -- skips");
     e2e_expect_has(run->out, "\n0 passed, 0 failed, 1 skipped\n");
 }
 
@@ -234,7 +228,7 @@ Test(e2e_ctest, separates_programs_by_the_names_of_tests)
     configure("add_test(NAME ../../up/one COMMAND ${SMALL} passes)\n"
               "add_test(NAME .hidden COMMAND ${SMALL} passes)\n"
               "add_test(NAME a+b COMMAND ${SMALL} passes)");
-    e2e_expect_code(e2e_run(TESTLOG " run --ctest=build"), 0);
+    e2e_exits(0, TESTLOG " run --ctest=build");
     cr_expect(e2e_exists("testlog-runs/latest/tests/one/run.json"));
     cr_expect(e2e_exists("testlog-runs/latest/tests/_hidden/run.json"));
     cr_expect(e2e_exists("testlog-runs/latest/tests/a+b/run.json"));

@@ -172,8 +172,8 @@ Test(e2e_flags, reports_a_bad_value_in_one_line_and_runs_nothing)
 
 Test(e2e_flags, refuses_bad_values_without_tracing)
 {
-    e2e_expect_code(e2e_run("%s --nonsense", program_in(E2E_PLAIN)), 2);
-    e2e_expect_code(e2e_run("TRACE_LIMIT=x %s", program_in(E2E_PLAIN)), 2);
+    e2e_exits(2, "%s --nonsense", program_in(E2E_PLAIN));
+    e2e_exits(2, "TRACE_LIMIT=x %s", program_in(E2E_PLAIN));
     cr_expect_not(e2e_exists("testlog-runs"));
 }
 
@@ -205,9 +205,8 @@ Test(e2e_flags, ignores_empty_variables)
                  "%s= ", variables[i]);
 
     const struct e2e *result =
-        e2e_run("%s %s -j1", command, program_in(E2E_TRACED));
+        e2e_exits(0, "%s %s -j1", command, program_in(E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
     e2e_expect_is(e2e_line(result->err, "lines shown"),
                   "testlog: lines shown: info (default); recorded: trace "
@@ -248,8 +247,7 @@ Test(e2e_flags, flag_beats_LOG_beats_default)
                  filters[i].notice);
         result = run(command);
         e2e_expect_code(result, 0);
-        e2e_expect_has(result->err, notice);
-        e2e_expect_has(result->err, filters[i].shown);
+        e2e_expect_has(result->err, notice, filters[i].shown);
         e2e_expect_lacks(result->err, filters[i].hidden);
     }
 }
@@ -269,9 +267,9 @@ Test(e2e_flags, escapes_control_bytes_of_a_filter)
 
     e2e_expect_code(result, 0);
     e2e_expect_lacks(result->err, "\x1b");
-    e2e_expect_has(result->err, "lines shown: m\\x1b[31m=info,000");
-    e2e_expect_has(result->err, "000... (LOG); recorded: trace (default)\n");
-    e2e_expect_has(result->err, "000... matched no call site\n");
+    e2e_expect_has(result->err, "lines shown: m\\x1b[31m=info,000",
+                   "000... (LOG); recorded: trace (default)\n",
+                   "000... matched no call site\n");
 }
 
 Test(e2e_flags, suggests_brackets_for_a_spans_name)
@@ -280,10 +278,11 @@ Test(e2e_flags, suggests_brackets_for_a_spans_name)
         "LOG=outer=off,info TRACE_FILTER=inner '%s' --filter traced/nests",
         e2e_program("traced", E2E_TRACED));
 
-    e2e_expect_has(result->err, "testlog: LOG: outer=off matched no call site; "
-                                "did you mean ![outer]?\n");
-    e2e_expect_has(result->err, "TRACE_FILTER: inner matched no call site; did "
-                                "you mean [inner]?\n");
+    e2e_expect_has(
+        result->err,
+        "testlog: LOG: outer=off matched no call site; did you mean "
+        "![outer]?\n",
+        "TRACE_FILTER: inner matched no call site; did you mean [inner]?\n");
 }
 
 Test(e2e_flags, advises_once_and_runs_the_tests)
@@ -335,9 +334,9 @@ Test(e2e_flags, points_once_at_a_bad_directive)
 
     e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->err, "loud"), 3, "%s", result->err);
-    e2e_expect_has(result->err, "testlog: LOG: unknown level \"loud\"");
-    e2e_expect_has(result->err, "\n    info,kv=loud,programs=debug\n"
-                                "            ^");
+    e2e_expect_has(result->err, "testlog: LOG: unknown level \"loud\"",
+                   "\n    info,kv=loud,programs=debug\n"
+                   "            ^");
     cr_expect_eq(e2e_count(result->err, "        ^"), 1);
     e2e_expect_has(result->err, ": fine\n");
 }
@@ -453,13 +452,12 @@ Test(e2e_flags, filters_select_tests)
     for (int build = E2E_PLAIN; build <= E2E_TRACED; build++)
         for (size_t i = 0; i < sizeof(selections) / sizeof(*selections); i++) {
             const struct e2e *result =
-                e2e_run("%s -j2 %s", program_in((enum e2e_build)build),
-                        selections[i].flags);
+                e2e_exits(0, "%s -j2 %s", program_in((enum e2e_build)build),
+                          selections[i].flags);
 
             snprintf(closing, sizeof(closing), "%d passed, 0 failed, 0 skipped",
                      selections[i].passed);
             e2e_expect_closing(result, closing);
-            e2e_expect_code(result, 0);
         }
 }
 
@@ -527,9 +525,8 @@ Test(e2e_flags, prints_help_and_lists_without_a_closing_line)
 
     for (size_t i = 0; i < sizeof(informs) / sizeof(*informs); i++) {
         const struct e2e *result =
-            e2e_run("%s %s", program_in(E2E_TRACED), informs[i].flag);
+            e2e_exits(0, "%s %s", program_in(E2E_TRACED), informs[i].flag);
 
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->out, informs[i].part);
         e2e_expect_lacks(result->out, "passed, 0 failed");
         e2e_expect_is(result->err, "");
@@ -621,10 +618,8 @@ Test(e2e_flags, prints_nothing_else_beside_a_report_on_stdout)
 
 Test(e2e_flags, keeps_stdout_if_a_report_goes_to_a_file)
 {
-    const struct e2e *result =
-        run("PROGRAM --xml=report.xml --filter '*/passes'");
-
-    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_closing(run("PROGRAM --xml=report.xml --filter '*/passes'"),
+                       "2 passed, 0 failed, 0 skipped");
     e2e_expect_has(e2e_read("report.xml"), "name=\"passes\"");
 }
 

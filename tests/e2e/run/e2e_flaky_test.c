@@ -28,13 +28,11 @@ Test(e2e_flaky, ranks_what_passes_when_tried_again)
     run_unsteady("");
     run_unsteady("");
     run_unsteady("");
-    result = e2e_run(TESTLOG " flaky");
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "unsteady_test unsteady/second_try (gcc-O");
-    e2e_expect_has(result->out, "): 0 flips, 3 of 3 first tries failed, 3 "
-                                "passed when tried again\n    first flaky 20");
-    e2e_expect_has(result->out, "    3 x ");
-    e2e_expect_has(result->out, ": too early\n");
+    result = e2e_exits(0, TESTLOG " flaky");
+    e2e_expect_has(result->out, "unsteady_test unsteady/second_try (gcc-O",
+                   "): 0 flips, 3 of 3 first tries failed, 3 passed when tried "
+                   "again\n    first flaky 20",
+                   "    3 x ", ": too early\n");
     e2e_expect_lacks(result->out, "unsteady/passes");
     e2e_expect_is(result->err, "");
 }
@@ -87,9 +85,9 @@ Test(e2e_flaky, refuses_bad_values)
                                       "''", "1.5", "2026-02-30"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        const struct e2e *result = e2e_run(TESTLOG " flaky --since=%s", bad[i]);
+        const struct e2e *result =
+            e2e_exits(2, TESTLOG " flaky --since=%s", bad[i]);
 
-        e2e_expect_code(result, 2);
         e2e_expect_has(result->err, "is neither a number of runs nor a day; "
                                     "write one such as 20 or 2026-11-20\n");
         e2e_expect_is(result->out, "");
@@ -214,9 +212,7 @@ Test(e2e_flaky, names_the_flavour_of_a_build)
 {
     run_unsteady("");
     e2e_expect_has(
-        e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"), "gcc-O");
-    e2e_expect_has(
-        e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"),
+        e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"), "gcc-O",
         "-traced");
     run_unsteady("--flavour=my.own_build-3");
     e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"),
@@ -232,10 +228,9 @@ Test(e2e_flaky, refuses_a_flavour_that_is_no_word)
     static const char *const bad[] = {"'a b'", "a/b", "''", "\u00e4"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        const struct e2e *result = e2e_run(
-            "%s --flavour=%s", e2e_program("unsteady", E2E_TRACED), bad[i]);
+        const struct e2e *result = e2e_exits(
+            2, "%s --flavour=%s", e2e_program("unsteady", E2E_TRACED), bad[i]);
 
-        e2e_expect_code(result, 2);
         e2e_expect_has(result->err, "is not a flavour; write up to 64 letters");
     }
 }
@@ -269,8 +264,7 @@ Test(e2e_flaky, compares_only_results_of_different_flavours)
             program);
     e2e_run("sed -i 's/\"duration_ns\":[0-9]*/\"duration_ns\":9000000000/g' "
             "testlog-runs/latest/run.json");
-    result = e2e_run(TESTLOG " diff");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " diff");
     e2e_expect_has(result->out, "1 unchanged");
     e2e_expect_is(result->err,
                   "testlog: diff: only results are compared, because the "

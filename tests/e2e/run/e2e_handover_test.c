@@ -114,11 +114,10 @@ Test(e2e_handover, fails_a_program_that_exits_before_its_tests_end)
 
 Test(e2e_handover, keeps_results_of_programs_after_one_that_died)
 {
-    const struct e2e *result =
-        e2e_run("ln -s losing fine; LOSING_FILES='rm -rf testlog-runs' " TESTLOG
-                " run ./losing ./fine -- -j1");
+    const struct e2e *result = e2e_exits(
+        1, "ln -s losing fine; LOSING_FILES='rm -rf testlog-runs' " TESTLOG
+           " run ./losing ./fine -- -j1");
 
-    e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "28 passed, 10 failed, 2 skipped");
     expect_failures(result, "losing: ");
     expect_failures(result, "fine: ");
@@ -145,8 +144,7 @@ Test(e2e_handover, takes_results_of_any_program)
     const struct e2e *run;
 
     e2e_run("cp '" SOURCE_DIR "/tests/programs/sends_results.sh' prog");
-    run = e2e_run("'" BUILD_DIR "/testlog' run ./prog");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "'" BUILD_DIR "/testlog' run ./prog");
     e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err, "a.py:3: net/reads: failed: no data");
     e2e_expect_is(e2e_run("cut -f 1,3,4 testlog-runs/latest/results.tsv")->out,
@@ -154,8 +152,7 @@ Test(e2e_handover, takes_results_of_any_program)
     e2e_run(
         "printf '#include <unistd.h>\nint main(void) { return "
         "execl(\"./prog\", \"prog\", (char *)0); }' | gcc -o compiled -x c -");
-    run = e2e_run("'" BUILD_DIR "/testlog' run ./compiled");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "'" BUILD_DIR "/testlog' run ./compiled");
     e2e_expect_closing(run, "1 passed, 1 failed, 0 skipped");
     run = e2e_run("'" BUILD_DIR "/testlog' run ./prog -- -q");
     e2e_expect_closing(run, "1 passed, 2 failed, 0 skipped");
@@ -172,29 +169,23 @@ Test(e2e_handover, says_how_the_code_of_a_script_is_taken)
     e2e_script("s2", "exit 2");
     e2e_script("s4", "exit 4");
     e2e_script("starts", "exec ./losing \"$@\"");
-    result = e2e_run(TESTLOG " run ./s4");
-    e2e_expect_code(result, 4);
+    result = e2e_exits(4, TESTLOG " run ./s4");
     e2e_expect_has(result->err, "s4 exited with 4, which is taken for");
-    result = e2e_run(TESTLOG " run ./s2");
-    e2e_expect_code(result, 2);
+    result = e2e_exits(2, TESTLOG " run ./s2");
     e2e_expect_has(result->err, "s2 exited with 2, which is taken for");
     e2e_run("printf '[program s?]\nkind = exit\n' >testlog.conf");
-    result = e2e_run(TESTLOG " run ./s2 ./s4");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, TESTLOG " run ./s2 ./s4");
     e2e_expect_is(e2e_last(result->out), "0 passed, 2 failed, 0 skipped");
-    result = e2e_run(TESTLOG " run ./starts -- --filter=no/no");
-    e2e_expect_code(result, 4);
+    result = e2e_exits(4, TESTLOG " run ./starts -- --filter=no/no");
     e2e_expect_lacks(result->err, "taken for");
-    e2e_expect_code(e2e_run(TESTLOG " run ./starts -- losing/t02"), 0);
+    e2e_exits(0, TESTLOG " run ./starts -- losing/t02");
 }
 
 /* A program without a framework is a test without a suite. */
 Test(e2e_handover, a_filter_may_name_a_program)
 {
     e2e_run("cp /bin/true true_test; cp /bin/false false_test");
-    e2e_expect_code(
-        e2e_run(TESTLOG " run ./true_test ./false_test -- --filter='t*_test'"),
-        0);
+    e2e_exits(0, TESTLOG " run ./true_test ./false_test -- --filter='t*_test'");
     e2e_expect_is(e2e_run("cut -f 1,4 testlog-runs/latest/results.tsv")->out,
                   "passed\ttrue_test\n");
 }

@@ -56,9 +56,8 @@ Test(e2e_index, each_run_lists_all)
             e2e_program("losing", E2E_TRACED));
     expect_listed(first, "passed");
     expect_listed(latest(), "failed");
-    e2e_expect_has(e2e_read(INDEX), ">0a1b2c</td>");
-    e2e_expect_has(e2e_read(INDEX), "<th scope=\"row\" class=\"name\"><div>"
-                                    "small/passes <span");
+    e2e_expect_has(e2e_read(INDEX), ">0a1b2c</td>",
+                   "<th scope=\"row\" class=\"name\"><div>small/passes <span");
 }
 
 Test(e2e_index, a_flaky_test_stands_out)
@@ -104,8 +103,7 @@ Test(e2e_index, a_run_that_was_killed_is_listed)
     snprintf(killed, sizeof(killed), "%s", latest());
     e2e_run("%s --filter '*/passes'", e2e_program("small", E2E_TRACED));
     expect_listed(latest(), "passed");
-    e2e_expect_has(e2e_read(INDEX), killed);
-    e2e_expect_has(e2e_read(INDEX), "state-unfinished\">unfinished<");
+    e2e_expect_has(e2e_read(INDEX), killed, "state-unfinished\">unfinished<");
 }
 
 Test(e2e_index, runs_that_end_together_are_all_listed)
@@ -122,9 +120,9 @@ Test(e2e_index, testlog_clean_removes_its_runs_from_it)
 
     e2e_run("for i in 1 2 3; do %s -q --filter '*/passes'; done", program);
     cr_expect_eq(count_of(e2e_read(INDEX), "class=\"text state-passed\""), 3);
-    e2e_expect_code(e2e_run(TESTLOG " clean --keep=1 --dry-run"), 0);
+    e2e_exits(0, TESTLOG " clean --keep=1 --dry-run");
     cr_expect_eq(count_of(e2e_read(INDEX), "class=\"text state-passed\""), 3);
-    e2e_expect_code(e2e_run(TESTLOG " clean --keep=1"), 0);
+    e2e_exits(0, TESTLOG " clean --keep=1");
     cr_expect_eq(count_of(e2e_read(INDEX), "class=\"text state-passed\""), 1);
 }
 
@@ -141,9 +139,8 @@ Test(e2e_index, no_verdict_depends_on_it)
     const struct e2e *result;
 
     cr_assert_eq(system("mkdir -p " INDEX "/x"), 0);
-    result =
-        e2e_run("%s --filter '*/passes'", e2e_program("small", E2E_TRACED));
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s --filter '*/passes'",
+                       e2e_program("small", E2E_TRACED));
     e2e_expect_has(result->err, "index.html: Is a directory; results are not "
                                 "affected");
     e2e_expect_is(e2e_last(result->out), "2 passed, 0 failed, 0 skipped");

@@ -95,7 +95,7 @@ Test(e2e_joined_run, tries_of_a_test_are_counted)
             "echo '{\"schema\":1,\"event\":\"run\",\"flags\":false}' "
             ">/dev/fd/$TESTLOG_RESULTS\n"
             "END");
-    e2e_expect_code(e2e_run("ctest --repeat until-pass:3"), 0);
+    e2e_exits(0, "ctest --repeat until-pass:3");
     test = cJSON_GetArrayItem(
         cJSON_GetObjectItem(e2e_json(LATEST "run.json"), "tests"), 0);
     e2e_expect_is(e2e_text(test, "outcome"), "passed");
@@ -124,12 +124,9 @@ Test(e2e_joined_run, a_fifo_for_the_results_stops_nobody)
 
 Test(e2e_joined_run, a_link_for_the_state_is_not_followed)
 {
-    const struct e2e *run;
-
     e2e_run("mkdir elsewhere runs; ln -s $PWD/elsewhere runs/.joined");
-    run = e2e_run("ctest --verbose");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->out, "this is a run of its own");
+    e2e_expect_has(e2e_exits(0, "ctest --verbose")->out,
+                   "this is a run of its own");
     e2e_expect_is(e2e_run("ls elsewhere")->out, "");
 }
 
@@ -164,7 +161,7 @@ Test(e2e_joined_run, the_run_of_a_killed_ctest_is_interrupted)
     e2e_run("ctest");
     snprintf(first, sizeof(first), "%s",
              e2e_run("readlink -f " LATEST " | tr -d '\\n'")->out);
-    e2e_expect_code(e2e_run("ctest -R passes"), 0);
+    e2e_exits(0, "ctest -R passes");
     e2e_expect_is(outcomes(first), "passed s/passes\n");
     e2e_expect_has(e2e_read("%s/summary.tsv", first), "end\tinterrupted\n");
     e2e_expect_has(e2e_read(LATEST "summary.tsv"), "end\tfinished\n");

@@ -45,15 +45,14 @@ Test(e2e_known, failures_do_not_fail_a_run)
     const struct e2e *run;
 
     configure(FAIL_ALL);
-    run = e2e_run("%s --filter '*/@(passes|fails|crashes|hangs)'", program());
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "%s --filter '*/@(passes|fails|crashes|hangs)'",
+                    program());
     e2e_expect_has(run->out,
                    "3 known failures\n1 passed, 0 failed, 3 skipped\n");
-    e2e_expect_has(run->err, "\nknown failures:\n");
-    e2e_expect_has(run->err, "    knowing/fails: failed: the server is gone\n");
-    e2e_expect_has(run->err, "    knowing/hangs: timed out: the server");
-    e2e_expect_lacks(run->err, "\nfailed:\n");
-    e2e_expect_lacks(run->err, "run them again");
+    e2e_expect_has(run->err, "\nknown failures:\n",
+                   "    knowing/fails: failed: the server is gone\n",
+                   "    knowing/hangs: timed out: the server");
+    e2e_expect_lacks(run->err, "\nfailed:\n", "run them again");
     e2e_expect_is(e2e_text(result_of("knowing/fails"), "outcome"), "failed");
     e2e_expect_is(e2e_text(result_of("knowing/crashes"), "outcome"), "crashed");
     e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "timeout");
@@ -63,8 +62,7 @@ Test(e2e_known, failures_do_not_fail_a_run)
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
                    "not ok 2 - knowing/fails # TODO the server is gone\n");
     e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
-                   "<skipped message=\"the server is gone\"/>");
-    e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
+                   "<skipped message=\"the server is gone\"/>",
                    "failures=\"0\" errors=\"0\" skipped=\"3\"");
 }
 
@@ -73,10 +71,9 @@ Test(e2e_known, a_program_of_testlog_run_knows_them_too)
     const struct e2e *run;
 
     configure(FAIL_ALL);
-    run = e2e_run(TESTLOG " run %s %s -- --filter "
-                          "'*/@(passes|fails|crashes|hangs)'",
-                  program(), e2e_program("unsteady", E2E_TRACED));
-    e2e_expect_code(run, 0);
+    run = e2e_exits(
+        0, TESTLOG " run %s %s -- --filter '*/@(passes|fails|crashes|hangs)'",
+        program(), e2e_program("unsteady", E2E_TRACED));
     e2e_expect_has(run->out, "3 known failures\n");
     e2e_expect_is(e2e_text(result_of("knowing/fails"), "known"),
                   "the server is gone");
@@ -87,15 +84,13 @@ Test(e2e_known, names_those_that_pass)
     const struct e2e *run;
 
     configure("[test knowing/passes]\nexpect = fail\nreason = too old\n");
-    run = e2e_run("%s --filter '*/passes'", program());
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "%s --filter '*/passes'", program());
     e2e_expect_is(run->out, "1 passed, 0 failed, 0 skipped\n");
     e2e_expect_has(run->err, "\nknown failures that passed:\n"
                              "    knowing/passes: too old\n");
     configure("[test knowing/passes]\nexpect = fail\nreason = too old\n"
               "strict = 1\n");
-    run = e2e_run("%s --filter '*/passes'", program());
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "%s --filter '*/passes'", program());
     e2e_expect_is(e2e_text(result_of("knowing/passes"), "reason"),
                   "passed, although it is a known failure: too old");
 }
@@ -105,8 +100,7 @@ Test(e2e_known, accepts_either_result_of_flaky_tests)
     const struct e2e *run;
 
     configure("[test knowing/*]\nexpect = flaky\nreason = races\n");
-    run = e2e_run("%s --filter '*/@(passes|fails)'", program());
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "%s --filter '*/@(passes|fails)'", program());
     e2e_expect_has(run->out, "1 known failure\n1 passed, 0 failed, 1 skipped");
     e2e_expect_lacks(run->err, "that passed");
     cr_expect_eq(e2e_number(result_of("knowing/fails"), "tries"), 1);
@@ -117,8 +111,7 @@ Test(e2e_known, does_not_start_skipped_tests)
     const struct e2e *run;
 
     configure("[test knowing/hangs]\nexpect = skip\nreason = no network\n");
-    run = e2e_run("%s --filter '*/@(passes|hangs)'", program());
-    e2e_expect_code(run, 0);
+    run = e2e_exits(0, "%s --filter '*/@(passes|hangs)'", program());
     e2e_expect_is(run->out, "1 passed, 0 failed, 1 skipped\n");
     e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "skipped");
     e2e_expect_is(e2e_text(result_of("knowing/hangs"), "reason"), "no network");
@@ -132,11 +125,10 @@ Test(e2e_known, an_expired_section_changes_nothing)
     configure("[test knowing/fails]\nexpect = fail\nreason = r\n"
               "[test knowing/*]\nexpect = flaky\nreason = s\n"
               "until = 2020-01-01\n");
-    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 0);
+    e2e_exits(0, "%s --filter '*/fails'", program());
     configure("[test knowing/declares_and_passes]\nexpect = fail\n"
               "reason = r\nstrict = 1\n");
-    e2e_expect_code(e2e_run("%s --filter '*/declares_and_passes'", program()),
-                    1);
+    e2e_exits(1, "%s --filter '*/declares_and_passes'", program());
 }
 
 /* The last day counts. */
@@ -148,19 +140,17 @@ Test(e2e_known, ends_after_a_day)
     configure("[test knowing/fails]\nexpect = fail\nreason = r\n"
               "until = 2026-11-01\n[test knowing/hangs]\nexpect = skip\n"
               "reason = r\nuntil = 2026-11-02\n");
-    run = e2e_run("%s --filter '*/@(fails|hangs)'", program());
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "%s --filter '*/@(fails|hangs)'", program());
     e2e_expect_has(run->out, "0 passed, 2 failed, 0 skipped");
     e2e_expect_has(run->err,
                    "testlog: testlog.conf:2: expect: [test knowing/fails] "
-                   "ended on 2026-11-01: its failures fail the run again\n");
-    e2e_expect_has(run->err, "[test knowing/hangs] ended on 2026-11-02: it "
-                             "runs again\n");
+                   "ended on 2026-11-01: its failures fail the run again\n",
+                   "[test knowing/hangs] ended on 2026-11-02: it runs again\n");
     snprintf(text, sizeof(text),
              "[test knowing/fails]\nexpect = fail\nreason = r\nuntil = %.10s\n",
              e2e_run("date -u +%%F")->out);
     configure(text);
-    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 0);
+    e2e_exits(0, "%s --filter '*/fails'", program());
 }
 
 /* ---- Programs of other frameworks ---- */
@@ -189,9 +179,9 @@ Test(e2e_known, a_program_of_another_framework_knows_them)
     run = run_core("", "fails passes");
     e2e_expect_has(run->out,
                    "1 known failure\n0 passed, 1 failed, 1 skipped\n");
-    e2e_expect_has(run->err, "    core/fails: failed: the server is gone\n");
-    e2e_expect_has(run->err, "core/passes: failed: passed, although it is a "
-                             "known failure: it was gone\n");
+    e2e_expect_has(run->err, "    core/fails: failed: the server is gone\n",
+                   "core/passes: failed: passed, although it is a known "
+                   "failure: it was gone\n");
 }
 
 /* A dead program's tests are judged later, by another one. */
@@ -244,8 +234,7 @@ Test(e2e_known, refuses_bad_sections)
 
         snprintf(text, sizeof(text), "[test x]\n%s", bad[i].text);
         configure(text);
-        run = e2e_run("%s --filter '*/passes'", program());
-        e2e_expect_code(run, 2);
+        run = e2e_exits(2, "%s --filter '*/passes'", program());
         e2e_expect_has(run->err, bad[i].complaint);
         e2e_expect_is(run->out, "");
     }
@@ -258,22 +247,19 @@ Test(e2e_known, refuses_bad_sections)
 Test(e2e_known, belongs_to_a_profile)
 {
     configure("[profile ci test knowing/fails]\nexpect = fail\nreason = r\n");
-    e2e_expect_code(e2e_run("%s --filter '*/fails'", program()), 1);
-    e2e_expect_code(e2e_run("%s --profile=ci --filter '*/fails'", program()),
-                    0);
+    e2e_exits(1, "%s --filter '*/fails'", program());
+    e2e_exits(0, "%s --profile=ci --filter '*/fails'", program());
     configure("[profile ci test knowing/fails]\nexpect = fial\nreason = r\n");
-    e2e_expect_code(e2e_run("%s --filter '*/passes'", program()), 2);
+    e2e_exits(2, "%s --filter '*/passes'", program());
 }
 
 Test(e2e_known, is_left_out_of_failed)
 {
-    const struct e2e *run;
-
     e2e_run("%s --filter '*/@(fails|crashes)'", program());
     configure("[test knowing/fails]\nexpect = fail\nreason = r\n");
     e2e_run("%s --filter '*/@(fails|crashes)'", program());
-    run = e2e_run("%s --failed", program());
-    e2e_expect_has(run->out, "0 passed, 1 failed, 0 skipped");
+    e2e_expect_has(e2e_run("%s --failed", program())->out,
+                   "0 passed, 1 failed, 0 skipped");
 }
 
 Test(e2e_known, is_declared_in_a_test)
@@ -281,18 +267,16 @@ Test(e2e_known, is_declared_in_a_test)
     static const enum e2e_build builds[] = {E2E_TRACED, E2E_PLAIN};
 
     for (size_t i = 0; i < 2; i++) {
-        const struct e2e *run = e2e_run("%s --filter '*/declares*'",
-                                        e2e_program("knowing", builds[i]));
+        const struct e2e *run = e2e_exits(0, "%s --filter '*/declares*'",
+                                          e2e_program("knowing", builds[i]));
 
-        e2e_expect_code(run, 0);
         e2e_expect_has(run->out,
                        "3 known failures\n1 passed, 0 failed, 3 skipped\n");
-        e2e_expect_has(run->err, "knowing/declares: failed: issue 7\n");
-        e2e_expect_has(run->err, "knowing/declares_and_crashes: crashed: "
-                                 "issue 8\n");
-        e2e_expect_has(run->err, "knowing/declares_and_passes: issue 9\n");
+        e2e_expect_has(run->err, "knowing/declares: failed: issue 7\n",
+                       "knowing/declares_and_crashes: crashed: issue 8\n",
+                       "knowing/declares_and_passes: issue 9\n");
     }
-    e2e_expect_code(e2e_run("%s --filter '*/fails_first'", program()), 1);
+    e2e_exits(1, "%s --filter '*/fails_first'", program());
 }
 
 /* It is known to fail, so another try tells nothing. */

@@ -65,26 +65,22 @@ Test(e2e_page_link, names_the_address_of_a_failed_test)
 /* Another program may have a test of the same name. */
 Test(e2e_page_link, names_the_program_among_several)
 {
-    const struct e2e *result;
-
     e2e_link("small", E2E_TRACED, "one_test");
     e2e_link("small", E2E_TRACED, "other_test");
-    result = e2e_run("SMALL=other " TESTLOG " run ./one_test ./other_test");
-    e2e_expect_has(result->err,
-                   "/report.html#view=log&test=one_test:other/passes\n");
-    e2e_expect_has(result->err,
-                   "/report.html#view=log&test=other_test:other/passes\n");
+    e2e_expect_has(
+        e2e_run("SMALL=other " TESTLOG " run ./one_test ./other_test")->err,
+        "/report.html#view=log&test=one_test:other/passes\n",
+        "/report.html#view=log&test=other_test:other/passes\n");
 }
 
 /* The limit leaves room for small files, but not for the page. */
 Test(e2e_page_link, names_no_page_that_was_not_written)
 {
-    const struct e2e *result =
-        e2e_run("bash -c \"ulimit -f 150; exec '%s' small/passes\"", small());
+    const struct e2e *result = e2e_exits(
+        0, "bash -c \"ulimit -f 150; exec '%s' small/passes\"", small());
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->err, "testlog: cannot write report.html: ");
-    e2e_expect_has(result->err, "\nrun: testlog-runs/");
+    e2e_expect_has(result->err, "testlog: cannot write report.html: ",
+                   "\nrun: testlog-runs/");
     e2e_expect_lacks(result->err, "report: ");
 }
 
@@ -121,8 +117,7 @@ static void expect_link(const char *line, const char *host, const char *shown)
 
     snprintf(begin, sizeof(begin), "report: " LINK_BEGIN "file://%s/", host);
     cr_expect(!strncmp(line, begin, strlen(begin)), "%s", line);
-    e2e_expect_has(line, shown);
-    e2e_expect_has(line, LINK_END "\r");
+    e2e_expect_has(line, shown, LINK_END "\r");
 }
 
 Test(e2e_page_link, links_to_the_page_on_a_terminal)
@@ -175,10 +170,8 @@ Test(e2e_page_link, escapes_long_and_odd_paths)
     snprintf(settings, sizeof(settings), "TRACE_DIR='%s/a b;c'",
              strchr(path, '/') + 1);
     result = on_a_terminal(settings, small());
-    e2e_expect_has(result->out,
-                   "/it%27s%20%2250%25%22%20%231%3F%3B/a%20ba%20b");
-    e2e_expect_has(result->out, "/a%20b%3Bc/20");
-    e2e_expect_has(result->out, "/a b;c/20");
+    e2e_expect_has(result->out, "/it%27s%20%2250%25%22%20%231%3F%3B/a%20ba%20b",
+                   "/a%20b%3Bc/20", "/a b;c/20");
 }
 
 /* ---- Opening ---- */
@@ -226,7 +219,7 @@ Test(e2e_page_link, opens_the_page)
     expect_opened(e2e_run(WITH_FAKE TESTLOG " report --open"));
     e2e_run("echo 'open = true' >testlog.conf");
     expect_opened(e2e_run(WITH_FAKE "%s", small()));
-    e2e_expect_code(e2e_run(WITH_FAKE "%s --open=0", small()), 2);
+    e2e_exits(2, WITH_FAKE "%s --open=0", small());
 }
 
 Test(e2e_page_link, opens_nothing_without_being_asked)
@@ -243,7 +236,7 @@ Test(e2e_page_link, does_not_wait_for_the_browser)
 {
     fake("echo $$ >$here/pid; exec sleep 1000");
     expect_opened(e2e_run(WITH_FAKE "%s --open 2>&1 | cat", small()));
-    e2e_expect_code(e2e_run("kill $(cat pid)"), 0);
+    e2e_exits(0, "kill $(cat pid)");
 }
 
 Test(e2e_page_link, explains_why_nothing_opens)
@@ -251,18 +244,15 @@ Test(e2e_page_link, explains_why_nothing_opens)
     const struct e2e *result;
 
     fake("exit 3");
-    result = e2e_run(WITH_FAKE "%s --open", small());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, WITH_FAKE "%s --open", small());
     e2e_expect_has(result->err, "\ntestlog: --open: xdg-open found no browser; "
                                 "open the page yourself\nreport: ");
     cr_assert_eq(chmod("fake/xdg-open", 0666), 0);
-    result = e2e_run("PATH=\"$PWD/fake\" %s --open", small());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "PATH=\"$PWD/fake\" %s --open", small());
     e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(result->err, "--open"), 1);
     unlink("fake/xdg-open");
-    result = e2e_run("PATH=\"$PWD/fake\" %s --open", small());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "PATH=\"$PWD/fake\" %s --open", small());
     e2e_expect_has(result->err, "\ntestlog: --open: xdg-open is not in PATH; "
                                 "install xdg-utils, or open the page "
                                 "yourself\nreport: ");

@@ -46,13 +46,10 @@ static void script(const char *name, const char *text)
 
 Test(e2e_parallel, runs_programs_side_by_side)
 {
-    const struct e2e *result;
-
     script("a", "meet here");
     script("b", "meet here");
-    result = e2e_run(TESTLOG " run ./a ./b -- -j2");
-    e2e_expect_code(result, 0);
-    e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
+    e2e_expect_closing(e2e_exits(0, TESTLOG " run ./a ./b -- -j2"),
+                       "2 passed, 0 failed, 0 skipped");
 }
 
 Test(e2e_parallel, runs_programs_one_after_another_on_request)
@@ -62,21 +59,17 @@ Test(e2e_parallel, runs_programs_one_after_another_on_request)
 
     script("a", "settle; running >>names");
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-        e2e_expect_code(
-            e2e_run("rm -f names; " TESTLOG " run ./a ./a ./a -- %s", flags[i]),
-            0);
+        e2e_exits(0, "rm -f names; " TESTLOG " run ./a ./a ./a -- %s",
+                  flags[i]);
         cr_expect_str_eq(e2e_read("names"), "a\na\na\n", "%s", flags[i]);
     }
 }
 
 Test(e2e_parallel, shares_the_jobs_among_programs)
 {
-    const struct e2e *result;
-
     script("a", "meet here; env >variables.a");
     script("b", "meet here");
-    result = e2e_run(TESTLOG " run ./a ./b -- -j6");
-    e2e_expect_code(result, 0);
+    e2e_exits(0, TESTLOG " run ./a ./b -- -j6");
     e2e_expect_has(e2e_read("variables.a"), "share=5:3 0 0");
 }
 
@@ -90,7 +83,7 @@ Test(e2e_parallel, runs_two_tests_for_each_processor_by_default)
     snprintf(share, sizeof(share), "%d 0", 2 * CPU_COUNT(&set));
     script("a", "env >variables.a");
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-        e2e_expect_code(e2e_run(TESTLOG " run ./a %s", flags[i]), 0);
+        e2e_exits(0, TESTLOG " run ./a %s", flags[i]);
         e2e_expect_has(e2e_read("variables.a"), share);
     }
     e2e_run("taskset -c %d " TESTLOG " run ./a", sched_getcpu());
@@ -102,13 +95,11 @@ Test(e2e_parallel, runs_two_tests_for_each_processor_by_default)
 Test(e2e_parallel, keeps_the_order_of_results)
 {
     const cJSON *run, *test;
-    const struct e2e *result;
 
     e2e_link("small", E2E_TRACED, "small");
     script("slow", "meet here; outlive quick");
     script("quick", "meet here");
-    result = e2e_run(TESTLOG " run ./slow ./small ./quick -- -j3");
-    e2e_expect_code(result, 0);
+    e2e_exits(0, TESTLOG " run ./slow ./small ./quick -- -j3");
     run = e2e_json("testlog-runs/latest/run.json");
     test = cJSON_GetObjectItem(run, "tests")->child;
     cr_expect_str_eq(e2e_text(test, "program"), "slow");
@@ -125,8 +116,7 @@ Test(e2e_parallel, prints_each_program_whole)
     script("a", "echo a1; echo a2 >&2; meet here; echo a3; echo a4 >&2");
     script("b", "echo b1; echo b2 >&2; meet here; echo b3; echo b4 >&2");
     out = e2e_run(TESTLOG " run ./a ./b -- -j2 2>&1")->out;
-    e2e_expect_has(out, "a1\na2\na3\na4\n");
-    e2e_expect_has(out, "b1\nb2\nb3\nb4\n");
+    e2e_expect_has(out, "a1\na2\na3\na4\n", "b1\nb2\nb3\nb4\n");
 }
 
 /* The tests are not annotated, so the program captures nothing. */
@@ -135,14 +125,13 @@ Test(e2e_parallel, prints_only_failures_of_programs_without_annotations)
     const char *whole = e2e_program("whole", E2E_PLAIN);
     const char *small = e2e_program("small", E2E_PLAIN);
     const struct e2e *run =
-        e2e_run(TESTLOG " run %s %s -- -j2 --filter "
-                        "'@(fixtures/of_suite_and_test|small/passes)'",
-                whole, small);
+        e2e_exits(0,
+                  TESTLOG " run %s %s -- -j2 --filter "
+                          "'@(fixtures/of_suite_and_test|small/passes)'",
+                  whole, small);
 
-    e2e_expect_code(run, 0);
     e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
-    e2e_expect_lacks(run->err, "Synthesis");
-    e2e_expect_lacks(run->err, "suite's init");
+    e2e_expect_lacks(run->err, "Synthesis", "suite's init");
     e2e_expect_has(e2e_read("testlog-runs/latest/tests/whole_test/output.txt"),
                    "suite's init\n");
     run = e2e_run(TESTLOG " run %s %s -- -j2 --show-output --filter "
@@ -165,10 +154,8 @@ Test(e2e_parallel, keeps_stdout_and_stderr_apart)
     script("a", "echo a1; meet here; echo a2 >&2");
     script("b", "echo b1; meet here; echo b2 >&2");
     result = e2e_run(TESTLOG " run ./a ./b -- -j2");
-    e2e_expect_has(result->out, "a1\n");
-    e2e_expect_has(result->out, "b1\n");
-    e2e_expect_has(result->err, "a2\n");
-    e2e_expect_has(result->err, "b2\n");
+    e2e_expect_has(result->out, "a1\n", "b1\n");
+    e2e_expect_has(result->err, "a2\n", "b2\n");
     e2e_expect_lacks(result->out, "2\n0");
 }
 
@@ -216,21 +203,17 @@ Test(e2e_parallel, runs_serial_programs_alone)
     make_rivals();
     script("none", "true");
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-        e2e_expect_code(e2e_run("rm -f ran; " TESTLOG
-                                " run %s ./a ./b ./a ./none ./a -- -j4",
-                                ways[i]),
-                        0);
+        e2e_exits(0,
+                  "rm -f ran; " TESTLOG " run %s ./a ./b ./a ./none ./a -- -j4",
+                  ways[i]);
 }
 
 Test(e2e_parallel, runs_a_program_alone_that_is_marked_serial)
 {
-    const struct e2e *result;
-
     make_rivals();
     e2e_link("alone", E2E_TRACED, "alone");
-    result = e2e_run(TESTLOG " run ./a ./alone ./a -- -j4");
-    e2e_expect_code(result, 0);
-    e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
+    e2e_expect_closing(e2e_exits(0, TESTLOG " run ./a ./alone ./a -- -j4"),
+                       "3 passed, 0 failed, 0 skipped");
 }
 
 Test(e2e_parallel, refuses_an_unknown_serial_program)
@@ -245,12 +228,9 @@ Test(e2e_parallel, refuses_an_unknown_serial_program)
     };
 
     script("a", "touch ran");
-    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i][0]);
-
-        e2e_expect_code(result, 2);
-        e2e_expect_has(result->err, lines[i][1]);
-    }
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+        e2e_expect_has(e2e_exits(2, TESTLOG " run %s", lines[i][0])->err,
+                       lines[i][1]);
     cr_expect_not(e2e_exists("ran"));
 }
 
@@ -262,8 +242,7 @@ Test(e2e_parallel, counts_a_program_that_dies_beside_another)
 
     script("a", "meet here; echo last words; kill -SEGV $$");
     script("b", "meet here; outlive a");
-    result = e2e_run(TESTLOG " run ./a ./b -- -j2");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, TESTLOG " run ./a ./b -- -j2");
     e2e_expect_has(result->out, "last words\n");
     e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err, "\na: crashed: the program died of SIGSEGV\n");
@@ -274,8 +253,7 @@ Test(e2e_parallel, counts_a_program_that_cannot_run_beside_another)
     const struct e2e *result;
 
     script("a", "true");
-    result = e2e_run("mkdir b c; " TESTLOG " run ./b ./a ./c ./a -- -j2");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "mkdir b c; " TESTLOG " run ./b ./a ./c ./a -- -j2");
     e2e_expect_closing(result, "2 passed, 2 failed, 0 skipped");
 }
 
@@ -286,8 +264,7 @@ Test(e2e_parallel, starts_no_program_after_a_failure_with_fail_fast)
     script("a", "meet here; exit 1");
     script("b", "meet here; outlive a");
     script("c", "touch ran");
-    result = e2e_run(TESTLOG " run ./a ./b ./c ./c -- -j2 --fail-fast");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, TESTLOG " run ./a ./b ./c ./c -- -j2 --fail-fast");
     e2e_expect_has(result->err, "testlog: 2 programs did not run: --fail-fast");
     cr_expect_not(e2e_exists("ran"));
 }
@@ -318,8 +295,7 @@ Test(e2e_parallel, ends_all_programs_on_an_interrupt)
         snprintf(kill, sizeof(kill), "kill -%s $$", signals[i]);
         result = run_two(kill);
         e2e_expect_code(result, codes[i]);
-        e2e_expect_has(result->out, "a waits\n");
-        e2e_expect_has(result->out, "b waits\n");
+        e2e_expect_has(result->out, "a waits\n", "b waits\n");
         e2e_expect_has(result->err, "testlog: 1 program did not run: "
                                     "interrupted\n");
         cr_expect(e2e_exists("testlog-runs/latest/junit.xml"));
@@ -330,20 +306,18 @@ Test(e2e_parallel, ends_all_programs_on_an_interrupt)
 
 Test(e2e_parallel, kills_all_programs_on_the_second_interrupt)
 {
-    const struct e2e *result;
-
     script("a", "trap 'touch a.int' INT; echo $$ >a.pid; sleep 60 & wait; "
                 "wait");
     script("b", "trap 'touch b.int' INT; echo $$ >b.pid; sleep 60 & wait; "
                 "wait");
-    result = e2e_run("( (until [ -s a.pid -a -s b.pid ]; do sleep 0.1; done; "
-                     "kill -INT $$; until [ -e a.int -a -e b.int ]; do sleep "
-                     "0.1; done; kill -INT $$) >/dev/null 2>&1 & ); exec env "
-                     "--default-signal=INT " TESTLOG " run ./a ./b -- -j2");
-    e2e_expect_code(result, 130);
-    e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat a.pid)/status "
-                            "/proc/$(cat b.pid)/status"),
-                    0);
+    e2e_exits(
+        130,
+        "( (until [ -s a.pid -a -s b.pid ]; do sleep 0.1; done; kill -INT $$; "
+        "until [ -e a.int -a -e b.int ]; do sleep 0.1; done; kill -INT $$) "
+        ">/dev/null 2>&1 & ); exec env --default-signal=INT " TESTLOG
+        " run ./a ./b -- -j2");
+    e2e_exits(0, "! grep 'State:.[RSDT]' /proc/$(cat a.pid)/status /proc/$(cat "
+                 "b.pid)/status");
 }
 
 /* make ends the shell of a recipe, which does not end `testlog run`. */
@@ -361,18 +335,15 @@ Test(e2e_parallel, ends_with_the_make_that_started_it)
 /* Output is shown before the program ends if it answers a signal. */
 Test(e2e_parallel, shows_answers_to_sigusr1_immediately)
 {
-    const struct e2e *result;
-
     script("a", "trap 'echo here is $0' USR1; touch a.ready\n"
                 "until [ -e over ]; do sleep 0.1; done");
     script("b", "trap 'echo here is $0' USR1; touch b.ready\n"
                 "until [ -e over ]; do sleep 0.1; done");
-    result = e2e_run("( (until [ -e a.ready -a -e b.ready ]; do sleep 0.1; "
-                     "done; kill -USR1 $$; until grep -q 'is ./a' out && grep "
-                     "-q 'is ./b' out; do sleep 0.1; done; touch over) "
-                     ">/dev/null 2>&1 & ); exec " TESTLOG
-                     " run ./a ./b -- -j2 >out");
-    e2e_expect_code(result, 0);
+    e2e_exits(
+        0, "( (until [ -e a.ready -a -e b.ready ]; do sleep 0.1; done; kill "
+           "-USR1 $$; until grep -q 'is ./a' out && grep -q 'is ./b' out; do "
+           "sleep 0.1; done; touch over) >/dev/null 2>&1 & ); exec " TESTLOG
+           " run ./a ./b -- -j2 >out");
 }
 
 /* ---- Reports and the status line ---- */
@@ -383,8 +354,7 @@ Test(e2e_parallel, prints_nothing_else_beside_a_report_on_stdout)
 
     e2e_link("small", E2E_TRACED, "a");
     e2e_link("small", E2E_TRACED, "b");
-    result = e2e_run(TESTLOG " run ./a ./b -- -j2 --report=tap:-");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " run ./a ./b -- -j2 --report=tap:-");
     e2e_expect_has(result->out, "1..32\n");
     cr_expect_eq(e2e_count(result->out, "\nok "), 32);
     cr_expect_eq(strncmp(result->out, "TAP version", 11), 0);
@@ -392,14 +362,11 @@ Test(e2e_parallel, prints_nothing_else_beside_a_report_on_stdout)
 
 Test(e2e_parallel, reruns_only_failures)
 {
-    const struct e2e *result;
-
     e2e_link("ci", E2E_TRACED, "a");
     e2e_link("small", E2E_TRACED, "b");
     script("c", "exit 1");
     e2e_run(TESTLOG " run ./a ./b ./c -- -j3");
-    result = e2e_run(TESTLOG " run ./a ./b ./c -- -j3 --failed");
-    e2e_expect_code(result, 1);
+    e2e_exits(1, TESTLOG " run ./a ./b ./c -- -j3 --failed");
     cr_expect_eq(
         e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
         0);
@@ -419,8 +386,8 @@ Test(e2e_parallel, shows_a_status_line_of_all_programs)
                      ">terminal");
     if (result->code == 77)
         cr_skip_test("script(1) is not installed");
-    e2e_expect_has(e2e_read("terminal"), "\033[K[0/0, 0/2 programs]: a 0.");
-    e2e_expect_has(e2e_read("terminal"), "\r\033[Khello\r\n");
+    e2e_expect_has(e2e_read("terminal"), "\033[K[0/0, 0/2 programs]: a 0.",
+                   "\r\033[Khello\r\n");
 }
 
 /* ---- GNU make's jobserver ---- */
@@ -549,9 +516,9 @@ Test(e2e_parallel, uses_a_fifo_as_a_jobserver)
     script("a", "meet here");
     script("b", "meet here");
     e2e_run("mkfifo jobs");
-    result = e2e_run("exec 7<>jobs; printf + >&7; MAKEFLAGS='"
-                     "--jobserver-auth=fifo:jobs' timeout 200 " TESTLOG
-                     " run ./a ./b -- -j4 && timeout 60 head -c 1 <&7");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(
+        0, "exec 7<>jobs; printf + >&7; MAKEFLAGS='--jobserver-auth=fifo:jobs' "
+           "timeout 200 " TESTLOG
+           " run ./a ./b -- -j4 && timeout 60 head -c 1 <&7");
     e2e_expect_is(e2e_last(result->out), "+");
 }

@@ -67,9 +67,8 @@ Test(e2e_preload, records_all_tests_with_the_same_verdicts)
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
         const struct e2e *run =
-            e2e_run(TESTLOG " run --preload %s", build(flags[i]));
+            e2e_exits(1, TESTLOG " run --preload %s", build(flags[i]));
 
-        e2e_expect_code(run, 1);
         e2e_expect_closing(run, "4 passed, 4 failed, 1 skipped");
         expect_outcome(e2e_json("testlog-runs/latest/run.json"), "crashes",
                        "crashed");
@@ -81,12 +80,9 @@ Test(e2e_preload, records_all_tests_with_the_same_verdicts)
 /* The runtime of AddressSanitizer must be the first library. */
 Test(e2e_preload, records_programs_with_a_sanitizer)
 {
-    const struct e2e *run;
-
     build("-fsanitize=address,undefined -fno-omit-frame-pointer");
-    run = e2e_run(TESTLOG " run --preload ./unlinked");
-    e2e_expect_code(run, 1);
-    e2e_expect_lacks(run->err, "runtime does not come first");
+    e2e_expect_lacks(e2e_exits(1, TESTLOG " run --preload ./unlinked")->err,
+                     "runtime does not come first");
     expect_all_recorded();
 }
 
@@ -99,9 +95,7 @@ Test(e2e_preload, leaves_the_environment_of_tests_alone)
             " run --preload ./unlinked -- starts_a_program");
     sees = e2e_read("seen");
     e2e_expect_has(sees, "PATH=");
-    e2e_expect_lacks(sees, "LD_PRELOAD");
-    e2e_expect_lacks(sees, "TEST_LOG_ALL");
-    e2e_expect_lacks(sees, "libasan");
+    e2e_expect_lacks(sees, "LD_PRELOAD", "TEST_LOG_ALL", "libasan");
     build("");
     e2e_run("rm seen; UNLINKED=seen LD_PRELOAD=libm.so.6 " TESTLOG
             " run --preload ./unlinked -- starts_a_program");
@@ -150,10 +144,8 @@ Test(e2e_preload, counts_other_programs_by_their_exit_status)
     test_save("own.c", "int main(void) { return 0; }\n", 29);
     cr_assert_eq(
         e2e_run("cc own.c -o own && cc -static own.c -o own_static")->code, 0);
-    run = e2e_run(TESTLOG
-                  " run --preload ./wrapper ./own ./own_static ./fails -- "
-                  "--filter unlinked/passes");
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, TESTLOG " run --preload ./wrapper ./own ./own_static "
+                               "./fails -- --filter unlinked/passes");
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     cr_expect(e2e_exists("testlog-runs/latest/tests/wrapper/unlinked.passes/"
                          "recording"));
@@ -181,13 +173,11 @@ Test(e2e_preload, finds_an_installed_library)
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     cr_expect(e2e_exists(
         "testlog-runs/latest/tests/unlinked/unlinked.passes/recording"));
-    run = e2e_run("'a b/testlog' run --preload ./unlinked");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "'a b/testlog' run --preload ./unlinked");
     e2e_expect_has(run->err, "LD_PRELOAD ends a path at a blank or colon");
     if (e2e_exists("/usr/local/lib/libtestlog.so.0"))
         return;
-    run = e2e_run("alone/testlog run --preload ./unlinked");
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "alone/testlog run --preload ./unlinked");
     e2e_expect_has(run->err, "testlog: --preload: no libtestlog.so beside ");
 }
 
@@ -199,9 +189,8 @@ Test(e2e_preload, refuses_wrong_use_in_one_line)
 
     build("");
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-        const struct e2e *run = e2e_run(TESTLOG " %s", commands[i]);
+        const struct e2e *run = e2e_exits(2, TESTLOG " %s", commands[i]);
 
-        e2e_expect_code(run, 2);
         cr_expect_eq(e2e_count(run->err, "\n"), 1, "%s", run->err);
     }
     cr_expect_not(e2e_exists("testlog-runs"));

@@ -114,8 +114,7 @@ Test(e2e_report, hostile_text_stays_in_the_data)
 
     e2e_run("%s", e2e_program("ci", E2E_TRACED));
     html = page();
-    e2e_expect_lacks(html, "::error");
-    e2e_expect_lacks(html, "forged");
+    e2e_expect_lacks(html, "::error", "forged");
     cr_expect_eq(e2e_count(html, "<script>"), 1);
     e2e_expect_has(html, "default-src 'none'; script-src 'sha256-");
 }
@@ -186,12 +185,11 @@ Test(e2e_report, a_whole_run_names_tests_that_are_gone)
 
 Test(e2e_report, a_file_that_cannot_grow_changes_no_verdict)
 {
-    const struct e2e *all =
-        e2e_run("mkdir -p runs; (ulimit -f 300; %s --trace-dir=runs "
-                "--filter small/passes)",
-                e2e_program("small", E2E_TRACED));
+    const struct e2e *all = e2e_exits(0,
+                                      "mkdir -p runs; (ulimit -f 300; %s "
+                                      "--trace-dir=runs --filter small/passes)",
+                                      e2e_program("small", E2E_TRACED));
 
-    e2e_expect_code(all, 0);
     e2e_expect_closing(all, "1 passed, 0 failed, 0 skipped");
     e2e_expect_has(all->err, "testlog: cannot write report.html: File too "
                              "large; results are not affected\n");
@@ -214,8 +212,7 @@ Test(e2e_report, a_run_includes_a_large_passing_test)
 /* Runs a command that a page names. */
 static void run_named(const char *command)
 {
-    e2e_expect_code(e2e_run("testlog() { " TESTLOG " \"$@\"; }; %s", command),
-                    0);
+    e2e_exits(0, "testlog() { " TESTLOG " \"$@\"; }; %s", command);
     cr_expect(page_has(page(), "t0"));
 }
 
@@ -240,7 +237,7 @@ Test(e2e_report, testlog_report_reads_a_run_that_was_killed)
 
     e2e_run("%s", e2e_program("small", E2E_TRACED));
     e2e_run("cd " RUN " && rm run.json report.html results.jsonl");
-    e2e_expect_code(e2e_run(TESTLOG " report"), 0);
+    e2e_exits(0, TESTLOG " report");
     html = page();
     run = page_block(html, "run");
     cr_expect_str_eq(page_text(&run, "tests", "outcome", 0), "none");
@@ -263,19 +260,17 @@ Test(e2e_report, testlog_report_reads_what_has_ended)
     static const char *const ends[] = {"running", "none"};
     static const char *const tries[] = {"failed", "passed"};
 
-    e2e_expect_code(
-        e2e_run("%s -j1 --filter unsteady/passes --filter unsteady/never "
-                "--filter waits/for_ever 2>/dev/null & runner=$!; until [ -s "
-                "ready ]; do sleep 0.01; done; " TESTLOG
-                " report -o on.html; code=$?; "
-                "worker=$(cut -d' ' -f4 /proc/$(cat child)/stat); "
-                "kill -KILL $runner $worker $(cat child); wait $runner; "
-                "while kill -0 $worker 2>/dev/null; do sleep 0.01; done; "
-                "sed -n 's/failed/passed/p' " RUN "results.jsonl >>lines; "
-                "cat lines >>" RUN "results.jsonl; " TESTLOG
-                " report -o killed.html && exit $code",
-                e2e_program("unsteady", E2E_TRACED)),
-        0);
+    e2e_exits(0,
+              "%s -j1 --filter unsteady/passes --filter unsteady/never "
+              "--filter waits/for_ever 2>/dev/null & runner=$!; until [ -s "
+              "ready ]; do sleep 0.01; done; " TESTLOG
+              " report -o on.html; code=$?; worker=$(cut -d' ' -f4 /proc/$(cat "
+              "child)/stat); kill -KILL $runner $worker $(cat child); wait "
+              "$runner; while kill -0 $worker 2>/dev/null; do sleep 0.01; "
+              "done; sed -n 's/failed/passed/p' " RUN
+              "results.jsonl >>lines; cat lines >>" RUN
+              "results.jsonl; " TESTLOG " report -o killed.html && exit $code",
+              e2e_program("unsteady", E2E_TRACED));
     for (int i = 0; i < 2; i++) {
         struct page_block run = page_block(e2e_read("%s", names[i]), "run");
 
@@ -292,7 +287,7 @@ Test(e2e_report, testlog_report_writes_the_same_as_the_run)
     struct page_block first, second;
 
     e2e_run("%s", e2e_program("ci", E2E_TRACED));
-    e2e_expect_code(e2e_run(TESTLOG " report -o again.html"), 0);
+    e2e_exits(0, TESTLOG " report -o again.html");
     first = page_block(page(), "run");
     second = page_block(e2e_read("again.html"), "run");
     cr_expect_eq(first.size, second.size);
@@ -309,8 +304,7 @@ Test(e2e_report, testlog_report_writes_to_standard_output)
     const struct e2e *all;
 
     e2e_run("%s", e2e_program("small", E2E_TRACED));
-    all = e2e_run(TESTLOG " report -o -");
-    e2e_expect_code(all, 0);
+    all = e2e_exits(0, TESTLOG " report -o -");
     cr_expect(page_has(all->out, "end"));
     e2e_expect_is(all->err, "");
 }
@@ -320,13 +314,11 @@ Test(e2e_report, testlog_report_refuses_what_is_not_there)
     const struct e2e *all;
 
     e2e_run("%s", e2e_program("small", E2E_TRACED));
-    all = e2e_run(TESTLOG " report no/such");
-    e2e_expect_code(all, 2);
+    all = e2e_exits(2, TESTLOG " report no/such");
     e2e_expect_has(all->err, " has no recording of no/such");
-    e2e_expect_code(e2e_run("cd /; " TESTLOG " report /etc"), 2);
-    e2e_expect_code(e2e_run(TESTLOG " report --chrome"), 2);
-    all = e2e_run(TESTLOG " report -o /no/such.html");
-    e2e_expect_code(all, 1);
+    e2e_exits(2, "cd /; " TESTLOG " report /etc");
+    e2e_exits(2, TESTLOG " report --chrome");
+    all = e2e_exits(1, TESTLOG " report -o /no/such.html");
     e2e_expect_has(all->err, "testlog: report: cannot write /no/such.html: ");
 }
 
@@ -363,10 +355,8 @@ static double comparisons(int programs)
 
     snprintf(run, sizeof(run), "of_%d", programs);
     make_many(run, programs);
-    e2e_expect_code(e2e_run("LD_PRELOAD=\"$PWD/count.so\" " TESTLOG
-                            " report %s 2>log",
-                            run),
-                    0);
+    e2e_exits(0, "LD_PRELOAD=\"$PWD/count.so\" " TESTLOG " report %s 2>log",
+              run);
     return atof(e2e_between(e2e_read("log"), "comparisons: ", "\n"));
 }
 
@@ -377,23 +367,21 @@ Test(e2e_report, compares_few_names_for_each_of_many_programs)
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
-    e2e_expect_code(
-        e2e_run("cat >count.c <<'END'\n"
-                "#include <stdio.h>\n"
-                "static unsigned long count;\n"
-                "int strcmp(const char *a, const char *b)\n"
-                "{\n"
-                "    for (count++; *a && *a == *b; a++)\n"
-                "        b++;\n"
-                "    return (unsigned char)*a - (unsigned char)*b;\n"
-                "}\n"
-                "__attribute__((destructor)) static void print(void)\n"
-                "{\n"
-                "    fprintf(stderr, \"comparisons: %%lu\\n\", count);\n"
-                "}\n"
-                "END\n"
-                "cc -O1 -fno-builtin -shared -fPIC -o count.so count.c"),
-        0);
+    e2e_exits(0, "cat >count.c <<'END'\n"
+                 "#include <stdio.h>\n"
+                 "static unsigned long count;\n"
+                 "int strcmp(const char *a, const char *b)\n"
+                 "{\n"
+                 "    for (count++; *a && *a == *b; a++)\n"
+                 "        b++;\n"
+                 "    return (unsigned char)*a - (unsigned char)*b;\n"
+                 "}\n"
+                 "__attribute__((destructor)) static void print(void)\n"
+                 "{\n"
+                 "    fprintf(stderr, \"comparisons: %%lu\\n\", count);\n"
+                 "}\n"
+                 "END\n"
+                 "cc -O1 -fno-builtin -shared -fPIC -o count.so count.c");
     few = comparisons(1000);
     many = comparisons(4000);
     cr_expect_gt(few, 1000, "%f were counted", few);

@@ -73,7 +73,7 @@ static void expect_tap(const char *text, size_t plan)
 Test(e2e_results, writes_tap_for_every_run)
 {
     for (size_t i = 0; i < RUNS; i++) {
-        e2e_expect_code(e2e_run("%s", runs[i].command), runs[i].bad > 0);
+        e2e_exits(runs[i].bad > 0, "%s", runs[i].command);
 
         const char *tap = e2e_read("testlog-runs/latest/results.tap");
 
@@ -102,27 +102,23 @@ Test(e2e_results, tap_contains_locations_reasons_and_skips)
 {
     e2e_run("./ci");
 
-    const char *tap = e2e_read("testlog-runs/latest/results.tap");
-
-    e2e_expect_has(tap, " - ci/is_skipped # SKIP issue \\#7 \\\\ later ok 9 - "
-                        "forged\n");
-    e2e_expect_has(tap, " - ci_plain/is_disabled # SKIP disabled\n");
-    e2e_expect_has(tap, "ci.c:22: 50% of a, b: c # d \\\\ e\\n::error ");
-    e2e_expect_has(tap, "\n  message: \"SIGABRT, below ");
-    e2e_expect_has(tap, "tests/ci/ci.crashes/trace.json\"\n");
-    e2e_expect_has(tap, "\n  outcome: timeout\n");
+    e2e_expect_has(
+        e2e_read("testlog-runs/latest/results.tap"),
+        " - ci/is_skipped # SKIP issue \\#7 \\\\ later ok 9 - forged\n",
+        " - ci_plain/is_disabled # SKIP disabled\n",
+        "ci.c:22: 50% of a, b: c # d \\\\ e\\n::error ",
+        "\n  message: \"SIGABRT, below ", "tests/ci/ci.crashes/trace.json\"\n",
+        "\n  outcome: timeout\n");
 }
 
 Test(e2e_results, tap_of_several_programs_names_the_program)
 {
     e2e_run(TESTLOG " run ./small ./dies ./plain");
 
-    const char *tap = e2e_read("testlog-runs/latest/results.tap");
-
-    e2e_expect_has(tap, "\nok 1 - small other/passes\n");
-    e2e_expect_has(tap, "\nnot ok 17 - dies\n");
-    e2e_expect_has(tap, "  message: \"the program died of SIGKILL\"\n");
-    e2e_expect_has(tap, "\nok 18 - plain other/passes\n");
+    e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
+                   "\nok 1 - small other/passes\n", "\nnot ok 17 - dies\n",
+                   "  message: \"the program died of SIGKILL\"\n",
+                   "\nok 18 - plain other/passes\n");
 }
 
 /* Debian's prove supports version 13, which covers all that we write. */
@@ -135,21 +131,19 @@ Test(e2e_results, prove_reads_the_tap)
     e2e_run("./ci");
     result = e2e_run("sed 1s/14/13/ testlog-runs/latest/results.tap >13.tap; "
                      "prove -e cat 13.tap");
-    e2e_expect_has(result->out, "Failed 4/9 subtests");
-    e2e_expect_has(result->out, "less 2 skipped subtests");
+    e2e_expect_has(result->out, "Failed 4/9 subtests",
+                   "less 2 skipped subtests");
     e2e_expect_lacks(result->out, "Parse errors");
-    result = e2e_run("./small >/dev/null; sed 1s/14/13/ "
-                     "testlog-runs/latest/results.tap >13.tap; "
-                     "prove -e cat 13.tap");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(
+        0, "./small >/dev/null; sed 1s/14/13/ testlog-runs/latest/results.tap "
+           ">13.tap; prove -e cat 13.tap");
 }
 
 /* ---- JUnit ---- */
 
 static void expect_valid(const char *path)
 {
-    e2e_expect_code(e2e_run("xmllint --noout --schema '%s' %s", SCHEMA, path),
-                    0);
+    e2e_exits(0, "xmllint --noout --schema '%s' %s", SCHEMA, path);
 }
 
 static void need_xmllint(void)
@@ -211,21 +205,20 @@ Test(e2e_results, junit_distinguishes_outcomes)
     const char *xml = e2e_read("testlog-runs/latest/junit.xml");
 
     e2e_expect_has(xml,
-                   "<testsuites name=\"testlog\" tests=\"9\" failures=\"2\""
-                   " errors=\"2\" skipped=\"2\" time=\"");
-    e2e_expect_has(xml, "<failure type=\"failed\" message=\"");
-    e2e_expect_has(xml, "<error type=\"crashed\" message=\"SIGABRT");
-    e2e_expect_has(xml, "<error type=\"timeout\" message=\"after ");
-    e2e_expect_has(xml, "<skipped message=\"disabled\"/>");
-    e2e_expect_has(xml, "<system-out>all is well\n</system-out>");
-    e2e_expect_has(xml, "ERROR programs::ci: \\n::error file=x.c");
-    e2e_expect_has(xml, "<property name=\"log\" value=\"debug,ci=trace\"/>");
-    e2e_expect_has(xml, "<property name=\"trace-filter\" value=\"info\"/>");
-    e2e_expect_has(xml, "<property name=\"program\" value=\"ci\"/>");
-    e2e_expect_has(xml, "/tests/ci/ci.passes/trace.json\"/>");
+                   "<testsuites name=\"testlog\" tests=\"9\" failures=\"2\" "
+                   "errors=\"2\" skipped=\"2\" time=\"",
+                   "<failure type=\"failed\" message=\"",
+                   "<error type=\"crashed\" message=\"SIGABRT",
+                   "<error type=\"timeout\" message=\"after ",
+                   "<skipped message=\"disabled\"/>",
+                   "<system-out>all is well\n</system-out>",
+                   "ERROR programs::ci: \\n::error file=x.c",
+                   "<property name=\"log\" value=\"debug,ci=trace\"/>",
+                   "<property name=\"trace-filter\" value=\"info\"/>",
+                   "<property name=\"program\" value=\"ci\"/>",
+                   "/tests/ci/ci.passes/trace.json\"/>");
     e2e_expect_has(e2e_line(xml, "name=\"crashes\""),
-                   "classname=\"ci.ci\" file=\"");
-    e2e_expect_has(e2e_line(xml, "name=\"crashes\""), "ci.c\" line=\"37\"");
+                   "classname=\"ci.ci\" file=\"", "ci.c\" line=\"37\"");
 }
 
 /* ---- JSON lines ---- */
@@ -303,13 +296,12 @@ Test(e2e_results, writes_reports_to_the_given_files)
     static const size_t tests[] = {16, 32};
 
     for (size_t i = 0; i < 2; i++) {
-        const struct e2e *result =
-            e2e_run("echo old >a.jsonl; %s --report=tap:a.tap "
-                    "--report=junit:a.xml --report=jsonl:a.jsonl "
-                    "--report=jsonl:b.jsonl",
-                    commands[i]);
+        e2e_exits(
+            0,
+            "echo old >a.jsonl; %s --report=tap:a.tap --report=junit:a.xml "
+            "--report=jsonl:a.jsonl --report=jsonl:b.jsonl",
+            commands[i]);
 
-        e2e_expect_code(result, 0);
         expect_tap(e2e_read("a.tap"), tests[i]);
         e2e_expect_is(e2e_read("a.tap"),
                       e2e_read("testlog-runs/latest/results.tap"));
@@ -347,12 +339,10 @@ static const struct {
 Test(e2e_results, refuses_bad_reports_before_any_test)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *one = e2e_run("./small %s", refused[i].flag);
+        const struct e2e *one = e2e_exits(2, "./small %s", refused[i].flag);
         const struct e2e *all =
-            e2e_run(TESTLOG " run ./small -- %s", refused[i].flag);
+            e2e_exits(2, TESTLOG " run ./small -- %s", refused[i].flag);
 
-        e2e_expect_code(one, 2);
-        e2e_expect_code(all, 2);
         e2e_expect_is(one->err, refused[i].printed);
         e2e_expect_is(all->err, refused[i].printed);
     }
@@ -374,9 +364,8 @@ Test(e2e_results, keeps_verdicts_if_a_report_cannot_be_written)
 
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result =
-            e2e_run("%s --report=tap:/dev/null/a", commands[i]);
+            e2e_exits(0, "%s --report=tap:/dev/null/a", commands[i]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
         cr_expect_eq(e2e_count(result->err, "cannot write /dev/null/a "), 1);
     }
@@ -385,18 +374,17 @@ Test(e2e_results, keeps_verdicts_if_a_report_cannot_be_written)
 Test(e2e_results, writes_or_misses_reports_without_any_folder)
 {
     const char *nowhere = "TMPDIR=/nowhere TRACE_DIR=/dev/null/x";
-    const struct e2e *one =
-        e2e_run("%s ./small --report=tap:a --report=jsonl:b", nowhere);
+    e2e_exits(0, "%s ./small --report=tap:a --report=jsonl:b", nowhere);
 
-    e2e_expect_code(one, 0);
     expect_tap(e2e_read("a"), 16);
     expect_lines(e2e_read("b"), 16);
 
-    const struct e2e *all = e2e_run("rm a; %s " TESTLOG " run ./small ./plain "
-                                    "-- --report=tap:a --report=jsonl:b",
-                                    nowhere);
+    const struct e2e *all =
+        e2e_exits(0,
+                  "rm a; %s " TESTLOG
+                  " run ./small ./plain -- --report=tap:a --report=jsonl:b",
+                  nowhere);
 
-    e2e_expect_code(all, 0);
     cr_expect_not(e2e_exists("a"));
     cr_expect_eq(e2e_count(all->err, "cannot write a (--report)"), 1);
     expect_lines(e2e_read("b"), 32);
@@ -462,10 +450,9 @@ Test(e2e_results, escapes_github_commands_of_tests)
 {
     for (size_t i = 0; i < sizeof(in_github) / sizeof(*in_github); i++) {
         const struct e2e *result =
-            e2e_run("GITHUB_ACTIONS=true %s 2>&1", in_github[i]);
+            e2e_exits(1, "GITHUB_ACTIONS=true %s 2>&1", in_github[i]);
         struct step step = read_step(result->out);
 
-        e2e_expect_code(result, 1);
         cr_expect(strstr(result->out, "\n::error file=x.c") ||
                   strstr(result->out, "\n::error::forged"));
         cr_expect_eq(step.forged, 0, "%s: %s", in_github[i], result->out);
@@ -483,21 +470,20 @@ Test(e2e_results, leaves_test_output_alone_outside_github)
     const struct e2e *result = e2e_run("./ci 2>&1");
 
     cr_expect_gt(read_step(result->out).forged, 0);
-    e2e_expect_lacks(result->out, "stop-commands");
-    e2e_expect_lacks(result->out, "group::");
+    e2e_expect_lacks(result->out, "stop-commands", "group::");
 }
 
 Test(e2e_results, writes_annotations_with_location_and_reason)
 {
-    const struct e2e *result = e2e_run("GITHUB_ACTIONS=true ./ci 2>&1");
-
-    e2e_expect_has(result->out, "\n::error file=programs/ci.c,line=22,title=ci/"
-                                "fails_and_forges::failed: ");
-    e2e_expect_has(result->out, "ci.c:22: 50%25 of a, b: c # d \\ e%0A::error "
-                                "file=x.c,line=1::forged%0A##[error]forged");
-    e2e_expect_has(result->out, "\n::error file=programs/ci.c,line=37,title=ci/"
-                                "crashes::crashed: SIGABRT");
-    e2e_expect_has(result->out, "\n::group::ci/hangs: timed out: after ");
+    e2e_expect_has(
+        e2e_run("GITHUB_ACTIONS=true ./ci 2>&1")->out,
+        "\n::error "
+        "file=programs/ci.c,line=22,title=ci/fails_and_forges::failed: ",
+        "ci.c:22: 50%25 of a, b: c # d \\ e%0A::error "
+        "file=x.c,line=1::forged%0A##[error]forged",
+        "\n::error file=programs/ci.c,line=37,title=ci/crashes::crashed: "
+        "SIGABRT",
+        "\n::group::ci/hangs: timed out: after ");
 }
 
 Test(e2e_results, adds_a_job_summary)
@@ -507,14 +493,14 @@ Test(e2e_results, adds_a_job_summary)
     e2e_run("echo before >summary; GITHUB_ACTIONS=true "
             "GITHUB_STEP_SUMMARY=summary ./ci");
     summary = e2e_read("summary");
-    e2e_expect_has(summary, "before\n### ");
-    e2e_expect_has(summary, "\n| failed test | outcome | reason |\n"
-                            "| --- | --- | --- |\n| ci/");
-    e2e_expect_has(summary, "| ci/fails&#95;and&#95;forges | failed | ");
-    e2e_expect_has(summary, "50% of a, b&#58; c &#35; d &#92; e |\n");
-    e2e_expect_has(summary, "| ci/crashes | crashed | SIGABRT");
-    e2e_expect_has(summary, "\n| slowest test | seconds |\n"
-                            "| --- | ---: |\n| ci/hangs | ");
+    e2e_expect_has(summary, "before\n### ",
+                   "\n| failed test | outcome | reason |\n"
+                   "| --- | --- | --- |\n| ci/",
+                   "| ci/fails&#95;and&#95;forges | failed | ",
+                   "50% of a, b&#58; c &#35; d &#92; e |\n",
+                   "| ci/crashes | crashed | SIGABRT",
+                   "\n| slowest test | seconds |\n"
+                   "| --- | ---: |\n| ci/hangs | ");
     cr_expect_eq(e2e_count(summary, "### "), 1);
     e2e_run(
         "rm summary; GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=summary " TESTLOG
@@ -533,11 +519,9 @@ Test(e2e_results, adds_a_job_summary)
 
 Test(e2e_results, hides_the_token_from_tests)
 {
-    const struct e2e *result = e2e_run("GITHUB_ACTIONS=true " TESTLOG
-                                       " run ./small -- --report=jsonl:- "
-                                       "--filter small/inherits_no_run");
-
-    e2e_expect_code(result, 0);
+    e2e_exits(
+        0, "GITHUB_ACTIONS=true " TESTLOG
+           " run ./small -- --report=jsonl:- --filter small/inherits_no_run");
 }
 
 /* ---- Bazel ---- */
@@ -552,9 +536,8 @@ Test(e2e_results, writes_one_junit_for_bazel)
     char count[64];
 
     for (size_t i = 0; i < 2; i++) {
-        e2e_expect_code(e2e_run("rm -f out.xml; XML_OUTPUT_FILE=out.xml %s",
-                                bazel[i].command),
-                        0);
+        e2e_exits(0, "rm -f out.xml; XML_OUTPUT_FILE=out.xml %s",
+                  bazel[i].command);
         snprintf(count, sizeof(count),
                  "<testsuites name=\"testlog\" "
                  "tests=\"%zu\"",
@@ -571,9 +554,8 @@ Test(e2e_results, applies_bazels_filter)
                                " run ./small ./plain"),
                        "4 passed, 0 failed, 0 skipped");
 
-    const struct e2e *bad = e2e_run("TESTBRIDGE_TEST_ONLY='(a' ./small");
+    const struct e2e *bad = e2e_exits(2, "TESTBRIDGE_TEST_ONLY='(a' ./small");
 
-    e2e_expect_code(bad, 2);
     e2e_expect_has(bad->err, "TESTBRIDGE_TEST_ONLY: \"(a\" is not a pattern");
 }
 
@@ -592,17 +574,13 @@ Test(e2e_results, writes_the_run_to_bazels_outputs)
 /* The file exists while any program runs, also after the first. */
 Test(e2e_results, keeps_the_premature_exit_file_until_the_end)
 {
-    const struct e2e *result;
-
     e2e_script("looks", "test -e premature");
-    result = e2e_run("TEST_PREMATURE_EXIT_FILE=$PWD/premature " TESTLOG
-                     " run ./looks ./small ./looks");
-    e2e_expect_code(result, 0);
+    e2e_exits(0, "TEST_PREMATURE_EXIT_FILE=$PWD/premature " TESTLOG
+                 " run ./looks ./small ./looks");
     cr_expect_not(e2e_exists("premature"));
-    result = e2e_run("TEST_PREMATURE_EXIT_FILE=$PWD/premature TMPDIR=/nowhere "
-                     "TRACE_DIR=/dev/null/x " TESTLOG
-                     " run ./looks ./small ./looks");
-    e2e_expect_code(result, 0);
+    e2e_exits(0, "TEST_PREMATURE_EXIT_FILE=$PWD/premature "
+                 "TMPDIR=/nowhere TRACE_DIR=/dev/null/x " TESTLOG
+                 " run ./looks ./small ./looks");
     cr_expect_not(e2e_exists("premature"));
 }
 

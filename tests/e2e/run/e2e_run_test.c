@@ -43,8 +43,7 @@ Test(e2e_run, runs_a_program_of_this_folder)
     const struct e2e *result;
 
     e2e_link("small", E2E_TRACED, "here_test");
-    result = e2e_run(TESTLOG " run here_test -- --filter 'small/passes'");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " run here_test -- --filter 'small/passes'");
     e2e_expect_has(result->out, "1 passed, 0 failed, 0 skipped");
     result = e2e_run("mkdir -p there && mv here_test there && "
                      "PATH=$PWD/there:$PATH " TESTLOG
@@ -61,10 +60,9 @@ Test(e2e_run, runs_a_program_of_this_folder)
 Test(e2e_run, merges_programs_into_one_run)
 {
     const struct e2e *result =
-        e2e_run(TESTLOG " run a/small_test b/small_test 2>&1");
+        e2e_exits(0, TESTLOG " run a/small_test b/small_test 2>&1");
     const cJSON *run = e2e_json("testlog-runs/latest/run.json");
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_last(result->out), "32 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(result->out, " skipped\n"), 1);
     cr_expect_eq(e2e_count(result->out, "lines shown: "), 1);
@@ -109,13 +107,10 @@ Test(e2e_run, separates_programs_of_the_same_name)
 
 Test(e2e_run, supports_special_characters_in_program_names)
 {
-    const struct e2e *result =
-        e2e_run("cp a/small_test \"a/it's <&>\"; \"./a/it's <&>\"");
+    e2e_exits(0, "cp a/small_test \"a/it's <&>\"; \"./a/it's <&>\"");
 
-    e2e_expect_code(result, 0);
     cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/small.passes"));
-    result = e2e_run(TESTLOG " run \"a/it's <&>\"");
-    e2e_expect_code(result, 0);
+    e2e_exits(0, TESTLOG " run \"a/it's <&>\"");
     cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/run.json"));
     cr_expect_eq(
         e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
@@ -129,9 +124,8 @@ Test(e2e_run, traces_each_test_on_its_own_track)
     const char *trace = e2e_read("testlog-runs/latest/trace.json");
 
     e2e_json("testlog-runs/latest/trace.json");
-    e2e_expect_has(trace, "small_test small/passes");
-    e2e_expect_has(trace, "small_test~2 small/passes");
-    e2e_expect_has(trace, "small_test~2 small/sizes[11]");
+    e2e_expect_has(trace, "small_test small/passes",
+                   "small_test~2 small/passes", "small_test~2 small/sizes[11]");
 }
 
 /* In ns since the run started, read from its trace. */
@@ -152,13 +146,12 @@ Test(e2e_run, counts_times_of_all_programs_from_the_start_of_the_run)
 {
     const cJSON *trace;
 
-    e2e_expect_code(
-        e2e_run("cp '%s' traced_test && cp '%s' late_test && "
-                "'%s/testlog' run ./late_test ./traced_test "
-                "-- -j1 --filter late/answers --filter traced/nests",
-                e2e_program("traced", E2E_TRACED),
-                e2e_program("late", E2E_TRACED), BUILD_DIR),
-        0);
+    e2e_exits(0,
+              "cp '%s' traced_test && cp '%s' late_test && '%s/testlog' run "
+              "./late_test ./traced_test -- -j1 --filter late/answers --filter "
+              "traced/nests",
+              e2e_program("traced", E2E_TRACED),
+              e2e_program("late", E2E_TRACED), BUILD_DIR);
     trace = e2e_json("testlog-runs/latest/trace.json");
     cr_expect_lt(begin_of(trace, "request"), begin_of(trace, "outer"));
     e2e_expect_is(
@@ -191,9 +184,9 @@ Test(e2e_run, suggests_a_span_of_any_program)
             e2e_program("traced", E2E_TRACED), orders[i]);
 
         cr_expect_eq(e2e_count(result->out, "matched no call site"), 2);
-        e2e_expect_has(result->out, "nowhere matched no call site\n");
-        e2e_expect_has(result->out, "outer=off matched no call site; did you "
-                                    "mean ![outer]?\n");
+        e2e_expect_has(
+            result->out, "nowhere matched no call site\n",
+            "outer=off matched no call site; did you mean ![outer]?\n");
     }
 }
 
@@ -214,9 +207,8 @@ Test(e2e_run, warns_if_no_program_has_a_level)
     e2e_link("small", E2E_INFO, "d/small_test");
     for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
         const struct e2e *result =
-            e2e_run("LOG=debug " TESTLOG " run %s 2>&1", runs[i].programs);
+            e2e_exits(0, "LOG=debug " TESTLOG " run %s 2>&1", runs[i].programs);
 
-        e2e_expect_code(result, 0);
         cr_expect_eq(e2e_count(result->out, "LOG asks for debug, but this was "
                                             "built with LOG_STATIC_MAX=info\n"),
                      runs[i].notices, "%s: %s", runs[i].programs, result->out);
@@ -226,30 +218,27 @@ Test(e2e_run, warns_if_no_program_has_a_level)
 
 Test(e2e_run, reports_a_bad_directive_once)
 {
-    const struct e2e *result = e2e_run("LOG=info,kv=loud " TESTLOG
-                                       " run a/small_test a/small_test 2>&1");
+    const struct e2e *result = e2e_exits(
+        0, "LOG=info,kv=loud " TESTLOG " run a/small_test a/small_test 2>&1");
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->out, "unknown level"), 1, "%s", result->out);
 }
 
 Test(e2e_run, hides_the_run_from_workers)
 {
-    const struct e2e *result =
-        e2e_run(TESTLOG " run a/small_test b/small_test -- --filter "
-                        "small/inherits_no_run");
+    const struct e2e *result = e2e_exits(
+        0, TESTLOG
+        " run a/small_test b/small_test -- --filter small/inherits_no_run");
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
 }
 
 Test(e2e_run, runs_inside_a_test)
 {
-    const struct e2e *result =
-        e2e_run("BXFI_MAP=/bxfi_0 GMON_OUT_PREFIX=gmon TESTLOG_RUN=/nowhere "
-                "TESTLOG_SESSION=nested=1:1 " TESTLOG " run a/small_test");
+    const struct e2e *result = e2e_exits(
+        0, "BXFI_MAP=/bxfi_0 GMON_OUT_PREFIX=gmon TESTLOG_RUN=/nowhere "
+           "TESTLOG_SESSION=nested=1:1 " TESTLOG " run a/small_test");
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
     cr_expect_not(e2e_exists("testlog-runs/latest"));
 }
@@ -292,8 +281,7 @@ Test(e2e_run, exits_with_usage_before_failure_before_success)
         snprintf(command, sizeof(command), "%.*s" TESTLOG "%s",
                  (int)(before - codes[i].command), codes[i].command,
                  before + 2);
-        result = e2e_run("%s", command);
-        e2e_expect_code(result, codes[i].code);
+        result = e2e_exits(codes[i].code, "%s", command);
         cr_expect(e2e_count(result->out, codes[i].closing) == 1 &&
                       e2e_count(result->out, " skipped\n") == 1,
                   "%s: %s", command, result->out);
@@ -308,26 +296,22 @@ Test(e2e_run, passes_programs_without_tests)
     for (int build = E2E_PLAIN; build <= E2E_TRACED; build++) {
         e2e_run("rm -f none_test");
         e2e_link("none", build, "none_test");
-        run = e2e_run("./none_test");
-        e2e_expect_code(run, 0);
+        run = e2e_exits(0, "./none_test");
         e2e_expect_closing(run, "0 passed, 0 failed, 0 skipped");
         e2e_expect_has(run->err, "testlog: this program has no tests\n");
-        e2e_expect_code(e2e_run("./none_test --filter 'a/*'"), 4);
-        e2e_expect_code(e2e_run("./none_test word"), 4);
-        e2e_expect_code(e2e_run("./none_test --shard=1/2"), 0);
-        run = e2e_run(TESTLOG " run ./none_test ./none_test");
-        e2e_expect_code(run, 0);
+        e2e_exits(4, "./none_test --filter 'a/*'");
+        e2e_exits(4, "./none_test word");
+        e2e_exits(0, "./none_test --shard=1/2");
+        run = e2e_exits(0, TESTLOG " run ./none_test ./none_test");
         e2e_expect_closing(run, "0 passed, 0 failed, 0 skipped");
         cr_expect_eq(e2e_count(run->err, " no tests\n"), 1, "%s", run->err);
         e2e_expect_has(run->err, "./none_test and 1 more have no "
                                  "tests\n");
-        run = e2e_run(TESTLOG " run a/small_test ./none_test");
-        e2e_expect_code(run, 0);
+        run = e2e_exits(0, TESTLOG " run a/small_test ./none_test");
         e2e_expect_has(run->err, says);
-        run = e2e_run(TESTLOG " run ./none_test a/small_test -- passes");
-        e2e_expect_code(run, 0);
+        run = e2e_exits(0, TESTLOG " run ./none_test a/small_test -- passes");
         e2e_expect_lacks(run->err, "no tests");
-        e2e_expect_code(e2e_run(TESTLOG " run ./none_test -- word"), 4);
+        e2e_exits(4, TESTLOG " run ./none_test -- word");
     }
 }
 
@@ -370,8 +354,7 @@ Test(e2e_run, reports_wrong_use_in_one_line_and_runs_nothing)
 
         snprintf(command, sizeof(command), "%.*s" TESTLOG "%s",
                  (int)(before - commands[i]), commands[i], before + 2);
-        result = e2e_run("%s", command);
-        e2e_expect_code(result, 2);
+        result = e2e_exits(2, "%s", command);
         e2e_expect_is(result->out, "");
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
         e2e_expect_has(result->err, "testlog: ");
@@ -386,9 +369,8 @@ Test(e2e_run, prints_help_and_lists_without_a_closing_line)
                                         "run a/small_test -- --version"};
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-        const struct e2e *result = e2e_run(TESTLOG " %s", flags[i]);
+        const struct e2e *result = e2e_exits(0, TESTLOG " %s", flags[i]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_lacks(result->out, "passed, 0 failed");
         e2e_expect_is(result->err, "");
         cr_expect(result->out[0]);
@@ -405,12 +387,9 @@ Test(e2e_run, takes_the_flags_of_programs_anywhere)
         "a/small_test b/small_test -- --filter '*/passes' -j2",
         "--filter '*/passes' a/small_test b/small_test -- -j2"};
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i]);
-
-        e2e_expect_code(result, 0);
-        e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
-    }
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+        e2e_expect_closing(e2e_exits(0, TESTLOG " run %s", lines[i]),
+                           "4 passed, 0 failed, 0 skipped");
     e2e_expect_has(e2e_read("testlog-runs/latest/run.json"),
                    "a/small_test b/small_test -- '--filter=*/passes' -j2\"");
 }
@@ -430,9 +409,8 @@ Test(e2e_run, refuses_bad_flags_of_programs_before_any_starts)
          "testlog: run: --preload takes no value\n"}};
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        const struct e2e *result = e2e_run(TESTLOG " run %s", lines[i][0]);
+        const struct e2e *result = e2e_exits(2, TESTLOG " run %s", lines[i][0]);
 
-        e2e_expect_code(result, 2);
         e2e_expect_has(result->err, lines[i][1]);
         cr_expect_eq(e2e_count(result->err, "\n"), 1, "%s", result->err);
     }
@@ -449,7 +427,7 @@ Test(e2e_run, keeps_verdicts_with_closed_streams)
     for (size_t i = 0; i < sizeof(closed) / sizeof(*closed); i++) {
         const char *lines;
 
-        e2e_expect_code(e2e_run(TESTLOG " run a/small_test %s", closed[i]), 0);
+        e2e_exits(0, TESTLOG " run a/small_test %s", closed[i]);
         lines = e2e_read("testlog-runs/latest/results.jsonl");
         e2e_expect_lacks(lines, "testlog: ");
         cr_expect_eq(e2e_count(lines, "\"outcome\":\"passed\""), 16, "%s: %s",
@@ -540,10 +518,9 @@ Test(e2e_run, printed_command_runs_all_that_failed_in_a_shard)
 
     for (size_t i = 0; i < 4; i++) {
         const char *shard = shards[i / 2];
-        const struct e2e *first = e2e_run(
-            "%s SMALL=sizes,other %s a/small_test", shard, runners[i % 2]);
+        const struct e2e *first = e2e_exits(
+            1, "%s SMALL=sizes,other %s a/small_test", shard, runners[i % 2]);
 
-        e2e_expect_code(first, 1);
         e2e_expect_closing(e2e_run("%s %s", shard, rerun_of(first)),
                            "1 passed, 0 failed, 0 skipped");
     }
@@ -571,9 +548,8 @@ static const char *files(const char *where)
 
 Test(e2e_run, writes_these_files_for_a_single_program)
 {
-    e2e_expect_code(e2e_run("a/small_test --filter 'small/sizes[07]' --filter "
-                            "other/passes"),
-                    0);
+    e2e_exits(0,
+              "a/small_test --filter 'small/sizes[07]' --filter other/passes");
     e2e_expect_is(files("testlog-runs/latest/."),
                   ".\n./junit.xml\n./order\n./report.html\n./results.jsonl\n"
                   "./results.tap\n./results.tsv\n./run.json\n./summary.tsv\n"
@@ -594,9 +570,8 @@ Test(e2e_run, writes_these_files_for_a_single_program)
 
 Test(e2e_run, writes_only_its_own_folder_as_part_of_a_run)
 {
-    e2e_expect_code(e2e_run("mkdir whole && TESTLOG_RUN=$PWD/whole "
-                            "a/small_test --filter other/passes"),
-                    0);
+    e2e_exits(0, "mkdir whole && TESTLOG_RUN=$PWD/whole a/small_test --filter "
+                 "other/passes");
     e2e_expect_is(e2e_run("find whole -maxdepth 3 | LC_ALL=C sort")->out,
                   "whole\nwhole/tests\nwhole/tests/small_test\n"
                   "whole/tests/small_test/other.passes\n"
@@ -668,10 +643,9 @@ Test(e2e_run, reports_an_unwritable_folder_once)
 {
     cr_assert_eq(e2e_run("touch file && mkdir temporary")->code, 0);
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
-        const struct e2e *result = e2e_run(
-            "TMPDIR=$PWD/temporary TRACE_DIR=file/below %s", programs[i]);
+        const struct e2e *result = e2e_exits(
+            0, "TMPDIR=$PWD/temporary TRACE_DIR=file/below %s", programs[i]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_closing(result, "16 passed, 0 failed, 0 skipped");
         cr_expect_eq(e2e_count(result->err, "cannot write to file/below"), 1,
                      "%s", result->err);
@@ -685,14 +659,12 @@ Test(e2e_run, keeps_verdicts_without_any_folder)
 {
     cr_assert_eq(e2e_run("touch file")->code, 0);
     for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
-        const struct e2e *good = e2e_run(
-            "TMPDIR=/nowhere/here TRACE_DIR=file/below %s", programs[i]);
-        const struct e2e *bad = e2e_run("SMALL=sizes TMPDIR=/nowhere/here "
-                                        "TRACE_DIR=file/below %s",
-                                        programs[i]);
+        const struct e2e *good = e2e_exits(
+            0, "TMPDIR=/nowhere/here TRACE_DIR=file/below %s", programs[i]);
+        const struct e2e *bad = e2e_exits(
+            1, "SMALL=sizes TMPDIR=/nowhere/here TRACE_DIR=file/below %s",
+            programs[i]);
 
-        e2e_expect_code(good, 0);
-        e2e_expect_code(bad, 1);
         e2e_expect_is(e2e_last(good->out), "16 passed, 0 failed, 0 skipped");
         e2e_expect_is(e2e_last(bad->out), "15 passed, 1 failed, 0 skipped");
         e2e_expect_has(good->err, "cannot write to file/below");
@@ -707,9 +679,8 @@ Test(e2e_run, keeps_verdicts_without_any_folder)
 
 Test(e2e_run, runs_each_test_on_all_ranks)
 {
-    const struct e2e *result = e2e_run(LAUNCH);
+    const struct e2e *result = e2e_exits(0, LAUNCH);
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_last(result->out), "6 passed, 0 failed, 0 skipped");
     e2e_expect_is(e2e_run("cut -f3,4 testlog-runs/latest/results.tsv")->out,
                   "small_test\tsmall/sizes[01]#rank0\n"
@@ -727,9 +698,8 @@ Test(e2e_run, runs_each_test_on_all_ranks)
 
 Test(e2e_run, names_a_rank_without_results)
 {
-    const struct e2e *result = e2e_run("WITHOUT=1 " LAUNCH);
+    const struct e2e *result = e2e_exits(1, "WITHOUT=1 " LAUNCH);
 
-    e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "4 passed, 2 failed, 0 skipped");
     e2e_expect_has(result->err, "small/sizes[03]#rank1: crashed: the rank "
                                 "ended without results\n");
@@ -737,16 +707,14 @@ Test(e2e_run, names_a_rank_without_results)
 
 Test(e2e_run, runs_what_failed_on_a_rank_again)
 {
-    const struct e2e *result = e2e_run("SMALL=sizes " LAUNCH);
+    const struct e2e *result = e2e_exits(1, "SMALL=sizes " LAUNCH);
 
-    e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "3 passed, 3 failed, 0 skipped");
     cr_expect_eq(
         e2e_count(e2e_between(result->err, "run them again:", "\ntime: "),
                   "small/sizes[03]'"),
         1);
-    result = e2e_run(LAUNCH "--failed");
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, LAUNCH "--failed");
     e2e_expect_is(e2e_last(result->out), "3 passed, 0 failed, 0 skipped");
 }
 
@@ -759,18 +727,16 @@ Test(e2e_run, lists_tests_without_their_launcher)
 Test(e2e_run, keeps_the_verdicts_of_ranks_without_any_folder)
 {
     const struct e2e *result =
-        e2e_run("touch file; SMALL=sizes TMPDIR=/nowhere/here "
-                "TRACE_DIR=file/below " LAUNCH);
+        e2e_exits(1, "touch file; SMALL=sizes TMPDIR=/nowhere/here "
+                     "TRACE_DIR=file/below " LAUNCH);
 
-    e2e_expect_code(result, 1);
     cr_expect_eq(e2e_count(result->out, "1 passed, 0 failed"), 3);
     cr_expect_eq(e2e_count(result->out, "0 passed, 1 failed"), 3);
 }
 
 Test(e2e_run, creates_the_folder_of_runs)
 {
-    e2e_expect_code(e2e_run("a/small_test --trace-dir new/runs/here --filter "
-                            "other/passes"),
-                    0);
+    e2e_exits(0,
+              "a/small_test --trace-dir new/runs/here --filter other/passes");
     cr_expect(e2e_exists("new/runs/here/latest/run.json"));
 }

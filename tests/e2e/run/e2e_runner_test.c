@@ -30,20 +30,20 @@ static const cJSON *latest(const char *name)
 
 Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
 {
-    const struct e2e *result = e2e_run(
+    const struct e2e *result = e2e_exits(
+        0,
         "%s --retries 2 --filter unsteady/second_try --filter unsteady/passes",
         program());
     const cJSON *test = latest("unsteady/second_try");
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
-    e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try: passed on "
-                                "try 2; the first failed: ");
-    e2e_expect_has(result->err, ": unsteady/second_try: failed: ");
-    e2e_expect_has(result->err, " (try 1 of 3), trace: testlog-runs/");
-    e2e_expect_has(result->err, "/unsteady.second_try/trace.json\n");
-    e2e_expect_lacks(result->err, "----");
-    e2e_expect_lacks(result->err, "\nlog:\n");
+    e2e_expect_has(result->err,
+                   "\nflaky:\n    unsteady/second_try: passed on try 2; the "
+                   "first failed: ",
+                   ": unsteady/second_try: failed: ",
+                   " (try 1 of 3), trace: testlog-runs/",
+                   "/unsteady.second_try/trace.json\n");
+    e2e_expect_lacks(result->err, "----", "\nlog:\n");
     cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
     cr_expect_eq(e2e_number(test, "tries"), 2);
     cr_expect(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, "flaky")));
@@ -69,11 +69,11 @@ Test(e2e_runner, each_try_keeps_its_own_files)
 Test(e2e_runner, retries_crashes_and_parameters)
 {
     const struct e2e *result =
-        e2e_run("%s -j3 --retries 1 --filter unsteady/second_crash "
-                "--filter unsteady/sizes",
-                program());
+        e2e_exits(0,
+                  "%s -j3 --retries 1 --filter unsteady/second_crash --filter "
+                  "unsteady/sizes",
+                  program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_number(latest("unsteady/sizes[1]"), "tries"), 2);
     cr_expect_eq(e2e_number(latest("unsteady/sizes[2]"), "tries"), 1);
@@ -82,9 +82,8 @@ Test(e2e_runner, retries_crashes_and_parameters)
 Test(e2e_runner, fails_a_test_that_fails_every_try)
 {
     const struct e2e *result =
-        e2e_run("%s --retries 2 --filter unsteady/never", program());
+        e2e_exits(1, "%s --retries 2 --filter unsteady/never", program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
     cr_expect_eq(e2e_number(latest("unsteady/never"), "tries"), 3);
     e2e_expect_has(e2e_last(e2e_read("testlog-runs/latest/results.jsonl")),
@@ -100,20 +99,18 @@ Test(e2e_runner, fails_a_test_that_fails_every_try)
 Test(e2e_runner, retries_under_testlog_run)
 {
     const struct e2e *result =
-        e2e_run("%s run %s -- --retries 1 --filter unsteady/second_try",
-                testlog(), program());
+        e2e_exits(0, "%s run %s -- --retries 1 --filter unsteady/second_try",
+                  testlog(), program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try");
     cr_expect_eq(e2e_number(latest("unsteady/second_try"), "tries"), 2);
 }
 
 Test(e2e_runner, fail_fast_waits_for_the_last_try)
 {
-    const struct e2e *result = e2e_run(
-        "%s -j1 --fail-fast --retries 1 --filter 'unsteady/se*'", program());
+    const struct e2e *result = e2e_exits(
+        0, "%s -j1 --fail-fast --retries 1 --filter 'unsteady/se*'", program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
 }
 
@@ -122,26 +119,25 @@ Test(e2e_runner, fail_fast_waits_for_the_last_try)
 Test(e2e_runner, counts_each_repetition_as_a_test)
 {
     const struct e2e *result =
-        e2e_run("%s -j1 --repeat 3 --filter unsteady/second_try "
-                "--filter unsteady/sizes",
-                program());
+        e2e_exits(1,
+                  "%s -j1 --repeat 3 --filter unsteady/second_try --filter "
+                  "unsteady/sizes",
+                  program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_closing(result, "10 passed, 2 failed, 0 skipped");
-    e2e_expect_has(result->err, "unsteady/second_try#1: failed: ");
-    e2e_expect_has(result->err, " --repeat 3 --filter 'unsteady/second_try' "
-                                "--filter 'unsteady/sizes[1]'\n");
+    e2e_expect_has(result->err, "unsteady/second_try#1: failed: ",
+                   " --repeat 3 --filter 'unsteady/second_try' --filter "
+                   "'unsteady/sizes[1]'\n");
     cr_expect_str_eq(e2e_text(latest("unsteady/sizes[1]#2"), "outcome"),
                      "passed");
 }
 
 Test(e2e_runner, fail_fast_ends_the_repetitions)
 {
-    const struct e2e *result =
-        e2e_run("%s -j1 --repeat 5 --fail-fast --filter unsteady/second_try",
-                program());
+    const struct e2e *result = e2e_exits(
+        1, "%s -j1 --repeat 5 --fail-fast --filter unsteady/second_try",
+        program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_closing(result, "0 passed, 1 failed, 4 skipped");
 }
 
@@ -149,12 +145,9 @@ Test(e2e_runner, fail_fast_ends_the_repetitions)
 
 Test(e2e_runner, failed_reruns_the_last_failures)
 {
-    const struct e2e *again;
-
     e2e_run("%s --filter 'unsteady/*'", program());
-    again = e2e_run("%s --failed", program());
-    e2e_expect_code(again, 1);
-    e2e_expect_closing(again, "3 passed, 1 failed, 0 skipped");
+    e2e_expect_closing(e2e_exits(1, "%s --failed", program()),
+                       "3 passed, 1 failed, 0 skipped");
     e2e_expect_closing(e2e_run("%s --failed", program()),
                        "0 passed, 1 failed, 0 skipped");
 }
@@ -164,13 +157,11 @@ Test(e2e_runner, failed_passes_if_nothing_failed)
     const struct e2e *result;
 
     e2e_run("%s --filter unsteady/passes", program());
-    result = e2e_run("%s --failed", program());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s --failed", program());
     e2e_expect_has(result->err, "testlog: --failed: all tests passed when they "
                                 "last ran; nothing to run\n");
     e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
-    result = e2e_run("%s run %s -- --failed", testlog(), program());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s run %s -- --failed", testlog(), program());
     e2e_expect_has(result->err, "testlog: --failed: all tests passed ");
     cr_expect_eq(e2e_count(e2e_run("ls -d testlog-runs/20*")->out, "\n"), 1);
 }
@@ -178,9 +169,8 @@ Test(e2e_runner, failed_passes_if_nothing_failed)
 Test(e2e_runner, failed_runs_all_without_a_last_run)
 {
     const struct e2e *result =
-        e2e_run("%s --failed --filter unsteady/passes", program());
+        e2e_exits(0, "%s --failed --filter unsteady/passes", program());
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "--failed: no test has run in testlog-runs "
                                 "before; all tests run\n");
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
@@ -195,14 +185,13 @@ Test(e2e_runner, failed_runs_all_tests_of_an_unknown_program)
     e2e_run("cp %s other", program());
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result =
-            e2e_run("%s --filter unsteady/passes >first 2>&1; rm -f "
-                    "testlog-runs/.history/other.tsv; %s",
-                    program(), commands[i]);
+            e2e_exits(0,
+                      "%s --filter unsteady/passes >first 2>&1; rm -f "
+                      "testlog-runs/.history/other.tsv; %s",
+                      program(), commands[i]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_lacks(result->err, "nothing to run");
-        e2e_expect_has(result->err, "--failed: no test");
-        e2e_expect_has(result->err, " before; all ");
+        e2e_expect_has(result->err, "--failed: no test", " before; all ");
         e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
     }
 }
@@ -215,8 +204,7 @@ Test(e2e_runner, failed_leaves_out_a_program_that_passed)
     e2e_run("%s run a/good -- --filter unsteady/passes", testlog());
     e2e_run("b/bad --filter unsteady/never");
     for (int i = 0; i < 3; i++) {
-        result = e2e_run("%s run a/good b/bad -- --failed", testlog());
-        e2e_expect_code(result, 1);
+        result = e2e_exits(1, "%s run a/good b/bad -- --failed", testlog());
         e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
         e2e_expect_lacks(result->err, "has run before");
     }
@@ -243,9 +231,9 @@ Test(e2e_runner, failed_runs_all_if_the_failed_tests_are_gone)
             "testlog-runs/.history/t.tsv",
             program());
     for (int i = 0; i < 2; i++) {
-        result = e2e_run(i ? BUILD_DIR "/testlog run ./t -- --failed passes"
+        result =
+            e2e_exits(0, i ? BUILD_DIR "/testlog run ./t -- --failed passes"
                            : "./t --failed passes");
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->err, "--failed: t no longer has the tests that "
                                     "failed; all its tests run\n");
         e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
@@ -272,13 +260,10 @@ Test(e2e_runner, failed_first_runs_failed_tests_before_the_rest)
 
 Test(e2e_runner, failed_distinguishes_programs_of_the_same_name)
 {
-    const struct e2e *result;
-
     e2e_run("mkdir a b && cp %s a/t && cp %s b/t", program(), program());
     e2e_run("%s run a/t b/t -- --filter unsteady/second_try", testlog());
-    result = e2e_run("%s run a/t b/t -- --failed", testlog());
-    e2e_expect_code(result, 0);
-    e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
+    e2e_expect_closing(e2e_exits(0, "%s run a/t b/t -- --failed", testlog()),
+                       "1 passed, 0 failed, 0 skipped");
 }
 
 /* ---- Time ---- */
@@ -286,9 +271,8 @@ Test(e2e_runner, failed_distinguishes_programs_of_the_same_name)
 Test(e2e_runner, applies_timeout_to_every_test)
 {
     const struct e2e *result =
-        e2e_run("%s -j4 --timeout 2 --filter 'waits/*'", program());
+        e2e_exits(1, "%s -j4 --timeout 2 --filter 'waits/*'", program());
 
-    e2e_expect_code(result, 1);
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
     cr_expect_str_eq(e2e_text(latest("waits/unannotated"), "outcome"),
                      "timeout");
@@ -335,8 +319,7 @@ static const char *waiting(void)
 static void expect_no_orphans(void)
 {
     /* Zombies don't count: reaping them is not our task. */
-    e2e_expect_code(e2e_run("! grep 'State:.[RSDT]' /proc/$(cat child)/status"),
-                    0);
+    e2e_exits(0, "! grep 'State:.[RSDT]' /proc/$(cat child)/status");
 }
 
 Test(e2e_runner, writes_all_files_of_an_interrupted_run)
@@ -346,9 +329,8 @@ Test(e2e_runner, writes_all_files_of_an_interrupted_run)
 
     e2e_expect_code(result, 130);
     e2e_expect_closing(result, "0 passed, 1 failed, 1 skipped");
-    e2e_expect_has(err, "interrupted by SIGINT: 1 test did not run\n");
-    e2e_expect_has(err, "by SIGINT ----\n");
-    e2e_expect_has(err, ": waiting{for=\"Godot\"}\n");
+    e2e_expect_has(err, "interrupted by SIGINT: 1 test did not run\n",
+                   "by SIGINT ----\n", ": waiting{for=\"Godot\"}\n");
     cr_expect_str_eq(
         e2e_text(e2e_json("testlog-runs/latest/run.json"), "interrupted"),
         "SIGINT");
@@ -364,9 +346,9 @@ Test(e2e_runner, writes_all_files_of_an_interrupted_run)
 /* The interrupt arrives in a hook that prepares the tests. */
 Test(e2e_runner, starts_no_test_after_an_early_interrupt)
 {
-    const struct e2e *result = e2e_run("%s", e2e_program("early", E2E_TRACED));
+    const struct e2e *result =
+        e2e_exits(130, "%s", e2e_program("early", E2E_TRACED));
 
-    e2e_expect_code(result, 130);
     e2e_expect_closing(result, "0 passed, 0 failed, 2 skipped");
     e2e_expect_has(result->err, "interrupted by SIGINT: 2 tests did not run\n");
 }
@@ -379,18 +361,16 @@ Test(e2e_runner, sigterm_interrupts_like_sigint)
 
 Test(e2e_runner, sigterm_ends_a_test_that_waits_for_a_debugger)
 {
-    const struct e2e *result =
-        e2e_run("%s --debug=idle --filter unsteady/passes >all 2>&1 & pid=$!; "
-                "until grep 'has PID' all; do sleep 0.05; done; "
-                "kill -TERM $pid; wait $pid",
-                program());
+    const struct e2e *result = e2e_exits(
+        143,
+        "%s --debug=idle --filter unsteady/passes >all 2>&1 & pid=$!; until "
+        "grep 'has PID' all; do sleep 0.05; done; kill -TERM $pid; wait $pid",
+        program());
     const char *worker = e2e_between(result->out, "has PID ", ".");
 
-    e2e_expect_code(result, 143);
     e2e_expect_is(e2e_last(e2e_read("all")), "0 passed, 1 failed, 0 skipped");
     cr_assert_gt(atoi(worker), 0);
-    e2e_expect_code(e2e_run("! grep 'State:.[RSDTt]' /proc/%s/status", worker),
-                    0);
+    e2e_exits(0, "! grep 'State:.[RSDTt]' /proc/%s/status", worker);
 }
 
 Test(e2e_runner, interrupt_ends_all_programs)
@@ -427,9 +407,8 @@ Test(e2e_runner, sigusr1_shows_running_tests)
             "kill -USR1 $$; until grep -q 'tests done' err; do sleep "
             "0.1; done; kill -INT $$");
     e2e_expect_has(e2e_read("err"),
-                   "testlog: waits/for_ever has been running for ");
-    e2e_expect_has(e2e_read("err"), ": waiting{for=\"Godot\"}\n");
-    e2e_expect_has(e2e_read("err"),
+                   "testlog: waits/for_ever has been running for ",
+                   ": waiting{for=\"Godot\"}\n",
                    "\ntestlog: 0 of 2 tests done, 1 running\n");
 }
 
@@ -495,13 +474,10 @@ Test(e2e_runner, suggests_a_pattern_for_a_name_without_its_suite)
         {"nothing_is_like_this", "no test matched; --list lists"},
     };
 
-    for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++) {
-        const struct e2e *result =
-            e2e_run("%s --filter %s", program(), hints[i][0]);
-
-        e2e_expect_code(result, 4);
-        e2e_expect_has(result->err, hints[i][1]);
-    }
+    for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+        e2e_expect_has(
+            e2e_exits(4, "%s --filter %s", program(), hints[i][0])->err,
+            hints[i][1]);
     e2e_expect_closing(e2e_run("%s --filter '*/*second_t*'", program()),
                        "0 passed, 1 failed, 0 skipped");
 }
@@ -536,12 +512,10 @@ Test(e2e_runner, prints_nothing_of_programs_without_a_match)
 Test(e2e_runner, suggests_the_nearest_name)
 {
     const struct e2e *result =
-        e2e_run("%s --filter unsteady/secnd_try", program());
+        e2e_exits(4, "%s --filter unsteady/secnd_try", program());
 
-    e2e_expect_code(result, 4);
     e2e_expect_has(result->err, "did you mean unsteady/second_try?");
-    result = e2e_run("%s run %s -- --filter unsteady/secnd_try", testlog(),
-                     program());
-    e2e_expect_code(result, 4);
+    result = e2e_exits(4, "%s run %s -- --filter unsteady/secnd_try", testlog(),
+                       program());
     e2e_expect_has(result->err, "testlog: did you mean unsteady/second_try?\n");
 }

@@ -50,9 +50,8 @@ static const char *whole(void)
 /* Shards in a folder must together be the whole suite. */
 static void expect_whole(const char *shards)
 {
-    e2e_expect_code(
-        e2e_run("rm -rf merged; ./testlog merge %s/*/latest -o merged", shards),
-        1);
+    e2e_exits(1, "rm -rf merged; ./testlog merge %s/*/latest -o merged",
+              shards);
     e2e_expect_is(results("merged"), whole());
 }
 
@@ -205,22 +204,18 @@ static void need_mpi(void)
         cr_skip_test("mpirun does not work here");
     if (e2e_sanitized())
         cr_skip_test("Open MPI leaks memory");
-    e2e_expect_code(
-        e2e_run("mpicc -DTRACING -I%s/include -o ring_test "
-                "%s/tests/programs/ring_mpi.c -rdynamic %s/libtestlog.a "
-                "$(pkg-config --libs criterion libpcre2-8) -lpthread -ldl",
-                BUILD_DIR, SOURCE_DIR, BUILD_DIR),
-        0);
+    e2e_exits(0,
+              "mpicc -DTRACING -I%s/include -o ring_test "
+              "%s/tests/programs/ring_mpi.c -rdynamic %s/libtestlog.a "
+              "$(pkg-config --libs criterion libpcre2-8) -lpthread -ldl",
+              BUILD_DIR, SOURCE_DIR, BUILD_DIR);
 }
 
 Test(e2e_schedulers, runs_each_test_on_all_ranks_of_mpi)
 {
-    const struct e2e *result;
-
     need_mpi();
-    result = e2e_run(AS_ROOT LAUNCH);
-    e2e_expect_code(result, 0);
-    e2e_expect_is(e2e_last(result->out), "12 passed, 0 failed, 0 skipped");
+    e2e_expect_is(e2e_last(e2e_exits(0, AS_ROOT LAUNCH)->out),
+                  "12 passed, 0 failed, 0 skipped");
     e2e_expect_is(e2e_run("cut -f3,4 testlog-runs/latest/results.tsv | sort | "
                           "grep -c 'ring_test.ring/.*#rank[0-3]$'")
                       ->out,
@@ -247,17 +242,16 @@ Test(e2e_schedulers, names_the_rank_that_dies)
 {
     need_mpi();
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
-        const struct e2e *result = e2e_run(
-            AS_ROOT "RING='%s' " LAUNCH "-- --filter ring/waits_for_all "
-                    "--stacks=off",
-            faults[i].fault);
+        const struct e2e *result =
+            e2e_exits(1,
+                      AS_ROOT "RING='%s' " LAUNCH
+                              "-- --filter ring/waits_for_all --stacks=off",
+                      faults[i].fault);
 
-        e2e_expect_code(result, 1);
         e2e_expect_is(e2e_last(result->out), "0 passed, 4 failed, 0 skipped");
-        e2e_expect_has(result->err, faults[i].line);
-        e2e_expect_has(result->err, "./testlog run --launch '" MPIRUN
-                                    "' ./ring_test -- --filter "
-                                    "'ring/waits_for_all'\n");
+        e2e_expect_has(result->err, faults[i].line,
+                       "./testlog run --launch '" MPIRUN
+                       "' ./ring_test -- --filter 'ring/waits_for_all'\n");
     }
 }
 
@@ -265,10 +259,8 @@ Test(e2e_schedulers, divides_tests_of_mpi_among_shards)
 {
     need_mpi();
     for (int i = 1; i <= 2; i++)
-        e2e_expect_code(e2e_run(AS_ROOT
-                                "TEST_SHARD=%d/2 TRACE_DIR=shards/%d " LAUNCH,
-                                i, i),
-                        0);
+        e2e_exits(0, AS_ROOT "TEST_SHARD=%d/2 TRACE_DIR=shards/%d " LAUNCH, i,
+                  i);
     e2e_expect_is(
         e2e_last(e2e_run("./testlog merge shards/*/latest -o merged")->out),
         "12 passed, 0 failed, 0 skipped");
@@ -303,10 +295,9 @@ Test(e2e_schedulers, names_the_ranks_of_a_program_under_mpirun)
 Test(e2e_schedulers, refuses_retries_on_a_rank)
 {
     const struct e2e *result =
-        e2e_run("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "
-                "build/small_test --retries 1");
+        e2e_exits(2, "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "
+                     "build/small_test --retries 1");
 
-    e2e_expect_code(result, 2);
     e2e_expect_is(result->err, "testlog: a rank of MPI runs a test once; leave "
                                "out --retries and --repeat\n");
 }
@@ -317,19 +308,16 @@ Test(e2e_schedulers, refuses_a_bad_launcher)
 
     e2e_expect_is(e2e_run("./testlog run --launch ' ' build/small_test")->err,
                   "testlog: --launch: \" \" has no command\n");
-    result = e2e_run("./testlog run --launch=env build/small_test -- "
-                     "--retries 1");
-    e2e_expect_code(result, 2);
+    result = e2e_exits(
+        2, "./testlog run --launch=env build/small_test -- --retries 1");
     e2e_expect_is(result->err,
                   "testlog: --launch: a rank of MPI runs a test once; leave "
                   "out --retries and --repeat\n");
-    result = e2e_run("./testlog run --launch env /bin/false");
-    e2e_expect_code(result, 2);
+    result = e2e_exits(2, "./testlog run --launch env /bin/false");
     e2e_expect_is(result->err,
                   "testlog: --launch: cannot list the tests of /bin/false\n");
-    result = e2e_run("./testlog run --launch ./absent build/small_test -- "
-                     "--filter small/passes");
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "./testlog run --launch ./absent build/small_test -- "
+                          "--filter small/passes");
     e2e_expect_has(result->err,
                    "small_test: crashed: cannot be run: No such file");
 }
@@ -344,11 +332,10 @@ Test(e2e_schedulers, spreads_a_suite_with_the_files_of_docs)
     if (e2e_run("/usr/bin/python3 -c 'import yaml'")->code)
         cr_skip_test("not installed: python3-yaml");
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        e2e_expect_code(e2e_run("/usr/bin/python3 " TESTS_DIR
-                                "/e2e/run/shard_files.py "
-                                "%s/examples/shards/%s.yml >commands",
-                                SOURCE_DIR, files[i]),
-                        0);
+        e2e_exits(0,
+                  "/usr/bin/python3 " TESTS_DIR
+                  "/e2e/run/shard_files.py %s/examples/shards/%s.yml >commands",
+                  SOURCE_DIR, files[i]);
         e2e_expect_is(e2e_run("wc -l <commands")->out, "4\n");
         e2e_run("rm -rf shards; PATH=$PWD:$PATH; "
                 "while read -r line; do sh -c \"$line\"; done <commands");

@@ -41,11 +41,11 @@ static void expect_moved(void)
 static void expect_same_files(const char *folder, const char *other)
 {
     const struct e2e *result =
-        e2e_run("(cd %s && find . | sort) >files; (cd %s && find . | sort) "
-                ">others; test -s files && diff files others",
-                folder, other);
+        e2e_exits(0,
+                  "(cd %s && find . | sort) >files; (cd %s && find . | sort) "
+                  ">others; test -s files && diff files others",
+                  folder, other);
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(result->out, "");
 }
 
@@ -53,11 +53,10 @@ static void expect_same_files(const char *folder, const char *other)
 
 Test(e2e_scratch, records_in_the_folder_that_is_named)
 {
-    const struct e2e *result =
-        e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"));
+    const struct e2e *result = e2e_exits(
+        0, "%s --trace-dir=runs --scratch=tmp 2>&1", program("small"));
     const cJSON *run = e2e_json(LATEST "run.json");
 
-    e2e_expect_code(result, 0);
     e2e_expect_lacks(result->out, "tmp/");
     e2e_expect_has(e2e_text(run, "scratch"), "/tmp/testlog-scratch-");
     expect_moved();
@@ -77,9 +76,8 @@ Test(e2e_scratch, takes_the_setting_from_the_variable)
 
 Test(e2e_scratch, refuses_an_empty_setting)
 {
-    const struct e2e *result = e2e_run("%s --scratch=", program("small"));
+    const struct e2e *result = e2e_exits(2, "%s --scratch=", program("small"));
 
-    e2e_expect_code(result, 2);
     e2e_expect_has(result->err, "--scratch: needs auto, off or a folder");
 }
 
@@ -119,30 +117,26 @@ Test(e2e_scratch, refuses_a_folder_that_does_not_exist)
 Test(e2e_scratch, reads_runs_without_the_folder)
 {
     e2e_run("%s --trace-dir=runs", program("small"));
-    e2e_expect_code(
-        e2e_run("TRACE_DIR=runs TRACE_SCRATCH=missing " TESTLOG "log latest"),
-        0);
+    e2e_exits(0, "TRACE_DIR=runs TRACE_SCRATCH=missing " TESTLOG "log latest");
 }
 
 Test(e2e_scratch, records_in_place_if_it_cannot_use_the_folder)
 {
-    const struct e2e *result =
-        e2e_run("%s --trace-dir=runs --scratch=/proc 2>&1", program("small"));
+    const struct e2e *result = e2e_exits(
+        0, "%s --trace-dir=runs --scratch=/proc 2>&1", program("small"));
 
-    e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "cannot record in /proc: ");
-    e2e_expect_has(result->out, "; this run is recorded in runs/20");
+    e2e_expect_has(result->out, "cannot record in /proc: ",
+                   "; this run is recorded in runs/20");
     cr_expect(e2e_exists(LATEST "run.json"));
 }
 
 /* Runs programs together; paths that are printed are those of the end. */
 Test(e2e_scratch, moves_a_run_of_several_programs)
 {
-    const struct e2e *result = e2e_run(
-        TESTLOG "run %s %s -- --trace-dir=runs --scratch=tmp " FEW " 2>&1",
+    const struct e2e *result = e2e_exits(
+        1, TESTLOG "run %s %s -- --trace-dir=runs --scratch=tmp " FEW " 2>&1",
         program("small"), program("traced"));
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "trace: runs/20");
     e2e_expect_lacks(result->out, "testlog-scratch");
     e2e_expect_has(e2e_read(LATEST "junit.xml"), "value=\"runs/20");
@@ -155,8 +149,7 @@ Test(e2e_scratch, moves_a_run_of_several_programs)
 
 Test(e2e_scratch, moves_a_recorded_program)
 {
-    e2e_expect_code(
-        e2e_run("TRACE_SCRATCH=tmp " TESTLOG "record -o runs -- true"), 0);
+    e2e_exits(0, "TRACE_SCRATCH=tmp " TESTLOG "record -o runs -- true");
     expect_moved();
 }
 
@@ -186,19 +179,17 @@ Test(e2e_scratch, reads_a_run_in_progress)
                               "; " KILL,
                 program("slow"));
 
-    e2e_expect_has(result->out, "one");
-    e2e_expect_has(result->out, "  running");
-    e2e_expect_has(result->out, "\nscratch\n");
+    e2e_expect_has(result->out, "one", "  running", "\nscratch\n");
 }
 
 Test(e2e_scratch, follows_a_run_that_moves)
 {
     const struct e2e *result =
-        e2e_run(START "(sleep 0.7; touch go) & " TESTLOG "log --follow " LATEST
-                      "; wait $pid",
-                program("slow"));
+        e2e_exits(0,
+                  START "(sleep 0.7; touch go) & " TESTLOG
+                        "log --follow " LATEST "; wait $pid",
+                  program("slow"));
 
-    e2e_expect_code(result, 0);
     cr_expect_eq(e2e_count(result->out, ": one"), 1, "%s", result->out);
     cr_expect_eq(e2e_count(result->out, ": two"), 1, "%s", result->out);
     expect_moved();
@@ -220,9 +211,8 @@ Test(e2e_scratch, moves_a_run_whose_runner_was_killed)
     const struct e2e *result;
 
     e2e_run(START KILL, program("slow"));
-    result =
-        e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"));
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s --trace-dir=runs --scratch=tmp 2>&1",
+                       program("small"));
     e2e_expect_has(result->out, " was killed; it has been moved there from ");
     expect_moved();
     e2e_expect_has(e2e_run("TRACE_DIR=runs " TESTLOG "log latest~1")->out,
@@ -231,29 +221,21 @@ Test(e2e_scratch, moves_a_run_whose_runner_was_killed)
 
 Test(e2e_scratch, keeps_a_killed_run_of_another_machine)
 {
-    const struct e2e *result;
-
     e2e_run(START KILL "sed -i 1s/.*/elsewhere/ " LATEST "scratch",
             program("slow"));
-    result = e2e_run(TESTLOG "log " LATEST);
-    e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, "is recorded in elsewhere:/");
-    e2e_expect_has(result->err, "open it there");
+    e2e_expect_has(e2e_exits(2, TESTLOG "log " LATEST)->err,
+                   "is recorded in elsewhere:/", "open it there");
     e2e_run("%s --trace-dir=runs --scratch=tmp --keep=1", program("small"));
-    e2e_expect_code(e2e_run("ls runs/20*/scratch"), 0);
+    e2e_exits(0, "ls runs/20*/scratch");
     e2e_expect_is(e2e_run("ls tmp | wc -l")->out, "1\n");
 }
 
 Test(e2e_scratch, says_that_the_scratch_folder_is_gone)
 {
-    const struct e2e *result;
-
     e2e_run(START KILL "rm -r tmp/*", program("slow"));
-    result = e2e_run(TESTLOG "log " LATEST);
-    e2e_expect_code(result, 2);
-    e2e_expect_has(result->err, ", which no longer exists");
-    e2e_expect_code(
-        e2e_run("%s --trace-dir=runs --scratch=tmp", program("small")), 0);
+    e2e_expect_has(e2e_exits(2, TESTLOG "log " LATEST)->err,
+                   ", which no longer exists");
+    e2e_exits(0, "%s --trace-dir=runs --scratch=tmp", program("small"));
     expect_moved();
 }
 
@@ -315,8 +297,7 @@ Test(e2e_scratch, touches_only_its_own_folder)
                     "ls runs/" OLD,
                     attacks[i][0], attacks[i][1], program("small"));
 
-        e2e_expect_has(result->out, "testlog-scratch-");
-        e2e_expect_has(result->out, "\n1\nscratch\n");
+        e2e_expect_has(result->out, "testlog-scratch-", "\n1\nscratch\n");
     }
 }
 
@@ -328,18 +309,16 @@ Test(e2e_scratch, leaves_what_is_no_file)
     e2e_run(START KILL "cd tmp/testlog-scratch-*/*/tests/*/; "
                        "ln -s /etc link; mkfifo pipe",
             program("slow"));
-    result =
-        e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"));
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s --trace-dir=runs --scratch=tmp 2>&1",
+                       program("small"));
     cr_expect_eq(e2e_count(result->out, " and others in it are neither files "
                                         "nor folders; all files have been "
                                         "moved\n"),
                  1, "%s", result->out);
-    e2e_expect_code(e2e_run("ls runs/20*/scratch"), 2);
-    e2e_expect_code(e2e_run("test -p tmp/testlog-scratch-*/*/tests/*/pipe && "
-                            "test -h tmp/testlog-scratch-*/*/tests/*/link"),
-                    0);
-    e2e_expect_code(e2e_run("find runs/ -name pipe | grep ."), 1);
+    e2e_exits(2, "ls runs/20*/scratch");
+    e2e_exits(0, "test -p tmp/testlog-scratch-*/*/tests/*/pipe && test -h "
+                 "tmp/testlog-scratch-*/*/tests/*/link");
+    e2e_exits(1, "find runs/ -name pipe | grep .");
     e2e_expect_lacks(
         e2e_run("%s --trace-dir=runs --scratch=tmp 2>&1", program("small"))
             ->out,
@@ -360,7 +339,7 @@ Test(e2e_scratch, moves_a_run_whose_results_are_no_file)
                 ->out,
             " stays, because run.json in it is neither a file nor a folder; "
             "all files have been moved\n");
-        e2e_expect_code(e2e_run("ls runs/20*/scratch"), 2);
+        e2e_exits(2, "ls runs/20*/scratch");
     }
 }
 
@@ -389,11 +368,11 @@ Test(e2e_scratch_shared, records_in_place_if_others_own_the_scratch_folder)
     const struct e2e *result;
 
     mount("local");
-    result = e2e_run("fusermount -u -z runs; bindfs --force-user=nobody "
-                     "--perms=0777 local runs; %s --trace-dir=own "
-                     "--scratch=runs",
-                     program("small"));
-    e2e_expect_code(result, 0);
+    result =
+        e2e_exits(0,
+                  "fusermount -u -z runs; bindfs --force-user=nobody "
+                  "--perms=0777 local runs; %s --trace-dir=own --scratch=runs",
+                  program("small"));
     e2e_expect_has(result->err,
                    "testlog: cannot record in runs: its folders belong to "
                    "others, or others can write to them; this run is recorded "
@@ -415,11 +394,10 @@ Test(e2e_scratch_shared, loses_nothing_of_tests_that_crash_and_hang)
     const struct e2e *result;
 
     mount("shared");
-    result =
-        e2e_run(HERE TESTLOG "run %s %s %s %s -- --trace-dir=runs " FEW " 2>&1",
-                program("crashing"), program("hanging"), program("slow"),
-                program("traced"));
-    e2e_expect_code(result, 1);
+    result = e2e_exits(
+        1, HERE TESTLOG "run %s %s %s %s -- --trace-dir=runs " FEW " 2>&1",
+        program("crashing"), program("hanging"), program("slow"),
+        program("traced"));
     e2e_expect_lacks(result->out, "no recording");
     e2e_expect_has(e2e_text(e2e_json(LATEST "run.json"), "scratch"), "/tmp/");
     expect_moved();
@@ -462,8 +440,7 @@ static const struct e2e *run_beside(const char *command)
 static void expect_stayed(const struct e2e *result, const char *why)
 {
     e2e_expect_code(result, 0);
-    e2e_expect_has(result->out, "testlog: cannot move the run to runs/20");
-    e2e_expect_has(result->out, why);
+    e2e_expect_has(result->out, "testlog: cannot move the run to runs/20", why);
     cr_expect_eq(e2e_count(result->out, "testlog: "), 2, "%s", result->out);
     e2e_expect_has(result->out, "\n1 passed, 0 failed, 0 skipped\n");
     cr_expect_neq(*e2e_between(result->out, "\nrun: /", "/tmp/testlog-"), '\0');

@@ -32,10 +32,9 @@ static const struct {
 static void expect_selections(const char *command)
 {
     for (size_t i = 0; i < sizeof(selections) / sizeof(*selections); i++) {
-        const struct e2e *result =
-            e2e_run("%s %s", command, selections[i].arguments);
+        const struct e2e *result = e2e_exits(selections[i].code, "%s %s",
+                                             command, selections[i].arguments);
 
-        e2e_expect_code(result, selections[i].code);
         cr_expect_str_eq(e2e_last(result->out), selections[i].closing, "%s: %s",
                          selections[i].arguments, result->out);
         if (strstr(command, " run ") == NULL)
@@ -63,8 +62,7 @@ Test(e2e_select, list_prints_the_tests_that_words_select)
     const struct e2e *result =
         e2e_run("%s --list other inherits", e2e_program("small", E2E_TRACED));
 
-    e2e_expect_has(result->out, "inherits_no_run");
-    e2e_expect_has(result->out, "other: 1 test");
+    e2e_expect_has(result->out, "inherits_no_run", "other: 1 test");
     e2e_expect_lacks(result->out, "sizes");
 }
 
@@ -73,8 +71,7 @@ Test(e2e_select, list_prints_json)
     const char *program = e2e_program("small", E2E_TRACED);
     const cJSON *list, *test;
 
-    e2e_expect_code(e2e_run("%s --list=json >list.json 2>list.err", program),
-                    0);
+    e2e_exits(0, "%s --list=json >list.json 2>list.err", program);
     e2e_expect_is(e2e_run("cat list.err")->out, "");
     list = e2e_json("list.json");
     cr_assert(cJSON_IsArray(list));
@@ -101,10 +98,10 @@ Test(e2e_select, list_prints_json)
     cr_expect_eq(cJSON_GetArraySize(e2e_json("list.json")), 1);
     e2e_run("%s --list=json --filter=none >list.json", program);
     cr_expect_eq(cJSON_GetArraySize(e2e_json("list.json")), 0);
-    e2e_expect_code(e2e_run("%s --list=xml", program), 2);
+    e2e_exits(2, "%s --list=xml", program);
     e2e_expect_has(e2e_run("%s --list=xml", program)->err,
                    "--list: unknown value \"xml\"; write json or cmake\n");
-    e2e_expect_code(e2e_run("%s --list=json >/dev/full", program), 1);
+    e2e_exits(1, "%s --list=json >/dev/full", program);
 }
 
 Test(e2e_select, list_has_the_settings_of_tests)
@@ -131,9 +128,8 @@ Test(e2e_select, list_has_the_settings_of_tests)
 
 Test(e2e_select, a_word_overrides_a_pattern_that_is_meant_for_others)
 {
-    e2e_expect_code(e2e_run("CRITERION_TEST_PATTERN='none/*' %s lru",
-                            e2e_program("small", E2E_TRACED)),
-                    4);
+    e2e_exits(4, "CRITERION_TEST_PATTERN='none/*' %s lru",
+              e2e_program("small", E2E_TRACED));
 }
 
 /* The lists of several programs, of any framework, are one. */
@@ -143,10 +139,9 @@ Test(e2e_select, testlog_run_lists_all_programs)
     int small = 0;
 
     e2e_run("printf 'int main(void) { return 0; }' | gcc -o plain -x c -");
-    e2e_expect_code(e2e_run("'" BUILD_DIR "/testlog' run '%s' ./plain -- "
-                            "--list=json >list.json",
-                            e2e_program("small", E2E_TRACED)),
-                    0);
+    e2e_exits(
+        0, "'" BUILD_DIR "/testlog' run '%s' ./plain -- --list=json >list.json",
+        e2e_program("small", E2E_TRACED));
     list = e2e_json("list.json");
     cJSON_ArrayForEach(test, list)
     {
@@ -156,8 +151,6 @@ Test(e2e_select, testlog_run_lists_all_programs)
     test = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
     cr_expect_str_eq(e2e_text(test, "program"), "plain");
     cr_expect_str_eq(e2e_text(test, "name"), "plain");
-    e2e_expect_code(e2e_run("'" BUILD_DIR "/testlog' run '%s' -- --list=json "
-                            "--jobs=x",
-                            e2e_program("small", E2E_TRACED)),
-                    2);
+    e2e_exits(2, "'" BUILD_DIR "/testlog' run '%s' -- --list=json --jobs=x",
+              e2e_program("small", E2E_TRACED));
 }

@@ -114,9 +114,7 @@ Test(e2e_serial, keeps_tests_of_other_programs_away)
 
 Test(e2e_serial, keeps_all_programs_away_with_the_flag)
 {
-    const struct e2e *result = run("", TESTLOG " run $P $P -- -j4 --serial");
-
-    e2e_expect_code(result, 0);
+    e2e_expect_code(run("", TESTLOG " run $P $P -- -j4 --serial"), 0);
     cr_expect_eq(e2e_count(expect_alone(), "()"), 8);
 }
 

@@ -48,7 +48,7 @@ Test(e2e_settings, shows_what_is_in_force)
                   "# testlog.conf:6: log\nlog = trace\n"
                   "# testlog.conf:7: retries\nretries = 2\n"
                   "# --profile\n# profile = ci\n");
-    e2e_expect_code(e2e_run("%s --show-config", unsteady()), 0);
+    e2e_exits(0, "%s --show-config", unsteady());
     e2e_run("rm testlog.conf");
     e2e_expect_is(e2e_run("%s --show-config", unsteady())->out,
                   "# no testlog.conf in this folder or above it\n");
@@ -59,8 +59,7 @@ Test(e2e_settings, shows_what_testlog_run_would_use)
     const struct e2e *result;
 
     settings(CONFIG);
-    result = e2e_run(TESTLOG " run %s -- --show-config", unsteady());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, TESTLOG " run %s -- --show-config", unsteady());
     e2e_expect_has(result->out, "# testlog.conf:2: log\nlog = debug\n");
 }
 
@@ -87,17 +86,12 @@ Test(e2e_settings, apply_to_a_run)
     const struct e2e *result;
 
     settings("retries = 1\n[profile none]\nretries = 0\n");
-    result = e2e_run("%s -j1 --filter=unsteady/second_try", unsteady());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s -j1 --filter=unsteady/second_try", unsteady());
     e2e_expect_has(result->err, "unsteady/second_try");
     e2e_run("rm -f tries");
-    e2e_expect_code(
-        e2e_run(TESTLOG " run %s -- --filter=unsteady/second_try", unsteady()),
-        0);
+    e2e_exits(0, TESTLOG " run %s -- --filter=unsteady/second_try", unsteady());
     e2e_run("rm -f tries");
-    e2e_expect_code(
-        e2e_run("%s --filter=unsteady/second_try --profile=none", unsteady()),
-        1);
+    e2e_exits(1, "%s --filter=unsteady/second_try --profile=none", unsteady());
 }
 
 /* ---- Single tests ---- */
@@ -107,14 +101,12 @@ Test(e2e_settings, give_single_tests_retries)
     const struct e2e *result;
 
     settings("[test unsteady/second*]\nretries = 1\n");
-    result =
-        e2e_run("%s -j1 --filter='unsteady/@(second_try|never)'", unsteady());
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "%s -j1 --filter='unsteady/@(second_try|never)'",
+                       unsteady());
     e2e_expect_has(result->err, "try 2 of 2: 1 test");
     e2e_expect_has(e2e_last(result->out), "1 passed, 1 failed");
     e2e_run("rm -f tries");
-    e2e_expect_code(
-        e2e_run("%s --filter=unsteady/second_try --retries=0", unsteady()), 1);
+    e2e_exits(1, "%s --filter=unsteady/second_try --retries=0", unsteady());
 }
 
 Test(e2e_settings, give_single_tests_a_timeout)
@@ -122,8 +114,7 @@ Test(e2e_settings, give_single_tests_a_timeout)
     const struct e2e *result;
 
     settings("timeout = 100\n[test waits/unann*]\ntimeout = 0.2\n");
-    result = e2e_run("%s --filter=waits/unannotated", unsteady());
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, "%s --filter=waits/unannotated", unsteady());
     e2e_expect_has(result->err, "waits/unannotated");
     e2e_expect_is(e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
                                       "waits/unannotated"),
@@ -161,12 +152,9 @@ Test(e2e_settings, give_single_tests_settings_in_a_profile)
     settings("[profile  ci\ttest  unsteady/second*]\nretries = 1\n"
              "[test unsteady/*]\nretries = 0\n"
              "[profile other test unsteady/*]\nretries = 7\n");
-    e2e_expect_code(
-        e2e_run("rm -f tries; %s --filter=unsteady/second_try", program), 1);
-    e2e_expect_code(e2e_run("rm -f tries; %s --filter=unsteady/second_try "
-                            "--profile=ci",
-                            program),
-                    0);
+    e2e_exits(1, "rm -f tries; %s --filter=unsteady/second_try", program);
+    e2e_exits(0, "rm -f tries; %s --filter=unsteady/second_try --profile=ci",
+              program);
     e2e_expect_is(e2e_run("%s --show-config --profile=ci", program)->out,
                   "# --profile\n# profile = ci\n"
                   "[test unsteady/*]\n# testlog.conf:4: retries\nretries = 0\n"
@@ -226,12 +214,11 @@ Test(e2e_settings, refuses_mistakes_before_any_test)
 
         settings(refused[i].text);
         snprintf(line, sizeof(line), "testlog: %s\n", refused[i].line);
-        result = e2e_run("%s", unsteady());
-        e2e_expect_code(result, 2);
+        result = e2e_exits(2, "%s", unsteady());
         e2e_expect_is(result->err, line);
         e2e_expect_is(result->out, "");
     }
-    e2e_expect_code(e2e_run(TESTLOG " run %s", unsteady()), 2);
+    e2e_exits(2, TESTLOG " run %s", unsteady());
 }
 
 Test(e2e_settings, refuses_an_unknown_profile)
@@ -256,11 +243,10 @@ Test(e2e_settings, ignores_a_file_that_others_may_replace)
 
     settings("jobs = many\n");
     e2e_run("chmod o+w testlog.conf");
-    result = e2e_run("%s --filter=unsteady/passes", unsteady());
-    e2e_expect_code(result, 0);
+    result = e2e_exits(0, "%s --filter=unsteady/passes", unsteady());
     e2e_expect_has(result->err, line);
-    result = e2e_run(TESTLOG " run %s -- --filter=unsteady/passes", unsteady());
-    e2e_expect_code(result, 0);
+    result =
+        e2e_exits(0, TESTLOG " run %s -- --filter=unsteady/passes", unsteady());
     cr_expect_eq(e2e_count(result->err, "ignoring testlog.conf"), 1, "%s",
                  result->err);
     if (!geteuid()) {

@@ -80,7 +80,7 @@ Test(e2e_shards, runs_every_test_in_one_shard)
 
 static const char *tests_of(const char *flags)
 {
-    e2e_expect_code(e2e_run("./small %s", flags), 0);
+    e2e_exits(0, "./small %s", flags);
     return e2e_run("cut -f4 testlog-runs/latest/results.tsv")->out;
 }
 
@@ -285,11 +285,10 @@ Test(e2e_shards, balances_the_programs_of_a_run)
     write_skewed_history();
     for (size_t i = 0; i < 3; i++) {
         const struct e2e *result =
-            e2e_run(TIMED "--shard=%zu/3 --trace-dir=%s", i + 1, runs[i]);
+            e2e_exits(0, TIMED "--shard=%zu/3 --trace-dir=%s", i + 1, runs[i]);
 
-        e2e_expect_code(result, 0);
-        e2e_expect_has(result->err, "by time (--shard), 39 durations, history");
-        e2e_expect_has(result->err, history_of(runs[i]));
+        e2e_expect_has(result->err, "by time (--shard), 39 durations, history",
+                       history_of(runs[i]));
         e2e_expect_is(history_of(runs[i]), history_of(runs[0]));
         sum += times[i] = time_of(runs[i]);
     }
@@ -320,12 +319,12 @@ Test(e2e_shards, agree_while_they_share_a_history)
             "./small --filter small/has_a_default");
     for (int i = 1; i <= 3; i++) {
         const struct e2e *result =
-            e2e_run("./small --shard=%d/3 --shard-by=time && "
-                    "cat testlog-runs/latest/results.tsv >>all.tsv",
-                    i);
+            e2e_exits(0,
+                      "./small --shard=%d/3 --shard-by=time && cat "
+                      "testlog-runs/latest/results.tsv >>all.tsv",
+                      i);
         const char *history = strstr(result->err, "durations, history");
 
-        e2e_expect_code(result, 0);
         cr_assert_not_null(history);
         first = first ? first : history;
         cr_expect_eq(strncmp(history, first, 35), 0, "%.40s", history);
@@ -370,12 +369,12 @@ Test(e2e_shards, passes_a_shard_without_tests)
 
     for (size_t i = 0; i < 2; i++) {
         const struct e2e *result =
-            e2e_run("export TEST_TOTAL_SHARDS=100 TEST_SHARD_INDEX=99 "
-                    "TEST_SHARD_STATUS_FILE=status XML_OUTPUT_FILE=out.xml; "
-                    "LOG=programs::small=debug %s",
-                    commands[i]);
+            e2e_exits(0,
+                      "export TEST_TOTAL_SHARDS=100 TEST_SHARD_INDEX=99 "
+                      "TEST_SHARD_STATUS_FILE=status XML_OUTPUT_FILE=out.xml; "
+                      "LOG=programs::small=debug %s",
+                      commands[i]);
 
-        e2e_expect_code(result, 0);
         e2e_expect_closing(result, "0 passed, 0 failed, 0 skipped");
         cr_expect_eq(
             e2e_count(result->err, "testlog: shard 100/100 has no test\n"),
@@ -385,7 +384,7 @@ Test(e2e_shards, passes_a_shard_without_tests)
         cr_expect(e2e_exists("status"));
         e2e_run("rm status out.xml");
     }
-    e2e_expect_code(e2e_run("./small --shard=1/2 --filter nothing"), 4);
+    e2e_exits(4, "./small --shard=1/2 --filter nothing");
 }
 
 Test(e2e_shards, lists_the_tests_that_filters_match)
@@ -426,12 +425,11 @@ Test(e2e_shards, failed_reruns_failures_in_their_shard)
         const struct e2e *first = e2e_run(
             "SMALL=sizes,other TRACE_DIR=%s ./small --shard=%zu/3 --retries 1",
             folders[i], i + 1);
-        const struct e2e *again =
-            e2e_run("SMALL=sizes,other TRACE_DIR=%s ./small --shard=%zu/3 "
-                    "--failed",
-                    folders[i], i + 1);
+        e2e_exits(
+            first->code,
+            "SMALL=sizes,other TRACE_DIR=%s ./small --shard=%zu/3 --failed",
+            folders[i], i + 1);
 
-        e2e_expect_code(again, first->code);
         failed += e2e_count(results(folders[i]), "failed\t");
         e2e_expect_lacks(first->code ? results(folders[i]) : "", "passed\t");
     }
@@ -474,9 +472,8 @@ static const struct {
 Test(e2e_shards, reports_bad_values_in_one_line_before_any_test)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        const struct e2e *result = e2e_run("%s", refused[i].command);
+        const struct e2e *result = e2e_exits(2, "%s", refused[i].command);
 
-        e2e_expect_code(result, 2);
         e2e_expect_is(result->err, refused[i].printed);
         e2e_expect_is(result->out, "");
     }
@@ -510,9 +507,8 @@ Test(e2e_shards, prints_once_which_flags_have_no_effect)
     e2e_run("./small; : >empty; echo 'shard-by = time' >time.conf; "
             "echo 'history = absent' >absent.conf");
     for (size_t i = 0; i < sizeof(unused) / sizeof(*unused); i++) {
-        const struct e2e *result = e2e_run("%s", unused[i].command);
+        const struct e2e *result = e2e_exits(0, "%s", unused[i].command);
 
-        e2e_expect_code(result, 0);
         e2e_expect_has(result->err, unused[i].printed);
         cr_expect_eq(e2e_count(result->err, "no effect"),
                      (size_t)(*unused[i].printed != '\0'), "%s: %s",

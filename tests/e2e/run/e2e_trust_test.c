@@ -51,7 +51,7 @@ Test(e2e_trust, writes_nothing_to_another_users_folder)
     expect_elsewhere(e2e_run(IN_TMP "%s -j1", losing()), "testlog-runs");
     expect_elsewhere(e2e_run(IN_TMP TESTLOG " run %s -- -j1", losing()),
                      "testlog-runs");
-    e2e_expect_code(e2e_run("test $(ls tmp | grep -c ^testlog-) = 2"), 0);
+    e2e_exits(0, "test $(ls tmp | grep -c ^testlog-) = 2");
 }
 
 Test(e2e_trust, writes_nothing_through_another_users_link)
@@ -60,7 +60,7 @@ Test(e2e_trust, writes_nothing_through_another_users_link)
     e2e_run("mkdir there && ln -s there testlog-runs && "
             "chown -h 54321 testlog-runs");
     expect_elsewhere(e2e_run(IN_TMP "%s -j1", losing()), "testlog-runs");
-    e2e_expect_code(e2e_run("rmdir there"), 0);
+    e2e_exits(0, "rmdir there");
 }
 
 static void expect_here(const struct e2e *result)
@@ -100,7 +100,7 @@ Test(e2e_trust, writes_to_a_checkout_of_the_programs_owner)
     e2e_expect_lacks(
         e2e_run("cd u && " TESTLOG " run build/losing_test -- -j1")->err,
         "cannot");
-    e2e_expect_code(e2e_run("test $(ls -d u/testlog-runs/20* | wc -l) = 2"), 0);
+    e2e_exits(0, "test $(ls -d u/testlog-runs/20* | wc -l) = 2");
 }
 
 /* Another user's list of failures must not decide which tests run. */
@@ -112,8 +112,7 @@ Test(e2e_trust, reads_no_history_of_another_user)
     e2e_run("%s -j1; chown -R 54321 testlog-runs; cd testlog-runs/.history && "
             "sed -i s/^failed/passed/ *.tsv",
             losing());
-    result = e2e_run(IN_TMP "%s -j1 --failed", losing());
-    e2e_expect_code(result, 1);
+    result = e2e_exits(1, IN_TMP "%s -j1 --failed", losing());
     e2e_expect_is(e2e_last(result->out), CLOSING);
 }
 
@@ -176,12 +175,9 @@ Test(e2e_trust, follows_a_link_to_a_report_only_for_a_flag)
 {
     e2e_run("echo original >victim; ln -s victim out");
     for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
-        const struct e2e *run;
-
         e2e_run("echo '%s' >testlog.conf", links[i]);
-        run = e2e_run("%s --filter losing/t09", losing());
-        e2e_expect_code(run, 2);
-        e2e_expect_has(run->err, ": out is a link; only a flag may name one\n");
+        e2e_expect_has(e2e_exits(2, "%s --filter losing/t09", losing())->err,
+                       ": out is a link; only a flag may name one\n");
         e2e_expect_is(e2e_read("victim"), "original\n");
     }
     e2e_run("rm testlog.conf; %s --report=tap:out --filter losing/t09",
@@ -214,7 +210,7 @@ Test(e2e_trust, loads_nothing_from_beside_the_program)
             gpu());
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
         e2e_run("cp %s %s/", e2e_stub(), places[i]);
-        e2e_expect_code(e2e_run(USES_IT, "b/gpu_test"), 0);
+        e2e_exits(0, USES_IT, "b/gpu_test");
         e2e_expect_is(gpu_state(), "no-libcupti");
         e2e_run("rm %s/libtestlog-gpu.so", places[i]);
     }
@@ -227,14 +223,12 @@ Test(e2e_trust, loads_the_library_beside_the_shared_library)
     e2e_run("mkdir -p root/dev lib && touch root/dev/nvidiactl && "
             "cp %s/shared/libtestlog.so.* lib/ && cp %s lib/",
             BUILD_DIR, e2e_stub());
-    e2e_expect_code(
-        e2e_run("cc -D_GNU_SOURCE -DTRACING -I'%s/include' -o gpu_test "
-                "'%s/programs/gpu.c' -L'%s/shared' -ltestlog -lcriterion "
-                "-lpcre2-8 -lpthread",
-                BUILD_DIR, TESTS_DIR, BUILD_DIR),
-        0);
-    e2e_expect_code(e2e_run("LD_LIBRARY_PATH=$PWD/lib " USES_IT, "./gpu_test"),
-                    0);
+    e2e_exits(0,
+              "cc -D_GNU_SOURCE -DTRACING -I'%s/include' -o gpu_test "
+              "'%s/programs/gpu.c' -L'%s/shared' -ltestlog -lcriterion "
+              "-lpcre2-8 -lpthread",
+              BUILD_DIR, TESTS_DIR, BUILD_DIR);
+    e2e_exits(0, "LD_LIBRARY_PATH=$PWD/lib " USES_IT, "./gpu_test");
     e2e_expect_is(gpu_state(), "on");
 }
 
@@ -256,11 +250,10 @@ Test(e2e_trust, loads_no_library_that_others_can_replace)
         const struct e2e *result;
 
         e2e_run("rm -rf l; mkdir l && cp %s l/ && %s", e2e_stub(), faults[i]);
-        result = e2e_run("TESTLOG_GPU_LIBRARY=$PWD/l/libtestlog-gpu.so "
-                         "LOG=gpu " USES_IT,
-                         gpu());
+        result = e2e_exits(
+            0, "TESTLOG_GPU_LIBRARY=$PWD/l/libtestlog-gpu.so LOG=gpu " USES_IT,
+            gpu());
         e2e_run("chmod 0755 .");
-        e2e_expect_code(result, 0);
         e2e_expect_is(gpu_state(), "no-libcupti");
         e2e_expect_has(result->err, "/l/libtestlog-gpu.so is not loaded: "
                                     "another user can replace it");

@@ -122,8 +122,7 @@ Test(e2e_children, explain_each_crash)
         block = block_of(all(), name);
         if (!block[0] && getuid())
             continue; /* skipped: only root can become another user */
-        e2e_expect_has(block, " child process ");
-        e2e_expect_has(block, crash->signal);
+        e2e_expect_has(block, " child process ", crash->signal);
         for (int j = 0; j < 3; j++)
             e2e_expect_has(block, crash->frames[j]);
     }
@@ -133,8 +132,7 @@ Test(e2e_children, explain_each_crash)
  * stopped children see none. */
 Test(e2e_children, do_not_change_how_children_end)
 {
-    e2e_expect_lacks(all()->err, "wrong status");
-    e2e_expect_lacks(all()->err, "records were lost");
+    e2e_expect_lacks(all()->err, "wrong status", "records were lost");
     cr_expect_eq(e2e_count(all()->err, ": failed: the child crashed\n"),
                  17 + (getuid() ? 0 : 2));
 }
@@ -159,11 +157,10 @@ Test(e2e_children, stand_in_all_files)
         found ||
         !strcmp(e2e_text(stack, "process"), e2e_text(child, "process"));
     cr_expect(found, "no stack has the child's process");
-    e2e_expect_has(junit, "crashed: SIGSEGV at 0: null pointer\n");
-    e2e_expect_has(junit, ": crash_here\n");
+    e2e_expect_has(junit, "crashed: SIGSEGV at 0: null pointer\n",
+                   ": crash_here\n");
     e2e_expect_has(file_of(all(), "children.null_pointer", "log.txt"),
-                   "ERROR crash_here: crash: SIGSEGV at 0\n");
-    e2e_expect_has(file_of(all(), "children.null_pointer", "log.txt"),
+                   "ERROR crash_here: crash: SIGSEGV at 0\n",
                    "crashed: SIGSEGV at 0: null pointer\n");
     e2e_expect_has(file_of(all(), "children.null_pointer", "trace.json"),
                    "crashed: SIGSEGV at 0: null pointer\\n");
@@ -223,8 +220,7 @@ Test(e2e_children, are_quiet_if_the_test_passes)
     const struct e2e *result = run("--filter 'harmless/*'");
 
     e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
-    e2e_expect_lacks(result->err, "crash");
-    e2e_expect_lacks(result->err, "lost");
+    e2e_expect_lacks(result->err, "crash", "lost");
     e2e_expect_has(file_of(result, "harmless.expected_crash", "log.txt"),
                    "ERROR crash_here: crash: SIGSEGV at 0\n");
     e2e_expect_has(file_of(result, "harmless.nobody_waits", "log.txt"),
@@ -239,8 +235,8 @@ Test(e2e_children, are_shown_with_the_output_of_passing_tests)
         run("--filter harmless/expected_crash --show-output");
 
     e2e_expect_closing(result, "1 passed, 0 failed, 0 skipped");
-    e2e_expect_has(result->err, " crashed: SIGSEGV at 0: null pointer\n");
-    e2e_expect_has(result->err, ": harmless_expected_crash_impl\n");
+    e2e_expect_has(result->err, " crashed: SIGSEGV at 0: null pointer\n",
+                   ": harmless_expected_crash_impl\n");
 }
 
 /* The child's stack has the letters. */
@@ -257,11 +253,8 @@ Test(e2e_children, leave_no_copy_of_their_stacks)
 
 Test(e2e_children, leave_nothing_without_stacks)
 {
-    const struct e2e *result =
-        run("--filter children/null_pointer --stacks=off");
-
-    e2e_expect_lacks(result->err, "stacks:");
-    e2e_expect_lacks(result->err, "SIGSEGV");
+    e2e_expect_lacks(run("--filter children/null_pointer --stacks=off")->err,
+                     "stacks:", "SIGSEGV");
 }
 
 Test(e2e_children, leave_their_signals_in_a_full_recording)
@@ -270,8 +263,8 @@ Test(e2e_children, leave_their_signals_in_a_full_recording)
         run("--filter children/hundred --trace-limit=256K");
     const char *block = block_of(result, "children/hundred");
 
-    e2e_expect_has(block, " crashed: SIGSEGV at 0");
-    e2e_expect_has(block, " more child processes crashed\n");
+    e2e_expect_has(block, " crashed: SIGSEGV at 0",
+                   " more child processes crashed\n");
     e2e_expect_lacks(block, "wrong status");
 }
 

@@ -35,14 +35,12 @@ static const cJSON *usage(void)
 Test(e2e_instructions, callgrind_counts_nearly_the_same_twice)
 {
     const char *counting = e2e_program("counting", E2E_TRACED);
-    const struct e2e *result;
     double counts[2];
 
     need_valgrind();
     for (int i = 0; i < 2; i++) {
-        result = e2e_run("TMPDIR=$PWD %s --callgrind --filter counting/few",
-                         counting);
-        e2e_expect_code(result, 0);
+        e2e_exits(0, "TMPDIR=$PWD %s --callgrind --filter counting/few",
+                  counting);
         counts[i] = e2e_number(usage(), "instructions");
         e2e_expect_is(e2e_text(usage(), "counted_by"), "callgrind");
     }
@@ -50,17 +48,17 @@ Test(e2e_instructions, callgrind_counts_nearly_the_same_twice)
     cr_expect_lt(counts[1], counts[0] * 1.01);
     cr_expect_gt(counts[1], counts[0] * 0.99);
     e2e_expect_has(e2e_run(TESTLOG "stat")->out, "Instructions  Span\n");
-    e2e_expect_code(e2e_run("ls -d testlog-races-*"), 2);
+    e2e_exits(2, "ls -d testlog-races-*");
 }
 
 /* valgrind splits what it gets in a variable at blanks. */
 Test(e2e_instructions, runs_beside_a_folder_with_a_blank)
 {
     need_valgrind();
-    e2e_expect_code(e2e_run("mkdir 'a b'; TMPDIR=\"$PWD/a b\" %s --callgrind "
-                            "--filter counting/few",
-                            e2e_program("counting", E2E_TRACED)),
-                    0);
+    e2e_exits(
+        0,
+        "mkdir 'a b'; TMPDIR=\"$PWD/a b\" %s --callgrind --filter counting/few",
+        e2e_program("counting", E2E_TRACED));
     cr_expect_gt(e2e_number(usage(), "instructions"), 500e3);
 }
 
@@ -95,14 +93,15 @@ Test(e2e_instructions, diff_finds_one_percent)
     e2e_run("for steps in 100000 100000 101000; do "
             "STEPS=${steps}0 %s --callgrind --filter counting/few; done",
             counting);
-    diff = e2e_run(
-        TESTLOG "diff latest~2 latest~1 --by=instructions --fail-over=0.5%%");
-    e2e_expect_code(diff, 0);
-    diff = e2e_run(TESTLOG "diff --by=instructions --fail-over=0.5%%");
-    e2e_expect_code(diff, 1);
-    e2e_expect_has(diff->out, "\nslower:\n    counting/few: ");
-    e2e_expect_has(diff->out, "\nslower spans:\n    compute: ");
-    e2e_expect_has(diff->out, " times as many");
+    e2e_exits(0, TESTLOG
+              "diff latest~2 latest~1 --by=instructions --fail-over=0.5%%");
+    diff = e2e_exits(1, TESTLOG "diff --by=instructions --fail-over=0.5%%");
+    e2e_expect_has(diff->out, "
+slower:
+    counting/few: ",
+                   "
+slower spans:
+    compute: ", " times as many");
     e2e_expect_lacks(diff->out, "noise");
 }
 
@@ -112,21 +111,20 @@ Test(e2e_instructions, expectations_are_judged_where_something_counts)
     const struct e2e *result;
 
     need_valgrind();
-    result = e2e_run("%s --callgrind --filter 'counting/[fm]*[wy]'", counting);
-    e2e_expect_code(result, 1);
+    result =
+        e2e_exits(1, "%s --callgrind --filter 'counting/[fm]*[wy]'", counting);
     e2e_expect_is(e2e_last(result->out), "1 passed, 1 failed, 0 skipped");
     e2e_expect_has(result->err,
                    "log_expect_instructions_at_most(1000, \"compute\"): 1 of "
-                   "the 1 spans that match: open or executed more");
-    e2e_expect_has(result->err, " instructions)");
+                   "the 1 spans that match: open or executed more",
+                   " instructions)");
 }
 
 Test(e2e_instructions, expectations_are_not_judged_where_nothing_counts)
 {
     const struct e2e *result =
-        e2e_run("%s", e2e_program("counting", E2E_TRACED));
+        e2e_exits(0, "%s", e2e_program("counting", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     e2e_expect_is(e2e_last(result->out), "3 passed, 0 failed, 0 skipped");
     e2e_expect_has(result->err, "nothing counts instructions; use --callgrind");
 }
@@ -135,10 +133,9 @@ Test(e2e_instructions, says_why_the_kernel_does_not_count)
 {
     int counter = trace_count_instructions(false);
     const struct e2e *result =
-        e2e_run("%s --trace-options=instructions=1 --filter counting/few",
-                e2e_program("counting", E2E_TRACED));
+        e2e_exits(0, "%s --trace-options=instructions=1 --filter counting/few",
+                  e2e_program("counting", E2E_TRACED));
 
-    e2e_expect_code(result, 0);
     if (counter < 0) {
         e2e_expect_has(result->err, "testlog: instructions are not counted: ");
         return;
@@ -150,22 +147,18 @@ Test(e2e_instructions, says_why_the_kernel_does_not_count)
 
 Test(e2e_instructions, counts_of_two_kinds_are_not_compared)
 {
-    const struct e2e *diff;
-
     need_valgrind();
     e2e_run("%s --callgrind --filter counting/few && "
             "cp -r \"$(realpath testlog-runs/latest)\" other && "
             "sed -i 's/\"glibc\":\"[^\"]*\"/\"glibc\":\"9\"/' other/run.json",
             e2e_program("counting", E2E_TRACED));
-    diff = e2e_run(TESTLOG "diff latest other --by=instructions");
-    e2e_expect_code(diff, 0);
-    e2e_expect_has(diff->err,
-                   "testlog: diff: only results are compared, "
-                   "because instructions were counted in two ways: ");
-    e2e_expect_has(diff->err, "; callgrind, glibc 9, ");
-    e2e_expect_code(e2e_run(TESTLOG "diff latest,other latest "
-                                    "--by=instructions --fail-over=1%%"),
-                    2);
+    e2e_expect_has(
+        e2e_exits(0, TESTLOG "diff latest other --by=instructions")->err,
+        "testlog: diff: only results are compared, because instructions were "
+        "counted in two ways: ",
+        "; callgrind, glibc 9, ");
+    e2e_exits(2, TESTLOG
+              "diff latest,other latest --by=instructions --fail-over=1%%");
 }
 
 Test(e2e_instructions, a_check_that_measured_nothing_fails)
@@ -175,11 +168,10 @@ Test(e2e_instructions, a_check_that_measured_nothing_fails)
 
     e2e_run("%s --filter counting/few; %s --filter counting/few", counting,
             counting);
-    diff = e2e_run(TESTLOG "diff --by=instructions --fail-over=1%%");
-    e2e_expect_code(diff, 2);
+    diff = e2e_exits(2, TESTLOG "diff --by=instructions --fail-over=1%%");
     e2e_expect_is(diff->err, "testlog: diff: no test or span of both sides has "
                              "a count of instructions\n");
-    e2e_expect_code(e2e_run(TESTLOG "diff --by=instructions"), 0);
+    e2e_exits(0, TESTLOG "diff --by=instructions");
 }
 
 Test(e2e_instructions, refuses_two_tools_of_valgrind)

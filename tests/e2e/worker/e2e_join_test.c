@@ -32,14 +32,11 @@ Test(e2e_join, runs_started_programs_not_as_workers)
 
 Test(e2e_join, records_started_programs_into_the_test)
 {
-    const struct e2e *result = run("LOG=debug", "");
-
-    e2e_expect_closing(result, "2 passed, 0 failed, 1 skipped");
-    e2e_expect_has(log_of("forks_and_executes"), ": the child logs\n");
-    e2e_expect_has(log_of("forks_and_executes"),
-                   "DEBUG helping{with=\"exec\"}: programs::helper: the helper "
-                   "logs\n");
-    e2e_expect_has(log_of("forks_and_executes"), ": the helper has ended\n");
+    e2e_expect_closing(run("LOG=debug", ""), "2 passed, 0 failed, 1 skipped");
+    e2e_expect_has(
+        log_of("forks_and_executes"), ": the child logs\n",
+        "DEBUG helping{with=\"exec\"}: programs::helper: the helper logs\n",
+        ": the helper has ended\n");
     e2e_expect_has(
         log_of("spawns"),
         "DEBUG helping{with=\"spawn\"}: programs::helper: the helper "
@@ -78,9 +75,8 @@ Test(e2e_join, ignores_names_that_are_not_recordings)
 {
     const char *helper = e2e_program("helper", E2E_TRACED);
 
-    e2e_expect_code(e2e_run("echo nothing >file; mkfifo fifo; for r in file "
-                            "fifo /dev/zero nowhere .; do "
-                            "TESTLOG_RECORDING=$r %s || exit 1; done",
-                            helper),
-                    0);
+    e2e_exits(0,
+              "echo nothing >file; mkfifo fifo; for r in file fifo /dev/zero "
+              "nowhere .; do TESTLOG_RECORDING=$r %s || exit 1; done",
+              helper);
 }

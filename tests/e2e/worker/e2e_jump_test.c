@@ -29,8 +29,8 @@ Test(e2e_jump, prints_lines_after_a_jump)
         run("jumping", "--trace-limit 1G --nocapture --log=info -j3");
 
     e2e_expect_code(result, 1);
-    e2e_expect_has(result->err, "INFO programs::jumping: from a thread");
-    e2e_expect_has(result->err, "INFO programs::jumping: after it");
+    e2e_expect_has(result->err, "INFO programs::jumping: from a thread",
+                   "INFO programs::jumping: after it");
     e2e_expect_has(e2e_last(result->out), "2 passed, 1 failed, 0 skipped");
 }
 

@@ -40,9 +40,8 @@ static const char *const failing[] = {
 
 Test(e2e_long, cuts_the_message_of_a_failed_assertion)
 {
-    const struct e2e *run = e2e_run("%s", program("long"));
+    const struct e2e *run = e2e_exits(1, "%s", program("long"));
 
-    e2e_expect_code(run, 1);
     e2e_expect_closing(run, "1 passed, 10 failed, 1 skipped");
     for (size_t i = 0; i < sizeof(failing) / sizeof(*failing); i++)
         expect_failed(failing[i], " bytes left out; see output.txt");
@@ -54,13 +53,12 @@ Test(e2e_long, keeps_the_whole_message_in_the_output)
     const struct e2e *run;
     const char *text;
 
-    e2e_expect_code(e2e_run("%s --filter long/message", program("long")), 1);
+    e2e_exits(1, "%s --filter long/message", program("long"));
     text =
         e2e_read("testlog-runs/latest/tests/long_test/long.message/output.txt");
     cr_expect_eq(strlen(text), (3 << 20) + 1);
     cr_expect(strstr(text, "xend\n"));
-    run = e2e_run("%s --filter long/message --nocapture", program("long"));
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1, "%s --filter long/message --nocapture", program("long"));
     cr_expect_lt(strlen(run->err), 4 * MOST);
     expect_failed("long/message", " bytes left out; see the recording");
     run = e2e_run("'" BUILD_DIR "/testlog' log --filter=trace | grep -c xend");
@@ -116,10 +114,8 @@ Test(e2e_long, cuts_at_the_limit)
                 {1048576, true}, {1048577, true}, {100000000, true}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        e2e_expect_code(e2e_run("LONG_SIZE=%u %s --filter long/message "
-                                "--keep=2",
-                                rows[i].size, program("long")),
-                        1);
+        e2e_exits(1, "LONG_SIZE=%u %s --filter long/message --keep=2",
+                  rows[i].size, program("long"));
         expect_failed("long/message", NULL);
         cr_expect_eq(e2e_count(e2e_text(result_of("long/message"), "reason"),
                                " bytes left out"),

@@ -78,8 +78,8 @@ Test(e2e_losses, names_the_error_that_prevented_a_recording)
         cr_skip_test("sanitizers need more address space");
     run = e2e_run("ulimit -v 250000; %s --filter losses/none", program());
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
-    e2e_expect_has(run->err, "losses/none has no recording");
-    e2e_expect_has(run->err, "Cannot allocate memory");
+    e2e_expect_has(run->err, "losses/none has no recording",
+                   "Cannot allocate memory");
     e2e_expect_lacks(run->err, "No such file");
 }
 

@@ -135,7 +135,7 @@ Test(e2e_outcome, reports_a_test_that_segfaults)
 
 Test(e2e_outcome, reports_a_test_that_dies_before_it_begins)
 {
-    e2e_expect_code(e2e_run("%s", e2e_program("unborn", E2E_TRACED)), 1);
+    e2e_exits(1, "%s", e2e_program("unborn", E2E_TRACED));
 
     const cJSON *test = e2e_result(e2e_json("testlog-runs/latest/run.json"),
                                    "unborn/never_begins");
@@ -186,9 +186,7 @@ Test(e2e_outcome, prints_a_verdict_at_once_and_at_the_end)
     e2e_expect_has(
         e2e_between(run->err, "_expectations: failed ----\n", "log:"),
         ": the second\n");
-    e2e_expect_lacks(run->err, "[FAIL]");
-    e2e_expect_lacks(run->err, "[----]");
-    e2e_expect_lacks(run->err, "Synthesis");
+    e2e_expect_lacks(run->err, "[FAIL]", "[----]", "Synthesis");
 }
 
 Test(e2e_outcome, keeps_lines_of_Criterion_if_verbose_or_not_annotated)
@@ -200,18 +198,17 @@ Test(e2e_outcome, keeps_lines_of_Criterion_if_verbose_or_not_annotated)
         e2e_run("%s %s", e2e_program("outcomes", E2E_PLAIN), flags);
 
     e2e_expect_has(verbose->err, "[FAIL] outcomes::fails_an_assertion");
-    e2e_expect_has(plain->err, "[FAIL] outcomes::fails_an_assertion");
-    e2e_expect_has(plain->err, "Synthesis");
+    e2e_expect_has(plain->err, "[FAIL] outcomes::fails_an_assertion",
+                   "Synthesis");
 }
 
 Test(e2e_outcome, prints_a_diff_of_texts)
 {
-    const struct e2e *run = e2e_run("%s --filter new_assert/fails_in_a_text",
-                                    e2e_program("new_assert", E2E_TRACED));
+    const struct e2e *run =
+        e2e_exits(1, "%s --filter new_assert/fails_in_a_text",
+                  e2e_program("new_assert", E2E_TRACED));
 
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->err, "-\"two\\n\"\n");
-    e2e_expect_has(run->err, "+\"2\\n\"\n");
+    e2e_expect_has(run->err, "-\"two\\n\"\n", "+\"2\\n\"\n");
 }
 
 Test(e2e_outcome, prints_what_belongs_to_each_failed_assertion)
@@ -250,10 +247,10 @@ Test(e2e_outcome, counts_no_timeout_as_a_crash)
         e2e_run("%s -j1 --verbose --filter 'outcomes/hangs*' --xml=report.xml",
                 e2e_program("outcomes", E2E_TRACED));
 
-    e2e_expect_has(run->err, "[FAIL] outcomes::hangs: Timed out. (1.");
-    e2e_expect_has(run->err, "[FAIL] outcomes::hangs_in_init: Timed out. (1.");
-    e2e_expect_has(run->err, "[FAIL] outcomes::hangs_in_fini: Timed out. (1.");
-    e2e_expect_has(run->err, "Failing: 3 | Crashing: 0");
+    e2e_expect_has(run->err, "[FAIL] outcomes::hangs: Timed out. (1.",
+                   "[FAIL] outcomes::hangs_in_init: Timed out. (1.",
+                   "[FAIL] outcomes::hangs_in_fini: Timed out. (1.",
+                   "Failing: 3 | Crashing: 0");
     cr_expect_eq(e2e_count(e2e_read("report.xml"), "type=\"timeout\""), 3);
     e2e_expect_lacks(e2e_read("report.xml"), "type=\"crash\"");
 }
@@ -365,19 +362,17 @@ Test(e2e_outcomes, exits_with_the_code_of_the_outcome)
 {
     for (int build = E2E_PLAIN; build <= E2E_TRACED; build++)
         for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-            e2e_expect_code(
-                e2e_run("%s %s", e2e_program("outcomes", (enum e2e_build)build),
-                        codes[i].flags),
-                codes[i].code);
+            e2e_exits(codes[i].code, "%s %s",
+                      e2e_program("outcomes", (enum e2e_build)build),
+                      codes[i].flags);
 }
 
 Test(e2e_outcomes, starts_no_test_after_a_failure_with_fail_fast)
 {
-    const struct e2e *run = e2e_run("%s -f -j1 --filter 'outcomes/fails*'",
-                                    e2e_program("outcomes", E2E_TRACED));
+    const struct e2e *run = e2e_exits(1, "%s -f -j1 --filter 'outcomes/fails*'",
+                                      e2e_program("outcomes", E2E_TRACED));
     const cJSON *json = e2e_json("testlog-runs/latest/run.json");
 
-    e2e_expect_code(run, 1);
     e2e_expect_closing(run, "0 passed, 1 failed, 4 skipped");
     e2e_expect_is(
         e2e_text(e2e_result(json, "outcomes/fails_in_init"), "reason"),
@@ -387,10 +382,9 @@ Test(e2e_outcomes, starts_no_test_after_a_failure_with_fail_fast)
 Test(e2e_outcomes, ignores_a_default_timeout_that_is_not_reached)
 {
     const struct e2e *run =
-        e2e_run("%s --timeout 30 --filter 'outcomes/passes'",
-                e2e_program("outcomes", E2E_TRACED));
+        e2e_exits(0, "%s --timeout 30 --filter 'outcomes/passes'",
+                  e2e_program("outcomes", E2E_TRACED));
 
-    e2e_expect_code(run, 0);
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
 }
 
@@ -404,12 +398,12 @@ static bool has_command(const char *name)
 static void check_xml(const char *path)
 {
     if (has_command("xmllint"))
-        e2e_expect_code(e2e_run("xmllint --noout %s", path), 0);
+        e2e_exits(0, "xmllint --noout %s", path);
     else if (has_command("python3"))
-        e2e_expect_code(e2e_run("python3 -c 'import sys, xml.dom.minidom as m; "
-                                "m.parse(sys.argv[1])' %s",
-                                path),
-                        0);
+        e2e_exits(0,
+                  "python3 -c 'import sys, xml.dom.minidom as m; "
+                  "m.parse(sys.argv[1])' %s",
+                  path);
     else
         cr_skip_test("needs xmllint or python3");
 }
@@ -429,10 +423,9 @@ Test(e2e_outcomes, junit_agrees_with_the_closing_line)
 {
     const struct e2e *all = all_of("outcomes", E2E_TRACED);
     const char *xml = e2e_read("%s/testlog-runs/latest/junit.xml", all->folder);
-    const char *suite = e2e_line(xml, "<testsuite ");
 
-    e2e_expect_has(suite, " name=\"outcomes_test\" tests=\"44\" ");
-    e2e_expect_has(suite, " skipped=\"4\" ");
+    e2e_expect_has(e2e_line(xml, "<testsuite "),
+                   " name=\"outcomes_test\" tests=\"44\" ", " skipped=\"4\" ");
     cr_expect_eq(e2e_count(xml, "<testcase "), 44);
     cr_expect_eq(e2e_count(xml, "<failure ") + e2e_count(xml, "<error "), 24);
     cr_expect_eq(e2e_count(xml, "<skipped "), 4);

@@ -77,10 +77,9 @@ static void expect_rows(const struct e2e *run, bool deaf)
 Test(e2e_passing, reports_every_row)
 {
     const struct e2e *run =
-        e2e_run("%s -j8 --timeout %d", e2e_program("passing", E2E_ALL),
-                e2e_sanitized() ? 10 : 2);
+        e2e_exits(1, "%s -j8 --timeout %d", e2e_program("passing", E2E_ALL),
+                  e2e_sanitized() ? 10 : 2);
 
-    e2e_expect_code(run, 1);
     e2e_expect_closing(run, "8 passed, 16 failed, 2 skipped");
     expect_rows(run, true);
 }
@@ -94,10 +93,9 @@ Test(e2e_passing, reports_every_row_at_j1_to_j8_captured_and_live)
 
     for (int jobs = 1; jobs <= 8; jobs++) {
         const struct e2e *run =
-            e2e_run("%s -j%d %s --filter '!(deaf/*)'", jobs % 3 ? all : plain,
-                    jobs, builds[jobs % 2]);
+            e2e_exits(1, "%s -j%d %s --filter '!(deaf/*)'",
+                      jobs % 3 ? all : plain, jobs, builds[jobs % 2]);
 
-        e2e_expect_code(run, 1);
         e2e_expect_is(e2e_last(run->out), "8 passed, 10 failed, 2 skipped");
         expect_rows(run, false);
     }
@@ -126,15 +124,14 @@ static const char *criterion_says(const cJSON *report, const char *name)
 /* If Criterion alone gets a row right, the table is out of date. */
 Test(e2e_passing, differs_from_criterion_alone)
 {
-    const struct e2e *run =
-        e2e_run("cc -D_GNU_SOURCE -I '%s/include' -o plain "
-                "'%s/programs/passing.c' -lcriterion -lpthread && "
-                "./plain --json=report.json -j2 --filter "
-                "'@(early|fini|fini_of_suite|right)/!(may_open*)'",
-                BUILD_DIR, TESTS_DIR);
+    e2e_exits(
+        0,
+        "cc -D_GNU_SOURCE -I '%s/include' -o plain '%s/programs/passing.c' "
+        "-lcriterion -lpthread && ./plain --json=report.json -j2 --filter "
+        "'@(early|fini|fini_of_suite|right)/!(may_open*)'",
+        BUILD_DIR, TESTS_DIR);
     const cJSON *report = e2e_json("report.json");
 
-    e2e_expect_code(run, 0);
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].criterion[0])
             cr_expect_str_eq(criterion_says(report, rows[i].name),

@@ -22,11 +22,11 @@ static void expect_planted(const char *tool)
     const struct e2e *run;
 
     need_valgrind();
-    run = e2e_run("valgrind -q --tool=%s --trace-children=yes "
-                  "--suppressions='%s/harness/valgrind.supp' "
-                  "--log-file=valgrind.log.%%p %s -j1",
-                  tool, SOURCE_DIR, e2e_program("races", E2E_TRACED));
-    e2e_expect_code(run, 1);
+    run = e2e_exits(1,
+                    "valgrind -q --tool=%s --trace-children=yes "
+                    "--suppressions='%s/harness/valgrind.supp' "
+                    "--log-file=valgrind.log.%%p %s -j1",
+                    tool, SOURCE_DIR, e2e_program("races", E2E_TRACED));
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err, "races/planted: failed: valgrind found 1 error\n");
     run = e2e_run("cat valgrind.log.* >all; cat all; "
@@ -57,10 +57,9 @@ static void expect_found(const struct e2e *run)
 {
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
-    e2e_expect_has(run->err, PLANTED);
-    e2e_expect_has(run->err, "/races.c:84)\n");
-    e2e_expect_has(run->err, "Possible data race during write of size 4");
-    e2e_expect_code(e2e_run("rmdir tmp"), 0);
+    e2e_expect_has(run->err, PLANTED, "/races.c:84)\n",
+                   "Possible data race during write of size 4");
+    e2e_exits(0, "rmdir tmp");
 }
 
 Test(e2e_races, names_both_places)
@@ -89,8 +88,8 @@ Test(e2e_races, names_one_place_with_drd)
     const struct e2e *run;
 
     need_valgrind();
-    run = e2e_run("%s --races=drd races/", e2e_program("races", E2E_TRACED));
-    e2e_expect_code(run, 1);
+    run =
+        e2e_exits(1, "%s --races=drd races/", e2e_program("races", E2E_TRACED));
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err,
                    "/races.c:97: data race on memory: written in write_last, "
@@ -100,36 +99,29 @@ Test(e2e_races, names_one_place_with_drd)
 Test(e2e_races, refuses_what_cannot_work)
 {
     const char *program = e2e_program("races", E2E_TRACED);
-    const struct e2e *run = e2e_run("PATH=/nowhere %s --races", program);
+    const struct e2e *run = e2e_exits(2, "PATH=/nowhere %s --races", program);
 
-    e2e_expect_code(run, 2);
     e2e_expect_is(run->err,
                   "testlog: --races: valgrind is not in PATH; install "
                   "the package valgrind\n");
-    run = e2e_run("PATH=/nowhere '" BUILD_DIR "/testlog' run --races %s",
-                  program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "PATH=/nowhere '" BUILD_DIR "/testlog' run --races %s",
+                    program);
     e2e_expect_has(run->err, "install the package valgrind\n");
-    run = e2e_run("%s --races=tsan", program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "%s --races=tsan", program);
     e2e_expect_has(run->err, "helgrind");
     need_valgrind();
-    run = e2e_run("TMPDIR=/nowhere %s --races", program);
-    e2e_expect_code(run, 2);
+    run = e2e_exits(2, "TMPDIR=/nowhere %s --races", program);
     e2e_expect_has(run->err, "set TMPDIR");
-    run = e2e_run("%s --races --debug-failed", program);
-    e2e_expect_code(run, 2);
-    run = e2e_run("%s --races --list", program);
-    e2e_expect_code(run, 0);
+    run = e2e_exits(2, "%s --races --debug-failed", program);
+    run = e2e_exits(0, "%s --races --list", program);
 }
 
 /* A variable that another process left removes nothing. */
 Test(e2e_races, keeps_folders_of_others)
 {
     need_valgrind();
-    e2e_expect_code(
-        e2e_run("mkdir kept && touch kept/1 && TESTLOG_RACES=1:$PWD/kept "
-                "valgrind -q %s --races --filter 'races/none*' && ls kept/1",
-                e2e_program("races", E2E_TRACED)),
-        0);
+    e2e_exits(0,
+              "mkdir kept && touch kept/1 && TESTLOG_RACES=1:$PWD/kept "
+              "valgrind -q %s --races --filter 'races/none*' && ls kept/1",
+              e2e_program("races", E2E_TRACED));
 }

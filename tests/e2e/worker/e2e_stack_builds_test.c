@@ -135,21 +135,17 @@ static const struct {
 
 static void expect_callers(const struct e2e *all, bool has_tail_calls)
 {
-    const char *last = block_of(all, "calling/null_function_last");
-
-    e2e_expect_has(last, has_tail_calls ? "it ended with this call (a tail "
-                                        : "its call goes to this address");
+    e2e_expect_has(block_of(all, "calling/null_function_last"),
+                   has_tail_calls ? "it ended with this call (a tail "
+                                  : "its call goes to this address");
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
         char name[128], caller[128], below[128];
-        const char *stack;
 
         snprintf(name, sizeof(name), "calling/%s", calls[i].name);
         snprintf(caller, sizeof(caller), ": %s\n", calls[i].caller);
         snprintf(below, sizeof(below), "%s\n", calls[i].below);
-        stack = e2e_between(block_of(all, name), "crashed:\n", "log:");
-        e2e_expect_has(stack, "/crashing.c:");
-        e2e_expect_has(stack, caller);
-        e2e_expect_has(stack, below);
+        e2e_expect_has(e2e_between(block_of(all, name), "crashed:\n", "log:"),
+                       "/crashing.c:", caller, below);
     }
 }
 
@@ -181,9 +177,8 @@ static void expect_throws(const char *compiler, const char *flags)
     stack = e2e_between(block_of(all, "thrown/below_the_test"),
                         ", which threw it:\n", "log:");
     e2e_expect_has(e2e_between(stack, "/throws.cpp:", "\n"), ": open_file");
-    e2e_expect_has(stack, ": load");
-    e2e_expect_has(stack, ": load_missing");
-    e2e_expect_has(stack, ": thrown_below_the_test_impl\n");
+    e2e_expect_has(stack, ": load", ": load_missing",
+                   ": thrown_below_the_test_impl\n");
     e2e_expect_has(block_of(all, "thrown/in_a_thread"),
                    "std::terminate after std::runtime_error: open /nonex");
     expect_criterions_verdicts("plain");
@@ -301,8 +296,7 @@ static void expect_stack(const char *program, const char *top,
     const struct e2e *one = run(program, "--filter 'crashing/null_pointer'");
     const char *stack = e2e_between(one->err, ", which crashed:\n", "log:");
 
-    e2e_expect_has(stack, top);
-    e2e_expect_has(stack, bottom);
+    e2e_expect_has(stack, top, bottom);
     e2e_expect_code(one, 1);
 }
 
@@ -389,8 +383,8 @@ Test(e2e_stack_builds, read_nothing_of_the_proc_of_another_pid_namespace)
         crash_in_namespace("sh -c '/bin/true; /bin/true; ./traced --filter "
                            "crashing/thread; exit'");
 
-    e2e_expect_has(inside->err, "no stacks, because /proc is that of another "
-                                "PID namespace");
-    e2e_expect_has(inside->err, "SIGSEGV at 0");
+    e2e_expect_has(inside->err,
+                   "no stacks, because /proc is that of another PID namespace",
+                   "SIGSEGV at 0");
     e2e_expect_lacks(inside->err, "unmapped");
 }

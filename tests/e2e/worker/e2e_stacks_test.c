@@ -99,10 +99,8 @@ Test(e2e_stacks, explain_each_crash)
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
     for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
-        const char *block = expect_crash(all, "crashing", &crashes[i]);
-
-        e2e_expect_has(block, ", which crashed:\n");
-        e2e_expect_has(block, "crashing.c:");
+        e2e_expect_has(expect_crash(all, "crashing", &crashes[i]),
+                       ", which crashed:\n", "crashing.c:");
     }
 }
 
@@ -206,12 +204,9 @@ Test(e2e_stacks, stand_at_the_test_in_each_trace)
 
     if (e2e_sanitized())
         cr_skip_test("sanitizers handle SIGSEGV");
-    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-        const struct e2e *trace =
-            e2e_run("cd '%s' && %s", all->folder, commands[i]);
-
-        e2e_expect_has(trace->out, "\"stacks\":\"  SIGSEGV at 0: null pointer");
-    }
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+        e2e_expect_has(e2e_run("cd '%s' && %s", all->folder, commands[i])->out,
+                       "\"stacks\":\"  SIGSEGV at 0: null pointer");
 }
 
 /* ---- Crashes that are hard to look at ---- */
@@ -417,11 +412,9 @@ Test(e2e_stacks, name_an_exception_without_a_look_at_its_stack)
 
 Test(e2e_stacks, show_who_called_the_function_of_an_assertion)
 {
-    const char *block = block_of(all_of("crashing"), "asserting/in_a_helper");
-
-    e2e_expect_has(block, ", assertion at programs/crashing.c:");
-    e2e_expect_has(block, ": check\n");
-    e2e_expect_has(block, ": asserting_in_a_helper_impl\n");
+    e2e_expect_has(block_of(all_of("crashing"), "asserting/in_a_helper"),
+                   ", assertion at programs/crashing.c:", ": check\n",
+                   ": asserting_in_a_helper_impl\n");
 }
 
 Test(e2e_stacks, leave_out_an_assertion_of_the_test_itself)
@@ -503,10 +496,10 @@ Test(e2e_stacks, name_the_program_that_is_missing)
 {
     const struct e2e *run = crash_without("/missing");
 
-    e2e_expect_has(run->err, "testlog: no stacks: cannot find "
-                             "testlog-stacks beside ");
-    e2e_expect_has(run->err, "crashing/thread: crashed: SIGSEGV at 0x10, "
-                             "below programs/crashing.c:");
+    e2e_expect_has(run->err,
+                   "testlog: no stacks: cannot find testlog-stacks beside ",
+                   "crashing/thread: crashed: SIGSEGV at 0x10, below "
+                   "programs/crashing.c:");
     e2e_expect_code(run, 1);
 }
 
@@ -519,10 +512,9 @@ Test(e2e_stacks, show_an_address_without_libdw)
     const char *stack = e2e_between(run->err, ", which crashed:\n", "thread ");
 
     cr_assert_eq(build->code, 0, "%s", build->err);
-    e2e_expect_has(run->err, "testlog was built without libdw");
-    e2e_expect_has(run->err, ": null pointer + 0x10\n");
-    e2e_expect_has(stack, "    0x");
-    e2e_expect_has(stack, " in crashing_test + 0x");
+    e2e_expect_has(run->err, "testlog was built without libdw",
+                   ": null pointer + 0x10\n");
+    e2e_expect_has(stack, "    0x", " in crashing_test + 0x");
 }
 
 Test(e2e_stacks, say_that_a_process_cannot_be_traced)
@@ -535,9 +527,8 @@ Test(e2e_stacks, say_that_a_process_cannot_be_traced)
                    "setpriv --reuid=65534 --clear-groups --inh-caps=-all "
                    "./testlog-stacks --fault=11,1,10,0,abcd $!; kill $!",
                    BUILD_DIR);
-    e2e_expect_has(look->out, "note\tno stacks of process ");
-    e2e_expect_has(look->out, "frame\t0xabcd\t");
-    e2e_expect_has(look->out, "\nend\n");
+    e2e_expect_has(look->out, "note\tno stacks of process ", "frame\t0xabcd\t",
+                   "\nend\n");
 }
 
 /* ---- The flag ---- */
@@ -566,10 +557,9 @@ Test(e2e_stacks, show_the_crashing_thread_alone_on_request)
 
 Test(e2e_stacks, refuse_an_unknown_choice)
 {
-    const struct e2e *run = e2e_run("%s %s --stacks=some", variable,
-                                    e2e_program("crashing", E2E_TRACED));
+    const struct e2e *run = e2e_exits(2, "%s %s --stacks=some", variable,
+                                      e2e_program("crashing", E2E_TRACED));
 
-    e2e_expect_code(run, 2);
     e2e_expect_has(run->err, "--stacks: unknown value \"some\"; write all, "
                              "crashing or off");
 }

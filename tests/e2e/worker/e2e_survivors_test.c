@@ -47,12 +47,11 @@ Test(e2e_survivors, does_not_wait_for_children_of_a_test_that_timed_out)
     static const char *const flags[] = {"", "--nocapture"};
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-        const struct e2e *run = e2e_run(
-            "rm -f child; %s %s --filter survivors/hangs_with_child >out 2>err;"
-            " code=$?; kill -9 $(cat child) || code=99; exit $code",
-            program(), flags[i]);
+        e2e_exits(1,
+                  "rm -f child; %s %s --filter survivors/hangs_with_child >out "
+                  "2>err; code=$?; kill -9 $(cat child) || code=99; exit $code",
+                  program(), flags[i]);
 
-        e2e_expect_code(run, 1);
         e2e_expect_is(
             e2e_text(result_of("survivors/hangs_with_child"), "outcome"),
             "timeout");
@@ -88,8 +87,8 @@ Test(e2e_survivors, names_surviving_processes_and_their_lost_records)
     line = e2e_line(run->err, "survivors/late left processes behind: ");
     e2e_expect_has(line, e2e_text(late, "survivors"));
     line = e2e_line(run->err, " records were lost after the test had ended");
-    e2e_expect_has(line, "testlog: survivors/late: ");
-    e2e_expect_has(line, e2e_text(late, "survivors"));
+    e2e_expect_has(line,
+                   "testlog: survivors/late: ", e2e_text(late, "survivors"));
     e2e_expect_has(log_of("late"), "begun");
     e2e_expect_lacks(run->err, "survivors/zombie");
 }

@@ -232,9 +232,8 @@ Test(e2e_trace, draws_arrows_to_threads_that_enter_a_span)
 {
     const cJSON *trace, *from, *to;
 
-    e2e_expect_code(
-        e2e_run("%s --filter late/hands_over", e2e_program("late", E2E_TRACED)),
-        0);
+    e2e_exits(0, "%s --filter late/hands_over",
+              e2e_program("late", E2E_TRACED));
     trace = e2e_json("testlog-runs/latest/tests/late_test/late.hands_over/"
                      "trace.json");
     from = needed(trace, "s", "enter");
@@ -247,11 +246,11 @@ Test(e2e_trace, draws_arrows_to_threads_that_enter_a_span)
 Test(e2e_trace, keeps_the_verdict_while_a_thread_continues)
 {
     const struct e2e *run =
-        e2e_run("for i in 1 2 3 4 5; do %s --filter "
-                "traced/ends_while_a_thread_logs || exit; done",
-                program());
+        e2e_exits(0,
+                  "for i in 1 2 3 4 5; do %s --filter "
+                  "traced/ends_while_a_thread_logs || exit; done",
+                  program());
 
-    e2e_expect_code(run, 0);
     cr_expect_eq(e2e_count(run->out, "1 passed, 0 failed, 0 skipped\n"), 5);
 
     const cJSON *trace = trace_of(".", "traced.ends_while_a_thread_logs");
@@ -302,10 +301,8 @@ Test(e2e_trace, draws_each_test_with_its_outcome)
         e2e_json("%s/testlog-runs/latest/trace.json", all()->folder);
     const cJSON *exported;
 
-    e2e_expect_code(e2e_run("'%s/testlog' export '%s/testlog-runs/latest' -o "
-                            "all.json",
-                            BUILD_DIR, all()->folder),
-                    0);
+    e2e_exits(0, "'%s/testlog' export '%s/testlog-runs/latest' -o all.json",
+              BUILD_DIR, all()->folder);
     exported = e2e_json("all.json");
     for (size_t i = 0; i < 3; i++) {
         const char *const *test = tests[i];
@@ -337,13 +334,11 @@ Test(e2e_trace, draws_tests_of_a_killed_run)
 {
     const cJSON *trace;
 
-    e2e_expect_code(
-        e2e_run("%s -q --filter 'traced/@(nests|logs_all_levels)' && "
-                "cd testlog-runs/latest && rm run.json && "
-                "sed -i /nests/d results.jsonl && "
-                "'%s/testlog' export . -o ../../trace.json",
-                program(), BUILD_DIR),
-        0);
+    e2e_exits(0,
+              "%s -q --filter 'traced/@(nests|logs_all_levels)' && cd "
+              "testlog-runs/latest && rm run.json && sed -i /nests/d "
+              "results.jsonl && '%s/testlog' export . -o ../../trace.json",
+              program(), BUILD_DIR);
     trace = e2e_json("trace.json");
     e2e_expect_is(
         argument(needed(trace, "X", "traced/logs_all_levels"), "outcome")
@@ -375,9 +370,8 @@ Test(e2e_trace, records_by_TRACE_FILTER_and_shows_by_LOG)
     for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++) {
         const cJSON *trace;
 
-        e2e_expect_code(e2e_run("%s %s --filter traced/logs_all_levels",
-                                filters[i].settings, program()),
-                        0);
+        e2e_exits(0, "%s %s --filter traced/logs_all_levels",
+                  filters[i].settings, program());
         trace = trace_of(".", "traced.logs_all_levels");
         cr_expect_not_null(event(trace, "i", filters[i].last), "%s",
                            filters[i].settings);
@@ -458,10 +452,9 @@ static void expect_place(const char *name, const char *call)
     cr_assert_eq(run->code, 0);
     snprintf(place, sizeof(place), "    at examples/%s.c:%d\n", name,
              atoi(run->out));
-    run = e2e_run("'%s/examples/%s' --show-output --log=trace "
-                  "--log-format=pretty",
-                  VARIANT_DIR, name);
-    e2e_expect_code(run, 0);
+    run = e2e_exits(
+        0, "'%s/examples/%s' --show-output --log=trace --log-format=pretty",
+        VARIANT_DIR, name);
     if (strstr(VARIANT_DIR, "-trace"))
         e2e_expect_has(run->err, place);
 }
