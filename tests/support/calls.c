@@ -56,15 +56,12 @@ char *test_paths(struct trace_reader *reader, const char *root)
             strcmp(entry.site->name, root) &&
             add_path(&text, reader, &entry, root))
             trace_text_char(&text, '\n');
-    return text.data ? text.data : strdup("");
+    return test_keep(text.data ? text.data : strdup(""));
 }
 
 void test_expect_paths(const char *root, const char *expected)
 {
-    struct trace_reader *reader = test_read();
-    char *paths = test_paths(reader, root);
+    char *paths = test_paths(test_read(), root);
 
     cr_expect_str_eq(paths, expected, "%s", paths);
-    free(paths);
-    trace_reader_close(reader);
 }

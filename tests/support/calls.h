@@ -12,7 +12,7 @@ void test_record_calls(uint64_t limit);
 void test_filter_calls(const struct trace_function_filter *);
 
 /* test_paths returns the spans and events below the call of a function, one a
- * line, with those around them: "outer/inner". To be freed. */
+ * line, with those around them: "outer/inner", which are kept. */
 char *test_paths(struct trace_reader *, const char *root);
 
 /* test_expect_paths ends the recording and compares these. */

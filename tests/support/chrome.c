@@ -13,7 +13,7 @@ cJSON *chrome_parse(char *text, size_t size)
 
     cr_assert_not_null(json, "%.2000s", text);
     free(text);
-    return json;
+    return test_keep(json);
 }
 
 cJSON *chrome_export(struct trace_reader *reader, const char *const *metadata)

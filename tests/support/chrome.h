@@ -7,7 +7,7 @@
 #include "support.h"
 
 /* chrome_export exports a recording as process 7 and parses it. chrome_parse
- * parses the text of an open_memstream() and frees it. */
+ * parses the text of an open_memstream() and frees it. Both keep the result. */
 cJSON *chrome_export(struct trace_reader *, const char *const *metadata);
 cJSON *chrome_parse(char *text, size_t size);
 

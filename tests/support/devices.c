@@ -209,7 +209,7 @@ char *devices_lines(struct trace_reader *reader)
         trace_text_string(&out, lines[i]);
         free(lines[i]);
     }
-    return out.data;
+    return test_keep(out.data ? out.data : strdup(""));
 }
 
 const char *devices_meta(const struct trace_reader *reader, const char *name)

@@ -28,13 +28,13 @@ void devices_launch(unsigned count);
 void devices_use(int device);
 
 /* devices_lines returns a line for each activity, in the form of
- * tests/playback/oracle.py. The caller frees it. */
+ * tests/playback/oracle.py, which are kept. */
 char *devices_lines(struct trace_reader *);
 
 /* devices_meta returns the value of "gpu.NAME", "" if there is none. */
 const char *devices_meta(const struct trace_reader *, const char *name);
 
-/* devices_calls returns the calls of CUPTI so far. The caller frees them. */
+/* devices_calls returns the calls of CUPTI so far, which are kept. */
 char *devices_calls(void);
 
 /* devices_object compiles a shared object with that name and loads it. */

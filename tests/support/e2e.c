@@ -20,17 +20,7 @@
 
 #include <testlog/trace.h>
 
-enum { TIME_LIMIT = 250 * 1000, SOAK_LIMIT = 3600 * 1000, KEPT = 1 << 18 };
-
-/* Memory that tests keep until their process ends. */
-static void *kept[KEPT];
-static size_t kept_count;
-
-static void *keep(void *pointer)
-{
-    cr_assert(pointer && kept_count < KEPT, "out of memory");
-    return kept[kept_count++] = pointer;
-}
+enum { TIME_LIMIT = 250 * 1000, SOAK_LIMIT = 3600 * 1000 };
 
 __attribute__((format(printf, 1, 0))) static char *text_of(const char *format,
                                                            va_list args)
@@ -38,7 +28,7 @@ __attribute__((format(printf, 1, 0))) static char *text_of(const char *format,
     char *text = NULL;
 
     cr_assert_geq(vasprintf(&text, format, args), 0);
-    return keep(text);
+    return test_keep(text);
 }
 
 __attribute__((format(printf, 1, 2))) static char *join(const char *format, ...)
@@ -175,7 +165,7 @@ static int create(const char *path)
 
 static struct e2e *new_result(const char *where, const char *command)
 {
-    struct e2e *result = keep(calloc(1, sizeof(*result)));
+    struct e2e *result = test_keep(calloc(1, sizeof(*result)));
 
     snprintf(result->folder, sizeof(result->folder), "%s", where);
     snprintf(result->command, sizeof(result->command), "%s", command);
@@ -203,7 +193,7 @@ static const struct e2e *run(const char *where, const char *command)
 const struct e2e *e2e_run(const char *format, ...)
 {
     va_list args;
-    char *command, *here = keep(getcwd(NULL, 0));
+    char *command, *here = test_keep(getcwd(NULL, 0));
 
     va_start(args, format);
     command = text_of(format, args);
@@ -361,7 +351,7 @@ static const char *receive(int fd)
         trace_text_char(&text, '\036');
     }
     cr_assert_eq(size, 0, "%s", strerror(errno));
-    return text.data ? keep(text.data) : "";
+    return text.data ? test_keep(text.data) : "";
 }
 
 const struct e2e *e2e_writes(const char *format, ...)
@@ -418,7 +408,7 @@ const char *e2e_read(const char *format, ...)
     fclose(file);
     if (!text.size)
         return "";
-    return keep(text.data);
+    return test_keep(text.data);
 }
 
 static void *held_json[64];
@@ -554,7 +544,7 @@ static const char *replace(const char *text, const char *pattern,
     }
     trace_text_string(&out, text);
     regfree(&regex);
-    return out.size ? keep(out.data) : "";
+    return out.size ? test_keep(out.data) : "";
 }
 
 const char *e2e_normal(const char *text)

@@ -222,11 +222,7 @@ char *format_lines(struct test_cases *row, const struct log_style *style)
         trace_span_end(spans[depth].span);
     }
 
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, "trace", style);
-
-    trace_reader_close(reader);
-    return lines;
+    return test_lines(test_read(), "trace", style);
 }
 
 /* ---- Deviations ---- */
@@ -354,7 +350,6 @@ size_t format_check(const char *cases, const char *answers_name,
         format_normalise(answer, false);
         cr_expect_str_eq(lines, answer, "%s row %zu:\n%s---\n%s", answers_name,
                          rows, lines, answer);
-        free(lines);
         free(answer);
     }
     free(answers.text);
@@ -379,8 +374,6 @@ size_t format_check_plain(const char *cases, const struct log_style *style)
         format_normalise(colored, true);
         format_normalise(bare, false);
         cr_expect_str_eq(colored, bare);
-        free(bare);
-        free(colored);
     }
     cr_assert_not(test_cases_next(&again));
     return rows;

@@ -23,8 +23,8 @@ extern const struct format_deviation format_text[], format_colors[];
     .details = LOG_DETAIL_FILE | LOG_DETAIL_LINE | LOG_DETAIL_THREAD_NAME |    \
                LOG_DETAIL_THREAD_ID
 
-/* format_lines records a row's event in its spans and returns the lines, to be
- * freed. */
+/* format_lines records a row's event in its spans and returns the lines, which
+ * are kept. */
 char *format_lines(struct test_cases *row, const struct log_style *);
 
 /* format_normalise removes thread numbers and, on request, colours from

@@ -1,5 +1,6 @@
 /* page.c: reads the blocks of data in report.html. */
 #include "page.h"
+#include "support.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -7,15 +8,6 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
-
-void *page_keep(void *memory)
-{
-    static void *all[4096];
-    static size_t count;
-
-    cr_assert_lt(count, sizeof(all) / sizeof(*all));
-    return all[count++] = memory;
-}
 
 /* ---- Packing ---- */
 
@@ -44,7 +36,7 @@ struct page_block page_inflate(const unsigned char *bytes, size_t size)
 
     cr_assert_not_null(inflate);
     for (size_t most = size * 2 + 4096; status == BUFFER_ERROR; most *= 2) {
-        unsigned char *out = page_keep(malloc(most));
+        unsigned char *out = test_keep(malloc(most));
 
         room = most;
         status = inflate(out, &room, bytes, size);
@@ -116,7 +108,7 @@ struct page_block page_block(const char *html, const char *id)
 {
     size_t size = 0;
     const char *text = find(html, id, &size);
-    unsigned char *bytes = page_keep(malloc(size + 1));
+    unsigned char *bytes = test_keep(malloc(size + 1));
 
     cr_assert_not_null(text, "there is no block %s", id);
     return page_inflate(bytes, decode_base64(bytes, text, size));
@@ -130,8 +122,9 @@ struct page_block page_decode(const unsigned char *bytes, size_t size)
     struct page_block block = {.json = NULL};
 
     cr_assert_not_null(end);
-    block.json = page_keep(cJSON_Parse((const char *)bytes));
+    block.json = cJSON_Parse((const char *)bytes);
     cr_assert_not_null(block.json, "%s", (const char *)bytes);
+    test_keep(block.json);
     block.columns = end + 1;
     block.size = size - (size_t)(end + 1 - bytes);
     return block;

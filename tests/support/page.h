@@ -8,10 +8,6 @@
 
 #include <cjson/cJSON.h>
 
-/* page_keep returns its memory, which is then kept until the process ends, and
- * is no leak. */
-void *page_keep(void *memory);
-
 /* A block, which is kept. */
 struct page_block {
     cJSON *json;

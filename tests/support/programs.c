@@ -42,7 +42,7 @@ char *program_messages(struct trace_reader *reader, const char *text)
         }
     log_replay_free(replay);
     log_filter_free(filter);
-    return out.data ? out.data : strdup("");
+    return test_keep(out.data ? out.data : strdup(""));
 }
 
 char *program_shown(const char *filter, void (*program)(void))
@@ -61,10 +61,7 @@ char *program_shown(const char *filter, void (*program)(void))
 
     cr_expect_str_eq(live, lines, "\"%s\", live:\n%s\nreplayed:\n%s", filter,
                      live, lines);
-    trace_reader_close(reader);
     close(fd);
-    free(live);
-    free(lines);
     return result;
 }
 
@@ -80,8 +77,6 @@ char *program_recorded(const char *filter, void (*program)(void))
 
     cr_expect_str_eq(again, result, "\"%s\" shows %s of %s", filter, again,
                      result);
-    trace_reader_close(reader);
-    free(again);
     return result;
 }
 
@@ -95,6 +90,4 @@ void program_expect(const char *filter, void (*program)(void),
                      expected);
     cr_expect_str_eq(other, expected, "\"%s\" records: %s; not: %s", filter,
                      other, expected);
-    free(one);
-    free(other);
 }

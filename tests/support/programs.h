@@ -12,7 +12,7 @@ extern const struct log_style program_style;
 void program_subscribe(const char *show, const char *record, int fd);
 
 /* program_messages returns the messages of the events that the filter shows of
- * a recording. The caller frees the result, also of the next two. */
+ * a recording. They are kept, also those of the next two. */
 char *program_messages(struct trace_reader *, const char *filter);
 
 /* program_shown runs a program, records everything, and returns the messages

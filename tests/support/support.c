@@ -16,6 +16,18 @@
 
 #include "trace/format.h"
 
+/* ---- Memory ---- */
+
+void *test_keep(void *memory)
+{
+    enum { MOST = 1 << 18 };
+    static void *kept[MOST];
+    static size_t count;
+
+    cr_assert(memory && count < MOST, "out of memory");
+    return kept[count++] = memory;
+}
+
 /* ---- A folder ---- */
 
 static char folder[PATH_MAX];
@@ -75,10 +87,10 @@ char *test_load(const char *path, size_t *size)
     fclose(file);
     if (!text.data)
         text.data = calloc(1, 1);
-    cr_assert(text.data && !text.failed);
+    cr_assert_not(text.failed);
     if (size)
         *size = text.size;
-    return text.data;
+    return test_keep(text.data);
 }
 
 void test_save(const char *path, const void *data, size_t size)
@@ -119,14 +131,31 @@ void test_record(void)
     test_record_limit(TRACE_LIMIT_LEAST * 64);
 }
 
+static struct trace_reader *readers[32]; /* the last that were opened */
+static size_t reader_count;
+
+static void close_readers(void)
+{
+    for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++)
+        trace_reader_close(readers[i]);
+}
+
+struct trace_reader *test_open(void)
+{
+    struct trace_reader **reader = &readers[reader_count % 32];
+
+    if (!reader_count++)
+        atexit(close_readers);
+    trace_reader_close(*reader);
+    *reader = trace_reader_open(test_path("recording"));
+    cr_assert_not_null(*reader, "%s", strerror(errno));
+    return *reader;
+}
+
 struct trace_reader *test_read(void)
 {
     trace_close();
-
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert_not_null(reader, "%s", strerror(errno));
-    return reader;
+    return test_open();
 }
 
 /* Returns the name of the entry's span, event or activity. */
@@ -182,7 +211,7 @@ char *test_lines(struct trace_reader *reader, const char *text,
     log_write_all(filter, style, reader, stream);
     fclose(stream);
     log_filter_free(filter);
-    return lines;
+    return test_keep(lines);
 }
 
 char *test_plain(struct trace_reader *reader)
@@ -381,7 +410,6 @@ void test_reuse_id(uint32_t tid)
                                 : TRACE_PIECE_SLOTS - at % TRACE_PIECE_SLOTS;
     }
     test_save(test_path("recording"), records, size);
-    free(records);
 }
 
 void test_until_waits(pid_t thread)
@@ -393,7 +421,6 @@ void test_until_waits(pid_t thread)
         char *text = test_load(path, NULL);
 
         state = strrchr(text, ')')[2];
-        free(text);
     }
 }
 

@@ -31,6 +31,10 @@
         .field_count = (count_)                                                \
     }
 
+/* test_keep returns its memory, which is then kept until the process ends, and
+ * is no leak. */
+void *test_keep(void *memory);
+
 /* test_folder creates a folder for the current test and removes it when the
  * process ends; use it as a suite's .init. */
 void test_folder(void);
@@ -42,7 +46,7 @@ void test_remove_tree(const char *path);
  * after eight calls. */
 const char *test_path(const char *name);
 
-/* test_load returns a whole file with a NUL appended, to be freed; test_save
+/* test_load returns a whole file with a NUL appended, which is kept; test_save
  * writes one. */
 char *test_load(const char *path, size_t *size);
 void test_save(const char *path, const void *data, size_t size);
@@ -53,9 +57,11 @@ bool test_decimal_comma(void);
 
 /* ---- Recordings ---- */
 
-/* test_record begins a recording; test_read ends and opens it. */
+/* test_record begins a recording. test_open opens it, test_read ends it first;
+ * the reader is closed after 32 others, or when the process ends. */
 void test_record(void);
 void test_record_limit(uint64_t limit);
+struct trace_reader *test_open(void);
 struct trace_reader *test_read(void);
 
 /* test_find finds the first entry of a kind whose span or event has that name
@@ -67,11 +73,11 @@ bool test_find(struct trace_reader *, enum trace_entry_kind, const char *name,
 size_t test_count(struct trace_reader *, enum trace_entry_kind,
                   const char *name);
 
-/* test_lines returns the recording's lines, to be freed. */
+/* test_lines returns the recording's lines, which are kept. */
 char *test_lines(struct trace_reader *, const char *filter,
                  const struct log_style *);
 
-/* test_plain returns the lines without times and colours, to be freed. */
+/* test_plain returns the lines without times and colours, which are kept. */
 char *test_plain(struct trace_reader *);
 
 /* test_rich records every kind of entry, on two threads. */

@@ -50,10 +50,8 @@ Test(compilers_compile, records_a_shared_library_of_the_user)
 
 Test(compilers_compile, records_the_log_of_a_failure)
 {
-    const struct e2e *result =
-        run(USER_LINKED, "recording compile 'kernel fail'");
-
-    e2e_expect_has(result->out, "result=6 errno=7\n");
+    e2e_expect_has(run(USER_LINKED, "recording compile 'kernel fail'")->out,
+                   "result=6 errno=7\n");
     cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_ERROR);
     cr_expect_str_eq(compilers_value("nvrtc", "result"),
                      "NVRTC_ERROR_COMPILATION");

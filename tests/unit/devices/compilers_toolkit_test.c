@@ -56,8 +56,8 @@ Test(compilers_toolkit, records_the_log_of_an_error)
     cr_expect_eq(compilers_level("nvrtc"), TRACE_LEVEL_ERROR);
     cr_expect_str_eq(compilers_value("nvrtc", "result"),
                      "NVRTC_ERROR_COMPILATION");
-    e2e_expect_has(compilers_value("nvrtc", "log"), "bad.cu(1): error:");
-    e2e_expect_has(compilers_value("nvrtc", "log"), "nonsense");
+    e2e_expect_has(compilers_value("nvrtc", "log"),
+                   "bad.cu(1): error:", "nonsense");
 }
 
 static void link_ptx(enum compilers_user user, const char *before)

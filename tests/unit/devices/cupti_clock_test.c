@@ -103,7 +103,6 @@ Test(cupti_clock, gives_cupti_nanoseconds)
     cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, "cudaLaunchKernel", &call));
     cr_expect_lt(call.time, kernel.time);
     cr_expect_lt(kernel.time, trace_reader_summary(reader).end + 1000000);
-    trace_reader_close(reader);
 }
 
 static void play(void)
@@ -121,8 +120,7 @@ static struct trace_reader *reader_of(const char *off)
     devices_play("graph");
     devices_set("OFF", off);
     cr_assert_eq(test_child(play), 0);
-    reader = trace_reader_open(test_path("recording"));
-    cr_assert(reader);
+    reader = test_open();
     return reader;
 }
 
@@ -155,7 +153,6 @@ Test(cupti_clock, does_not_stretch_a_trace_to_stray_times)
         cr_expect_str_eq(devices_meta(reader, "bad_times"), clocks[i].bad, "%s",
                          clocks[i].off);
         cr_expect_str_eq(devices_meta(reader, "launched"), "2");
-        trace_reader_close(reader);
     }
 }
 
@@ -166,16 +163,13 @@ static bool has(const char *line, const char *part)
 
 Test(cupti_clock, places_a_stray_kernel_at_its_call)
 {
-    struct trace_reader *reader = reader_of("10:1760000000");
-    char *lines = devices_lines(reader);
+    char *lines = devices_lines(reader_of("10:1760000000"));
     const char *line = e2e_line(lines, "KERNEL node0 corr=100");
 
     cr_expect(has(line, " ts=1900 dur=0 "), "%s", line);
     cr_expect(has(line, " ts_estimated=true"), "%s", line);
     cr_expect_not(has(line, "queue_delay"), "%s", line);
     cr_expect_not(has(line, "clock_skew"), "%s", line);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* The kernels of a stray call keep their times. */
@@ -191,6 +185,4 @@ Test(cupti_clock, places_a_stray_call_at_the_arrival_of_its_record)
     cr_expect_gt(call.time, kernel.end);
     cr_expect_eq(e2e_count(lines, "dur=800 "), 6);
     cr_expect_eq(e2e_count(lines, "ts_estimated"), 2);
-    free(lines);
-    trace_reader_close(reader);
 }

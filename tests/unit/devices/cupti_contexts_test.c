@@ -44,12 +44,10 @@ Test(cupti_contexts, waits_for_the_devices_of_all_threads)
 
     use_two_of_three();
     calls = calls_of_flush();
-    e2e_expect_has(calls, "cuCtxSynchronize 0\n");
-    e2e_expect_has(calls, "cuCtxSynchronize 1\n");
+    e2e_expect_has(calls, "cuCtxSynchronize 0\n", "cuCtxSynchronize 1\n");
     cr_expect_eq(e2e_count(calls, "cuCtxSynchronize"), 2);
     cr_expect_lt(strstr(calls, "cuCtxSynchronize 1"),
                  strstr(calls, "FlushAll 1"));
-    free(calls);
     trace_close();
 }
 
@@ -59,26 +57,20 @@ Test(cupti_contexts, leaves_contexts_as_they_were)
 
     use_two_of_three();
     calls = calls_of_flush();
-    e2e_expect_lacks(calls, "created");
-    e2e_expect_lacks(calls, "destroyed");
+    e2e_expect_lacks(calls, "created", "destroyed");
     cr_expect_eq(e2e_count(calls, "cuDevicePrimaryCtxRetain"),
                  e2e_count(calls, "cuDevicePrimaryCtxRelease_v2"));
     cr_expect_eq(e2e_count(calls, "cuCtxPushCurrent_v2"),
                  e2e_count(calls, "cuCtxPopCurrent_v2"));
-    free(calls);
     trace_close();
 }
 
 Test(cupti_contexts, waits_for_a_thread_if_its_caller_has_no_context)
 {
-    char *calls;
-
     devices_begin();
     setenv("DRIVER_DEVICES", "2", 1);
     test_thread(use_second, NULL);
-    calls = calls_of_flush();
-    cr_expect_eq(e2e_count(calls, "cuCtxSynchronize 1\n"), 1);
-    free(calls);
+    cr_expect_eq(e2e_count(calls_of_flush(), "cuCtxSynchronize 1\n"), 1);
     trace_close();
 }
 
@@ -96,7 +88,6 @@ Test(cupti_contexts, hides_its_own_calls)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "cuDeviceGetCount"), 0);
     cr_expect_eq(
         test_count(reader, TRACE_ENTRY_DEVICE, "cuDevicePrimaryCtxRelease"), 0);
-    trace_reader_close(reader);
 }
 
 /* The program initialized CUDA, and used no device. */
@@ -108,9 +99,7 @@ Test(cupti_contexts, creates_no_context)
     devices_begin();
     calls = calls_of_flush();
     e2e_expect_has(calls, "cuDevicePrimaryCtxGetState 0\n");
-    e2e_expect_lacks(calls, "cuCtxSynchronize");
-    e2e_expect_lacks(calls, "created");
-    free(calls);
+    e2e_expect_lacks(calls, "cuCtxSynchronize", "created");
     trace_close();
 }
 
@@ -124,7 +113,6 @@ Test(cupti_contexts, waits_only_at_the_end)
     calls = devices_calls();
     e2e_expect_has(calls, "FlushAll 0\n");
     e2e_expect_lacks(calls, "cuCtxSynchronize");
-    free(calls);
     trace_close();
 }
 
@@ -137,6 +125,5 @@ Test(cupti_contexts, continues_without_a_driver)
     calls = calls_of_flush();
     e2e_expect_lacks(calls, "cu");
     e2e_expect_has(calls, "FlushAll 1\n");
-    free(calls);
     trace_close();
 }

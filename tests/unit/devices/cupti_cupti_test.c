@@ -27,7 +27,7 @@ static struct trace_reader *reader_of(const char *state, const char *notice)
 
 static void expect_state(const char *state, const char *notice)
 {
-    trace_reader_close(reader_of(state, notice));
+    reader_of(state, notice);
 }
 
 /* ---- States ---- */
@@ -46,7 +46,6 @@ Test(cupti_cupti, reports_playback)
                      "name,event,unified");
     cr_expect_str_eq(devices_meta(reader, "refused"), "");
     cr_expect_str_eq(devices_meta(reader, "launches"), "0");
-    trace_reader_close(reader);
 }
 
 /* Without the playback's mark, a libcupti counts as a real one. */
@@ -61,7 +60,6 @@ static void unmark_playback(void)
             bytes[i] = 'T';
     test_save(test_path("libcupti.so"), bytes, size);
     setenv("TRACE_CUPTI", test_path("libcupti.so"), 1);
-    free(bytes);
 }
 
 Test(cupti_cupti, reports_a_working_libcupti)
@@ -69,10 +67,8 @@ Test(cupti_cupti, reports_a_working_libcupti)
     unmark_playback();
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
-    struct trace_reader *reader = reader_of("on", "");
-
-    cr_expect_str_eq(devices_meta(reader, "env.CUDA_MODULE_LOADING"), "EAGER");
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        devices_meta(reader_of("on", ""), "env.CUDA_MODULE_LOADING"), "EAGER");
 }
 
 Test(cupti_cupti, hints_at_launches_that_wait)
@@ -80,13 +76,11 @@ Test(cupti_cupti, hints_at_launches_that_wait)
     static const char hint[] =
         "GPU trace: each launch waits until its kernel has ended "
         "(CUDA_LAUNCH_BLOCKING is 1)";
-    struct trace_reader *reader;
 
     unmark_playback();
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-    reader = reader_of("on", hint);
-    cr_expect_str_eq(devices_meta(reader, "env.CUDA_LAUNCH_BLOCKING"), "1");
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        devices_meta(reader_of("on", hint), "env.CUDA_LAUNCH_BLOCKING"), "1");
 }
 
 Test(cupti_cupti, hints_at_no_launches_that_do_not_wait)
@@ -134,7 +128,6 @@ Test(cupti_cupti, reports_a_libcupti_that_is_too_old)
     setenv("TRACE_CUPTI", test_path("old.so"), 1);
     expect_state("too-old", "GPU trace off: libcupti lacks "
                             "cuptiGetCallbackName");
-    free(bytes);
 }
 
 Test(cupti_cupti, reports_a_missing_driver)
@@ -178,7 +171,6 @@ Test(cupti_cupti, keeps_a_refused_libcupti_loaded)
     cr_expect_not(cupti_is_on());
     cr_expect(dlopen(test_path("libcupti.so"), RTLD_NOW | RTLD_NOLOAD));
     trace_close();
-    free(bytes);
 }
 
 Test(cupti_cupti, explains_how_to_get_permission)
@@ -195,32 +187,23 @@ Test(cupti_cupti, explains_how_to_get_permission)
 
 Test(cupti_cupti, enables_the_contents_of_optional_kinds)
 {
-    char *calls;
-
     expect_state("playback", "GPU trace is playback: made up");
-    calls = devices_calls();
-    e2e_expect_has(calls, "EnableCudaEventDeviceTimestamps 1\nEnable 36\n");
-    e2e_expect_has(calls, "ConfigureUnifiedMemoryCounter 1\n"
-                          "ConfigureUnifiedMemoryCounter 2\n"
-                          "ConfigureUnifiedMemoryCounter 8\nEnable 25\n");
-    free(calls);
+    e2e_expect_has(devices_calls(),
+                   "EnableCudaEventDeviceTimestamps 1\nEnable 36\n",
+                   "ConfigureUnifiedMemoryCounter 1\n"
+                   "ConfigureUnifiedMemoryCounter 2\n"
+                   "ConfigureUnifiedMemoryCounter 8\nEnable 25\n");
 }
 
 Test(cupti_cupti, continues_without_unified_memory)
 {
-    char *calls;
-
     devices_set("UNIFIED", "1:28");
 
-    struct trace_reader *reader =
-        reader_of("playback", "GPU trace is playback: made up");
-
-    cr_expect_str_eq(devices_meta(reader, "refused"),
-                     "unified: 28 CUPTI_ERROR");
-    calls = devices_calls();
-    e2e_expect_lacks(calls, "Enable 25\n");
-    free(calls);
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        devices_meta(reader_of("playback", "GPU trace is playback: made up"),
+                     "refused"),
+        "unified: 28 CUPTI_ERROR");
+    e2e_expect_lacks(devices_calls(), "Enable 25\n");
 }
 
 /* The driver starts after our library is loaded. */
@@ -241,8 +224,6 @@ Test(cupti_cupti, enables_unified_memory_once_the_driver_has_started)
     calls = devices_calls();
     cr_expect_eq(e2e_count(calls, "ConfigureUnifiedMemoryCounter 1\n"), 2);
     cr_expect_eq(e2e_count(calls, "\nEnable 25\n"), 1);
-    free(calls);
-    trace_reader_close(reader);
 }
 
 /* The thread may ask while cuInit still runs. */
@@ -257,33 +238,24 @@ Test(cupti_cupti, asks_again_until_the_driver_has_started)
     reader = test_read();
     cr_expect_str_eq(devices_meta(reader, "refused"), "");
     cr_expect(strstr(devices_meta(reader, "kinds"), ",unified"));
-    trace_reader_close(reader);
 }
 
 Test(cupti_cupti, notes_what_the_started_driver_refuses)
 {
-    struct trace_reader *reader;
-
     devices_set("UNIFIED", "1:15,2:27");
     devices_begin();
     cupti_enable_late();
-    reader = test_read();
-    cr_expect_str_eq(devices_meta(reader, "refused"),
+    cr_expect_str_eq(devices_meta(test_read(), "refused"),
                      "unified: 27 CUPTI_ERROR_NOT_SUPPORTED");
-    trace_reader_close(reader);
 }
 
 Test(cupti_cupti, notes_kinds_for_which_the_driver_never_started)
 {
-    struct trace_reader *reader;
-
     devices_set("UNIFIED", "1:15,2:15");
     devices_begin();
     cupti_enable_late();
-    reader = test_read();
-    cr_expect_str_eq(devices_meta(reader, "refused"),
+    cr_expect_str_eq(devices_meta(test_read(), "refused"),
                      "unified: 15 CUPTI_ERROR_NOT_INITIALIZED");
-    trace_reader_close(reader);
 }
 
 Test(cupti_cupti, continues_without_optional_kinds)
@@ -298,30 +270,20 @@ Test(cupti_cupti, continues_without_optional_kinds)
                      "jit: 27 CUPTI_ERROR_NOT_SUPPORTED");
     cr_expect_null(strstr(devices_meta(reader, "kinds"), "jit"));
 
-    char *calls = devices_calls();
-
-    cr_expect_null(strstr(calls, "DisableDriverApi"),
+    cr_expect_null(strstr(devices_calls(), "DisableDriverApi"),
                    "filtered calls that are not recorded");
-    free(calls);
-    trace_reader_close(reader);
 }
 
 /* A record of unknown length would hide the records after it. */
 Test(cupti_cupti, does_not_enable_records_of_unknown_length)
 {
-    char *calls;
-
     devices_set("STRIDE", "52:-1");
 
-    struct trace_reader *reader =
-        reader_of("playback", "GPU trace is playback: made up");
-
-    cr_expect_str_eq(devices_meta(reader, "refused"),
-                     "jit: 21 CUPTI_ERROR_INVALID_KIND");
-    calls = devices_calls();
-    e2e_expect_lacks(calls, "Enable 52");
-    free(calls);
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        devices_meta(reader_of("playback", "GPU trace is playback: made up"),
+                     "refused"),
+        "jit: 21 CUPTI_ERROR_INVALID_KIND");
+    e2e_expect_lacks(devices_calls(), "Enable 52");
 }
 
 Test(cupti_cupti, disables_noisy_calls)
@@ -339,7 +301,6 @@ Test(cupti_cupti, disables_noisy_calls)
     cr_expect_null(strstr(calls, "DisableRuntimeApi 16\n"),
                    "hides failures of cudaSetDevice");
     cr_expect_eq(e2e_count(calls, "RegisterTimestampCallback"), 1);
-    free(calls);
 }
 
 /* Whichever call fails, everything is undone. */
@@ -387,15 +348,8 @@ Test(cupti_cupti, does_nothing_without_a_recording)
 
 Test(cupti_cupti, initializes_once)
 {
-    struct trace_reader *reader;
-
     devices_begin();
     cr_expect_eq(InitializeInjection(), 1);
-    reader = test_read();
-
-    char *calls = devices_calls();
-
-    cr_expect_eq(e2e_count(calls, "GetVersion"), 1);
-    free(calls);
-    trace_reader_close(reader);
+    trace_close();
+    cr_expect_eq(e2e_count(devices_calls(), "GetVersion"), 1);
 }

@@ -34,23 +34,19 @@ static char *play(const char *fixture, struct trace_reader **reader)
 static struct trace_reader *compared(const char *fixture)
 {
     struct trace_reader *reader;
-    char *lines = play(fixture, &reader);
-    char *right = load_expected(fixture);
 
-    cr_expect_str_eq(lines, right);
+    cr_expect_str_eq(play(fixture, &reader), load_expected(fixture));
     cr_expect_str_eq(devices_meta(reader, "lost"), "0");
     cr_expect_str_eq(devices_meta(reader, "orphans"), "0");
     cr_expect_str_eq(devices_meta(reader, "undecoded"), "0");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 0,
                  "reported a loss");
-    free(right);
-    free(lines);
     return reader;
 }
 
 static void expect_as_the_oracle(const char *fixture)
 {
-    trace_reader_close(compared(fixture));
+    compared(fixture);
 }
 
 Test(cupti_decode, decodes_plain_kernels)
@@ -119,7 +115,7 @@ ParameterizedTest(int *number, cupti_decode, decodes_what_a_gpu_recorded)
     char name[64];
 
     snprintf(name, sizeof(name), "h100/%s", made->fixture);
-    free(play(name, &reader));
+    play(name, &reader);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, made->kernel),
                  made->kernels);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "Memcpy HtoD") +
@@ -130,7 +126,6 @@ ParameterizedTest(int *number, cupti_decode, decodes_what_a_gpu_recorded)
     cr_expect_str_eq(devices_meta(reader, "orphans"), "0");
     cr_expect_str_eq(devices_meta(reader, "undecoded"), "0");
     cr_expect_str_eq(devices_meta(reader, "bad_times"), "0");
-    trace_reader_close(reader);
 }
 
 /* A launch into a capturing stream runs nothing. */
@@ -141,7 +136,6 @@ Test(cupti_decode, counts_captured_launches)
     cr_expect_str_eq(devices_meta(reader, "launches"), "6");
     cr_expect_str_eq(devices_meta(reader, "launched"), "2");
     cr_expect_str_eq(devices_meta(reader, "captured"), "4");
-    trace_reader_close(reader);
 }
 
 /* Failed calls and long ones are shown. */
@@ -152,7 +146,6 @@ Test(cupti_decode, drops_calls_without_information)
     expect_as_the_oracle("noise");
     cr_expect_eq(e2e_count(lines, "cudaSetDevice"), 2);
     cr_expect_eq(e2e_count(lines, "\n"), 2 + 4 + 4);
-    free(lines);
 }
 
 Test(cupti_decode, shows_how_far_a_kernel_is_before_its_call)
@@ -165,7 +158,6 @@ Test(cupti_decode, shows_how_far_a_kernel_is_before_its_call)
                    "local=0 clock_skew_ns=9000 correlation=2");
     cr_expect_eq(e2e_count(lines, "clock_skew_ns"), 1);
     cr_expect_eq(e2e_count(lines, "queue_delay"), 1);
-    free(lines);
 }
 
 /* Also a stream's name. */
@@ -176,7 +168,6 @@ Test(cupti_decode, decodes_events_and_unified_memory)
     cr_expect_str_eq(devices_meta(reader, "stream.1.7.name"), "copies");
     cr_expect_str_eq(devices_meta(reader, "context.1.name"), "main");
     cr_expect_str_eq(devices_meta(reader, "bad_times"), "0");
-    trace_reader_close(reader);
 }
 
 /* Device records arrive before their calls. */
@@ -188,7 +179,6 @@ Test(cupti_decode, decodes_buffers_in_any_order)
 
 Test(cupti_decode, matches_kernels_that_arrive_before_their_calls)
 {
-    struct trace_reader *reader;
     char *lines, *right = load_expected("jit");
 
     devices_set("REVERSE", "1");
@@ -196,12 +186,8 @@ Test(cupti_decode, matches_kernels_that_arrive_before_their_calls)
     devices_play("jit");
     devices_begin();
     trace_device_flush(false);
-    reader = test_read();
-    lines = devices_lines(reader);
+    lines = devices_lines(test_read());
     cr_expect_str_eq(lines, right);
-    free(lines);
-    free(right);
-    trace_reader_close(reader);
 }
 
 Test(cupti_decode, decodes_buffers_completed_on_another_thread)
@@ -216,19 +202,15 @@ static struct trace_reader *reader_of(const char *fixture)
 {
     struct trace_reader *reader;
 
-    free(play(fixture, &reader));
+    play(fixture, &reader);
     return reader;
 }
 
 /* Expects one event, which reports the losses. */
 static void expect_reported(struct trace_reader *reader, const char *message)
 {
-    char *lines = test_plain(reader);
-
-    e2e_expect_has(e2e_line(lines, "WARN gpu: "), message);
+    e2e_expect_has(e2e_line(test_plain(reader), "WARN gpu: "), message);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 1);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(cupti_decode, counts_a_truncated_record)
@@ -259,16 +241,11 @@ Test(cupti_decode, drops_the_rest_of_a_buffer_after_an_unknown_kind)
 Test(cupti_decode, puts_kernels_without_times_at_the_end_of_their_call)
 {
     struct trace_reader *reader;
-    char *lines;
 
     devices_set("ZERO", "1");
-    lines = play("graph", &reader);
-    e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
-                   "ts=1900 dur=0 device=0/1/7");
-    e2e_expect_has(e2e_line(lines, "KERNEL node0 corr=100"),
-                   "ts_estimated=true");
+    e2e_expect_has(e2e_line(play("graph", &reader), "KERNEL node0 corr=100"),
+                   "ts=1900 dur=0 device=0/1/7", "ts_estimated=true");
     cr_expect_str_eq(devices_meta(reader, "bad_times"), "6");
-    free(lines);
     expect_reported(reader, "6 without times");
 }
 
@@ -280,7 +257,6 @@ Test(cupti_decode, puts_incomplete_kernels_at_the_end)
 
     cr_expect_str_eq(devices_meta(reader, "bad_times"), "6");
     cr_expect_str_eq(devices_meta(reader, "launched"), "2");
-    trace_reader_close(reader);
 }
 
 Test(cupti_decode, counts_launches_without_kernels_as_lost)
@@ -326,8 +302,6 @@ Test(cupti_decode, names_the_error_of_a_failed_call)
                    "result=2 error=cudaErrorMemoryAllocation");
     cr_expect_eq(e2e_count(lines, "WARN "), 1,
                  "warned of a result that is no failure");
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* ---- Other versions ---- */
@@ -341,8 +315,6 @@ static void expect_kernels(const char *stride, bool clusters)
     lines = play("plain", &reader);
     cr_expect_eq(e2e_count(lines, " KERNEL "), 9);
     cr_expect_eq(e2e_count(lines, "cluster=(2, 1, 1)"), clusters);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(cupti_decode, decodes_kernels_of_216_bytes)
@@ -382,7 +354,6 @@ Test(cupti_decode, switches_off_if_the_layout_is_unknown)
     cr_expect_str_eq(devices_meta(reader, "notice"),
                      "GPU trace off: unknown record layout, API 130001");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, NULL), 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Implausible kernels ---- */

@@ -31,7 +31,6 @@ static void make(uint64_t id, uint64_t original)
 static char *lines_of_copies(const char *options)
 {
     struct trace_span_ref one, two;
-    struct trace_reader *reader;
     char *lines;
 
     outer.interest = inner.interest = TRACE_UNREGISTERED;
@@ -51,9 +50,7 @@ static char *lines_of_copies(const char *options)
     make(21, 0); /* CUPTI may report a copy as made, too */
     make(FIRST, 21);
     make(FIRST + 1, 22);
-    reader = test_read();
-    lines = devices_lines(reader);
-    trace_reader_close(reader);
+    lines = devices_lines(test_read());
     return lines;
 }
 
@@ -68,7 +65,6 @@ Test(cupti_graph_nodes, are_named_by_the_span_that_made_them)
                                   "graph.span=outer"),
                  2, "%s", lines);
     cr_expect_eq(e2e_count(lines, "graph.original"), 4, "%s", lines);
-    free(lines);
 }
 
 Test(cupti_graph_nodes, have_no_names_unless_it_is_asked_for)
@@ -78,8 +74,6 @@ Test(cupti_graph_nodes, have_no_names_unless_it_is_asked_for)
 
     cr_expect_eq(e2e_count(lines, "graph.original"), 0, "%s", lines);
     cr_expect_eq(e2e_count(calls, "EnableCallback"), 0);
-    free(lines);
-    free(calls);
 }
 
 /* We are the subscriber whom another one would find. */
@@ -94,18 +88,13 @@ Test(cupti_graph_nodes, are_no_other_client)
     cr_expect_str_eq(devices_meta(reader, "state"), "playback");
     cr_expect_str_eq(devices_meta(reader, "refused"), "");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 0);
-    trace_reader_close(reader);
 }
 
 Test(cupti_graph_nodes, say_that_cupti_refuses)
 {
-    struct trace_reader *reader;
-
     devices_set("FAIL", "5:27");
     devices_options("gpu_dump_graph_node_mapping=true");
     devices_begin();
-    reader = test_read();
-    cr_expect_str_eq(devices_meta(reader, "refused"),
+    cr_expect_str_eq(devices_meta(test_read(), "refused"),
                      "graph nodes: 27 CUPTI_ERROR_NOT_SUPPORTED");
-    trace_reader_close(reader);
 }

@@ -67,7 +67,6 @@ static unsigned count_calls(const char *name)
         count += line == calls || line[-1] == '\n';
         line++;
     }
-    free(calls);
     return count;
 }
 
@@ -122,7 +121,6 @@ Test(cupti_pm, records_the_counters_of_each_interval)
     cr_expect(strstr(devices_meta(reader, "device.0.counters"),
                      "dram__read_throughput.avg.pct"));
     cr_expect_str_eq(warning(reader), "");
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, samples_nothing_unless_it_is_asked_to)
@@ -132,13 +130,13 @@ Test(cupti_pm, samples_nothing_unless_it_is_asked_to)
     cr_expect_eq(count_samples(reader), 0);
     cr_expect_eq(count_calls("Initialize"), 0);
     cr_expect_str_eq(devices_meta(reader, "clocks"), "");
-    trace_reader_close(reader);
 }
 
 /* Disable may end all of CUPTI. */
 Test(cupti_pm, gives_the_device_free_after_the_last_record)
 {
-    struct trace_reader *reader = sampled("gpu_pm_sample_counters=default", 50);
+    sampled("gpu_pm_sample_counters=default", 50);
+
     char *calls = devices_calls();
     const char *stop = strstr(calls, "\nStop 0\n");
     const char *flush = strstr(calls, "\nFlushAll 1\n");
@@ -148,8 +146,6 @@ Test(cupti_pm, gives_the_device_free_after_the_last_record)
     cr_expect_lt(stop, flush);
     cr_expect_lt(flush, disable);
     cr_expect_not(strstr(disable, "FlushAll"));
-    free(calls);
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, samples_each_device_that_the_options_allow)
@@ -166,22 +162,18 @@ Test(cupti_pm, samples_each_device_that_the_options_allow)
         if (entry.kind == TRACE_ENTRY_COUNTERS)
             devices |= 1U << entry.at.device;
     cr_expect_eq(devices, 3);
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, passes_its_options_on)
 {
-    struct trace_reader *reader =
-        sampled("gpu_pm_sample_counters=default,gpu_pm_sample_interval_us=5000,"
-                "gpu_pm_sample_buffer_size_per_gpu_mb=128",
-                50);
-
+    sampled("gpu_pm_sample_counters=default,gpu_pm_sample_interval_us=5000,"
+            "gpu_pm_sample_buffer_size_per_gpu_mb=128",
+            50);
     cr_expect_eq(count_calls("interval 5000000\n"), 1);
     cr_expect_eq(count_calls("SetConfig 134217728\n"), 1);
     cr_expect_eq(count_calls("GetCounterDataSize 64\n"), 1);
     cr_expect_eq(count_calls("trigger 1\n"), 1);
     cr_expect_eq(count_calls("append 1\n"), 1);
-    trace_reader_close(reader);
 }
 
 static const struct {
@@ -193,29 +185,23 @@ static const struct {
 EACH_ROW(counts_cycles_where_a_chip_cannot_measure_time, chips)
 {
     devices_set("PM_CHIP", chips[*row].chip);
-    trace_reader_close(sampled("gpu_pm_sample_counters=default", 20));
+    sampled("gpu_pm_sample_counters=default", 20);
     cr_expect_eq(count_calls(chips[*row].trigger), 1);
     cr_expect_eq(count_calls(chips[*row].append), 1);
 }
 
 Test(cupti_pm, waits_until_the_driver_has_started)
 {
-    struct trace_reader *reader;
-
     devices_set("PM_LATE", "3");
-    reader = sampled("gpu_pm_sample_counters=default", 200);
-    cr_expect_gt(count_samples(reader), 10);
-    trace_reader_close(reader);
+    cr_expect_gt(count_samples(sampled("gpu_pm_sample_counters=default", 200)),
+                 10);
 }
 
 Test(cupti_pm, decodes_again_while_the_image_is_full)
 {
-    struct trace_reader *reader;
-
     devices_set("PM_ROOM", "7");
-    reader = sampled("gpu_pm_sample_counters=default", 250);
-    cr_expect_gt(count_samples(reader), 300);
-    trace_reader_close(reader);
+    cr_expect_gt(count_samples(sampled("gpu_pm_sample_counters=default", 250)),
+                 300);
 }
 
 Test(cupti_pm, leaves_out_what_is_no_number)
@@ -237,7 +223,6 @@ Test(cupti_pm, leaves_out_what_is_no_number)
         cr_expect_eq(value.type, TRACE_TYPE_EMPTY);
     }
     cr_expect_gt(count_samples(reader), 10);
-    trace_reader_close(reader);
 }
 
 /* ---- Several recordings, and children ---- */
@@ -246,7 +231,6 @@ Test(cupti_pm, samples_for_each_recording_of_a_process)
 {
     struct trace_reader *reader = sampled("gpu_pm_sample_counters=default", 50);
 
-    trace_reader_close(reader);
     test_record();
     devices_launch(1);
     usleep(50000);
@@ -255,7 +239,6 @@ Test(cupti_pm, samples_for_each_recording_of_a_process)
     cr_expect_eq(count_calls("Enable 0"), 2);
     cr_expect_eq(count_calls("GetChipName 0"), 2);
     cr_expect_eq(count_calls("HostInitialize"), 1, "counters are chosen once");
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, leaves_devices_to_the_parent_in_a_forked_child)
@@ -276,7 +259,6 @@ Test(cupti_pm, leaves_devices_to_the_parent_in_a_forked_child)
     reader = test_read();
     cr_expect_eq(count_calls("Stop "), 1);
     cr_expect_gt(count_samples(reader), 10);
-    trace_reader_close(reader);
 }
 
 /* ---- Failures ---- */
@@ -330,46 +312,36 @@ EACH_ROW(says_why_a_device_is_not_sampled, failures)
     reader = sampled(options, 500); /* the sampler's thread must have begun */
     cr_expect_str_eq(warning(reader), failures[*row].warning, "%s",
                      failures[*row].value);
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, names_a_library_that_cannot_sample)
 {
-    struct trace_reader *reader;
-
     setenv("TRACE_CUPTI", BUILD_DIR "/tests/playback-old.so", 1);
     devices_set("API", "24");
     devices_options("gpu_pm_sample_counters=default");
     devices_begin();
     cupti_begin_flusher(); /* as with the first buffer */
-    reader = test_read();
-    cr_expect_str_eq(warning(reader),
+    cr_expect_str_eq(warning(test_read()),
                      "counters of GPUs are not sampled: libcupti 24 lacks PM "
                      "sampling; CUDA 12.6 and newer have it");
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, says_that_there_is_no_device)
 {
-    struct trace_reader *reader;
-
     setenv("DRIVER_DEVICES", "0", 1);
-    reader = sampled("gpu_pm_sample_counters=default", 20);
-    cr_expect_str_eq(warning(reader), "counters of GPUs are not sampled: the "
-                                      "driver has no device");
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        warning(sampled("gpu_pm_sample_counters=default", 20)),
+        "counters of GPUs are not sampled: the driver has no device");
 }
 
 Test(cupti_pm, says_that_a_recording_was_too_short)
 {
-    struct trace_reader *reader = sampled("gpu_pm_sample_counters=default,"
-                                          "gpu_pm_sample_interval_us=1000000",
-                                          50);
-
-    cr_expect_str_eq(warning(reader),
-                     "counters have no sample: the recording is shorter than "
-                     "two intervals of 1000000 µs");
-    trace_reader_close(reader);
+    cr_expect_str_eq(
+        warning(sampled(
+            "gpu_pm_sample_counters=default,gpu_pm_sample_interval_us=1000000",
+            50)),
+        "counters have no sample: the recording is shorter than two intervals "
+        "of 1000000 µs");
 }
 
 /* The session begins again, and samples go on. */
@@ -386,7 +358,6 @@ Test(cupti_pm, counts_lost_samples)
                      "samples of counters were lost 1 time: raise "
                      "gpu_pm_sample_interval_us or "
                      "gpu_pm_sample_buffer_size_per_gpu_mb");
-    trace_reader_close(reader);
 }
 
 Test(cupti_pm, ends_although_cupti_never_answers, .timeout = 60)
@@ -398,5 +369,4 @@ Test(cupti_pm, ends_although_cupti_never_answers, .timeout = 60)
     cr_expect_str_eq(warning(reader),
                      "CUPTI does not answer; its last samples are lost");
     cr_expect_str_eq(devices_meta(reader, "launched"), "1");
-    trace_reader_close(reader);
 }

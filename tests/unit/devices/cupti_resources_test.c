@@ -27,7 +27,6 @@ Test(cupti_resources, notes_devices_contexts_and_streams)
     cr_expect_str_eq(devices_meta(reader, "device.0.mig"), "");
     cr_expect_str_eq(devices_meta(reader, "context.1"), "device 0");
     cr_expect_str_eq(devices_meta(reader, "stream.1.7"), "priority 0");
-    trace_reader_close(reader);
 }
 
 /* ---- Single records ---- */

@@ -19,17 +19,14 @@ Test(cupti_state, records_the_reason_for_stopping)
     cr_expect_not(cupti_is_on());
     calls = devices_calls();
     cr_expect_null(strstr(calls, "\nDisable "), "CUPTI was called");
-    free(calls);
     cupti_disable_all();
     calls = devices_calls();
     first = strstr(calls, "\nDisable 37\n");
     last = strstr(calls, "\nDisable 10\n");
     cr_expect(first && last && first < last, "in reverse order: %s", calls);
-    free(calls);
     reader = test_read();
     cr_expect_str_eq(devices_meta(reader, "state"), "too-old");
     cr_expect_str_eq(devices_meta(reader, "notice"), "GPU trace off: a test");
-    trace_reader_close(reader);
 }
 
 static void be_off(void)

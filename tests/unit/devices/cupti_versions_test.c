@@ -251,7 +251,6 @@ EACH_VERSION(agrees_with_the_header_s_offsets_and_numbers)
     assert_subscriber(&code);
     compile(root, code.data);
     trace_text_free(&code);
-    free(header);
 }
 
 /* ---- Libraries ---- */
@@ -294,7 +293,6 @@ EACH_VERSION(reports_a_missing_driver)
               "returned 15 CUPTI_ERROR_NOT_INITIALIZED (no NVIDIA driver)"
             : "GPU trace off: cuptiActivityRegisterTimestampCallback "
               "returned 999 CUPTI_ERROR_UNKNOWN (no NVIDIA driver)");
-    trace_reader_close(reader);
 }
 
 /* Takes another handle, because a refused library is closed again. */

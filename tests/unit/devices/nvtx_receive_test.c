@@ -91,12 +91,7 @@ static struct nvtx_attributes attributes(const char *text)
 
 static void expect(const char *lines)
 {
-    struct trace_reader *reader = test_read();
-    char *found = test_plain(reader);
-
-    cr_expect_str_eq(found, lines);
-    free(found);
-    trace_reader_close(reader);
+    cr_expect_str_eq(test_plain(test_read()), lines);
 }
 
 static const char *meta(struct trace_reader *reader, const char *name)
@@ -150,7 +145,6 @@ Test(nvtx_receive, pops_a_range_of_its_own_domain)
 
 Test(nvtx_receive, counts_ends_without_a_beginning)
 {
-    struct trace_reader *reader;
     uint64_t id = start("s");
 
     cr_expect_eq(pop(), -1);
@@ -159,9 +153,7 @@ Test(nvtx_receive, counts_ends_without_a_beginning)
     finish(id);
     finish(UINT64_MAX);
     finish(UINT64_C(1) << 32 | 77);
-    reader = test_read();
-    cr_expect_str_eq(meta(reader, "gpu.nvtx_strays"), "5");
-    trace_reader_close(reader);
+    cr_expect_str_eq(meta(test_read(), "gpu.nvtx_strays"), "5");
 }
 
 static void *end_it(void *id)
@@ -192,7 +184,6 @@ Test(nvtx_receive, ends_a_started_range_on_another_thread)
     }
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "inside", &entry));
     cr_expect_eq(entry.span, 0, "no thread is in it");
-    trace_reader_close(reader);
 }
 
 static void *leave_open(void *unused)
@@ -214,7 +205,6 @@ Test(nvtx_receive, ends_ranges_with_their_thread)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "open"), 2);
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "left", &entry));
     cr_expect_lt(entry.end, UINT64_MAX);
-    trace_reader_close(reader);
 }
 
 /* ---- Attributes ---- */
@@ -345,23 +335,15 @@ Test(nvtx_receive, records_any_number_of_messages)
         snprintf(text, sizeof(text), "step %d.", i);
         cr_expect(strstr(lines, text), "%s", text);
     }
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(nvtx_receive, records_long_messages)
 {
     static char text[100001];
-    struct trace_reader *reader;
-    char *lines;
 
     memset(text, 'x', sizeof(text) - 1);
     mark(text);
-    reader = test_read();
-    lines = test_plain(reader);
-    cr_expect(strstr(lines, text));
-    free(lines);
-    trace_reader_close(reader);
+    cr_expect(strstr(test_plain(test_read()), text));
 }
 
 enum { DEEP = 5000 };
@@ -381,7 +363,6 @@ Test(nvtx_receive, records_any_depth)
     cr_expect_gt(begun, 1000);
     cr_expect_eq(begun + test_count(reader, TRACE_ENTRY_EVENT, "deep"), DEEP);
     cr_expect_str_eq(meta(reader, "gpu.nvtx_strays"), "1");
-    trace_reader_close(reader);
 }
 
 enum { STARTED = 70000 };
@@ -405,7 +386,6 @@ Test(nvtx_receive, records_any_number_of_started_ranges)
     cr_expect_eq(begun + test_count(reader, TRACE_ENTRY_EVENT, "s"), STARTED);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "last"), 1);
     cr_expect_str_eq(meta(reader, "gpu.nvtx_strays"), "");
-    trace_reader_close(reader);
 }
 
 Test(nvtx_receive, refuses_too_many_domains_and_strings)
@@ -431,7 +411,6 @@ Test(nvtx_receive, refuses_too_many_domains_and_strings)
 
 Test(nvtx_receive, names_threads)
 {
-    struct trace_reader *reader;
     struct trace_entry entry;
 
     mark("m");
@@ -441,10 +420,8 @@ Test(nvtx_receive, names_threads)
         (uint32_t)syscall(SYS_gettid), L"the \u00e4ctor");
     ((void (*)(uint32_t, const char *))TRACE_NVTX(NameOsThreadA))(4000000,
                                                                   "nobody");
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "m", &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_EVENT, "m", &entry));
     cr_expect_str_eq(entry.thread->name, "the \u00e4ctor");
-    trace_reader_close(reader);
 }
 
 static void in_child(void)
@@ -495,7 +472,6 @@ Test(nvtx_receive, records_threads_side_by_side)
                  THREADS * 2000);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, NULL), THREADS * 4000);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Recordings ---- */

@@ -469,7 +469,6 @@ static void expect_placed(const char *clock)
               "%s", meta(reader, "opencl.clock.32"));
     cr_expect_str_eq(meta(reader, "opencl.bad_times"), "0");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
-    trace_reader_close(reader);
 }
 
 /* ---- Times ---- */
@@ -519,24 +518,19 @@ Test(opencl_layer, estimates_times_that_the_driver_does_not_have)
     cr_expect_geq(kernel.time, call.time);
     cr_expect_str_eq(meta(reader, "opencl.bad_times"), "1");
     cr_expect_str_eq(meta(reader, "opencl.launched"), "1");
-    trace_reader_close(reader);
 }
 
 /* ---- Drivers that refuse ---- */
 
 Test(opencl_layer, opens_a_queue_that_cannot_have_profiling)
 {
-    struct trace_reader *reader;
-
     driver.no_profiling = true;
     open_queue();
     cr_expect_eq(driver.queues, 2);
     cr_expect_eq(driver.given, 0);
     launch();
     complete(OPENCL_COMPLETE);
-    reader = test_read();
-    cr_expect_str_eq(meta(reader, "opencl.bad_times"), "1");
-    trace_reader_close(reader);
+    cr_expect_str_eq(meta(test_read(), "opencl.bad_times"), "1");
 }
 
 Test(opencl_layer, releases_its_event_if_nobody_calls_back)
@@ -552,7 +546,6 @@ Test(opencl_layer, releases_its_event_if_nobody_calls_back)
     cr_expect_str_eq(meta(reader, "opencl.launches"), "1");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "1");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "clEnqueueTask"), 1);
-    trace_reader_close(reader);
 }
 
 Test(opencl_layer, leaves_the_programs_event_alone)
@@ -565,7 +558,7 @@ Test(opencl_layer, leaves_the_programs_event_alone)
     cr_expect_eq(event, HANDLE(cl_event, 2));
     complete(OPENCL_COMPLETE);
     cr_expect_eq(driver.released, 0);
-    trace_reader_close(test_read());
+    test_read();
 }
 
 Test(opencl_layer, records_launches_and_commands_that_fail)
@@ -587,7 +580,6 @@ Test(opencl_layer, records_launches_and_commands_that_fail)
     cr_expect_eq(entry.site->level, TRACE_LEVEL_WARN);
     cr_expect_str_eq(meta(reader, "opencl.launches"), "1");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
-    trace_reader_close(reader);
 }
 
 /* Makes a queue with the function that the program looked up. */
@@ -638,7 +630,7 @@ Test(opencl_old_driver, replaces_only_what_the_driver_has, .init = publish)
     cr_expect_null(layer[123], "clCreateCommandQueueWithProperties");
     cr_expect_not_null(layer[60], "clEnqueueTask");
     cr_expect_eq(replaced, 12);
-    trace_reader_close(test_read());
+    test_read();
 }
 
 Test(opencl_layer, stands_in_a_chain_only_once)
@@ -651,7 +643,7 @@ Test(opencl_layer, stands_in_a_chain_only_once)
     for (size_t i = 0; i < OPENCL_SLOTS; i++)
         cr_expect_null(((function *const *)second)[i], "%zu", i);
     open_queue();
-    trace_reader_close(test_read());
+    test_read();
 }
 
 static cl_int other_flush(cl_command_queue unused)
@@ -668,7 +660,7 @@ Test(opencl_layer, follows_a_loader_that_is_loaded_again)
         clInitLayer(OPENCL_SLOTS, table, &(cl_uint){0}, &(const void *){NULL}),
         0);
     open_queue();
-    trace_reader_close(test_read());
+    test_read();
     cr_expect_eq(flushed, 100);
 }
 
@@ -732,7 +724,6 @@ static size_t count_parts(void)
     struct trace_reader *reader = test_read();
     size_t count = test_count(reader, TRACE_ENTRY_DEVICE, "part");
 
-    trace_reader_close(reader);
     return count;
 }
 
@@ -784,15 +775,11 @@ Test(opencl_layer, reads_a_ring_when_it_is_closed)
 
 Test(opencl_layer, reports_a_ring_that_the_driver_does_not_read)
 {
-    struct trace_reader *reader;
-
     object.refuses = true;
     open_ring();
     write_zone();
-    reader = test_read();
-    cr_expect_str_eq(meta(reader, "gpu.zones.unread"), "1");
+    cr_expect_str_eq(meta(test_read(), "gpu.zones.unread"), "1");
     cr_expect_eq(object.references, 1);
-    trace_reader_close(reader);
 }
 
 /* ---- The end ---- */
@@ -808,7 +795,6 @@ Test(opencl_layer, gives_up_on_commands_that_never_end)
     cr_expect_str_eq(meta(reader, "opencl.unfinished"), "1");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "?"), 0);
-    trace_reader_close(reader);
     complete(OPENCL_COMPLETE); /* after all */
     cr_expect_eq(driver.released, 1);
 }
@@ -826,7 +812,6 @@ Test(opencl_layer, ends_a_command_that_failed_without_a_call)
     cr_expect_str_eq(meta(reader, "opencl.unfinished"), "0");
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
     cr_expect_eq(driver.released, 1);
-    trace_reader_close(reader);
     complete(-5); /* after all */
     cr_expect_eq(driver.released, 1);
     cr_expect_not(opencl_commands_run());
@@ -835,7 +820,7 @@ Test(opencl_layer, ends_a_command_that_failed_without_a_call)
 Test(opencl_layer, flushes_queues_and_keeps_their_references)
 {
     open_queue();
-    trace_reader_close(test_read());
+    test_read();
     cr_expect_eq(references, 1);
     cr_expect_eq(flushed, 1);
 }
@@ -845,7 +830,7 @@ Test(opencl_layer, forgets_queues_that_were_released)
 {
     open_queue();
     opencl_ReleaseCommandQueue(queue);
-    trace_reader_close(test_read());
+    test_read();
     cr_expect_eq(flushed, 0);
 }
 
@@ -855,7 +840,7 @@ Test(opencl_layer, begins_again_with_another_recording)
 
     open_queue();
     launch();
-    trace_reader_close(test_read());
+    test_read();
     unlink(test_path("recording"));
     test_record();
     complete(OPENCL_COMPLETE); /* of the first recording */
@@ -867,7 +852,6 @@ Test(opencl_layer, begins_again_with_another_recording)
     cr_expect_str_eq(meta(reader, "opencl.lost"), "0");
     cr_expect_str_eq(meta(reader, "gpu.device.32"), "imagined");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "?"), 1);
-    trace_reader_close(reader);
 }
 
 /* ---- Memory ---- */
@@ -900,7 +884,7 @@ Test(opencl_layer, bears_each_failing_allocation)
         cr_expect_eq(driver.released, driver.events, "allocation %zu", i);
     } while (i <= asked);
     cr_expect_gt(i, 3);
-    trace_reader_close(test_read());
+    test_read();
 }
 
 /* ---- Builds that end later ---- */
@@ -935,7 +919,6 @@ static void expect_build(unsigned level)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_DEVICE, "OpenCL build"), 1);
     find(reader, "OpenCL build", &entry);
     cr_expect_eq(entry.site->level, level);
-    trace_reader_close(reader);
 }
 
 Test(opencl_layer, records_a_build_that_ends_on_another_thread)

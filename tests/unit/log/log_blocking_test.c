@@ -81,7 +81,6 @@ static void expect(const char *sentences)
     cr_expect_str_eq(text.data ? text.data : "", sentences, "%s", text.data);
     trace_text_free(&text);
     log_blockings_free(&found);
-    trace_reader_close(reader);
 }
 
 Test(log_blocking, finds_copies_of_pageable_memory)
@@ -155,7 +154,6 @@ Test(log_blocking, leaves_out_what_takes_no_time)
 Test(log_blocking, finds_few_things_among_many)
 {
     static struct trace_site sites[50];
-    struct trace_reader *reader;
     struct log_blockings found;
 
     for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
@@ -168,12 +166,10 @@ Test(log_blocking, finds_few_things_among_many)
             call("cudaMalloc", (i + 1) * MS);
         trace_span_end(span);
     }
-    reader = test_read();
-    cr_assert_eq(log_blocking_find(&found, reader), 0);
+    cr_assert_eq(log_blocking_find(&found, test_read()), 0);
     cr_expect_eq(found.count, 16);
     cr_expect_eq(found.all[0].time / MS, 500);
     log_blockings_free(&found);
-    trace_reader_close(reader);
 }
 
 static void work(uint32_t device, uint64_t at, uint64_t ns)

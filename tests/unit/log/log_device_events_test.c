@@ -42,15 +42,11 @@ static void record_kernel(void)
 
 static void expect_lines(const struct log_style *style, const char *expected)
 {
-    struct trace_reader *reader;
     char *lines;
 
     record_kernel();
-    reader = test_read();
-    lines = test_lines(reader, "gpu=trace,info", style);
+    lines = test_lines(test_read(), "gpu=trace,info", style);
     cr_expect_str_eq(lines, expected, "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 #define LAUNCH "launch{count=(4, 64, 1) stream=7 kernel.name=identity}"
@@ -122,53 +118,41 @@ Test(log_device_events, shows_the_thread_in_pretty)
     struct log_style style = {.time = LOG_TIME_NONE,
                               .format = LOG_FORMAT_PRETTY,
                               .details = LOG_DETAIL_THREAD_ID};
-    struct trace_reader *reader;
     char *lines;
 
     record_kernel();
-    reader = test_read();
-    lines = test_lines(reader, "gpu=trace", &style);
+    lines = test_lines(test_read(), "gpu=trace", &style);
     cr_expect(strstr(lines, "registers: 32\n    on ThreadId("), "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* As for spans, durations are shown only with times. */
 Test(log_device_events, shows_durations_with_times)
 {
     struct log_style style = {.time = LOG_TIME_UPTIME};
-    struct trace_reader *reader;
     const char *duration;
     char *lines, *unit;
 
     record_kernel();
-    reader = test_read();
-    lines = test_lines(reader, "gpu=trace", &style);
+    lines = test_lines(test_read(), "gpu=trace", &style);
     duration = strstr(lines, " registers=32 duration=");
     cr_assert(duration, "%s", lines);
     cr_expect_geq(strtod(duration + strlen(" registers=32 duration="), &unit),
                   2);
     cr_expect_str_eq(unit, "ms\n");
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(log_device_events, omits_a_duration_of_zero)
 {
     struct log_style style = {.time = LOG_TIME_UPTIME};
     struct trace_activity kernel;
-    struct trace_reader *reader;
     char *lines;
 
     test_record();
     kernel = test_kernel(now(), 0);
     kernel.end = kernel.at.begin;
     trace_device_put(&kernel);
-    reader = test_read();
-    lines = test_lines(reader, "trace", &style);
+    lines = test_lines(test_read(), "trace", &style);
     cr_expect(strstr(lines, "registers=32\n"), "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(log_device_events, escapes_newlines_in_values)
@@ -178,7 +162,6 @@ Test(log_device_events, escapes_newlines_in_values)
                                    trace_text_("a\nb"),
                                    trace_text_("line 1\nline 2\n")};
     struct trace_activity compile = test_kernel(now(), now());
-    struct trace_reader *reader;
     char *lines;
 
     for (size_t i = 0; i < 4; i += i ? 1 : 2)
@@ -190,15 +173,12 @@ Test(log_device_events, escapes_newlines_in_values)
     compile.values = values;
     test_record();
     trace_device_put(&compile);
-    reader = test_read();
-    lines = test_plain(reader);
+    lines = test_plain(test_read());
     cr_expect_str_eq(lines,
                      "ERROR launch{count=(1, 1, 1) stream=7 "
                      "kernel.name=a\\nb}: gpu::compile: Compilation failed "
                      "log=line 1\\nline 2\\n\n",
                      "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* ---- Filters ---- */
@@ -279,35 +259,26 @@ static char *tags_of(const char *lines)
         lines += strlen(" tag=\"");
         trace_text_char(&found, *lines);
     }
-    return found.data ? found.data : strdup("");
+    return test_keep(found.data ? found.data : strdup(""));
 }
 
 /* Returns the tags of the lines that are shown, live and from the recording. */
 static char *tags(const char *filter)
 {
-    char *messages = program_shown(filter, program), *lines, *found;
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert(reader);
-    lines = test_lines(reader, filter, &program_style);
-    found = tags_of(lines);
-    trace_reader_close(reader);
-    free(lines);
-    free(messages);
-    return found;
+    program_shown(filter, program);
+    return tags_of(test_lines(test_open(), filter, &program_style));
 }
 
 /* The same, judging spans by their last values. */
 static char *last_tags(const char *text)
 {
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct trace_reader *reader = test_open();
     struct log_filter *filter = log_filter_parse(text, NULL, "LOG", NULL);
     struct log_replay *replay = log_replay_new(filter);
     struct trace_text lines = {0};
     struct trace_entry entry;
     char *tags;
 
-    cr_assert(reader);
     log_replay_use_last_values(replay);
     while (trace_reader_next(reader, &entry))
         log_line(replay, &program_style, reader, &entry, &lines);
@@ -315,7 +286,6 @@ static char *last_tags(const char *text)
     trace_text_free(&lines);
     log_replay_free(replay);
     log_filter_free(filter);
-    trace_reader_close(reader);
     return tags;
 }
 
@@ -331,10 +301,9 @@ Test(log_device_events, judges_spans_of_activities_by_their_last_values)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         char *found;
 
-        free(tags("trace")); /* records it */
+        tags("trace"); /* records it */
         found = last_tags(rows[i][0]);
         cr_expect_str_eq(found, rows[i][1], "\"%s\": %s", rows[i][0], found);
-        free(found);
     }
 }
 
@@ -384,7 +353,6 @@ Test(log_device_events, filters_activities_as_events)
 
         cr_expect_str_eq(shown, rows[i][1], "\"%s\" shows %s; not: %s",
                          rows[i][0], shown, rows[i][1]);
-        free(shown);
     }
 }
 
@@ -396,15 +364,12 @@ Test(log_device_events, omits_hidden_spans_from_activity_lines)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        char *messages = program_shown(rows[i][0], program), *lines;
-        struct trace_reader *reader = trace_reader_open(test_path("recording"));
+        char *lines;
 
-        lines = test_lines(reader, rows[i][0], &program_style);
+        program_shown(rows[i][0], program);
+        lines = test_lines(test_open(), rows[i][0], &program_style);
         cr_expect(strstr(lines, rows[i][1]), "%s", lines);
         cr_expect_eq(strstr(lines, "step{") != NULL, i == 1, "%s", lines);
-        trace_reader_close(reader);
-        free(lines);
-        free(messages);
     }
 }
 
@@ -424,7 +389,6 @@ Test(log_device_events, writes_no_line_for_calls_and_overheads)
     while (trace_reader_next(reader, &entry))
         cr_expect_eq(log_line(replay, &style, reader, &entry, &out), 0);
     cr_expect_eq(out.size, 0);
-    trace_reader_close(reader);
     log_replay_free(replay);
     log_filter_free(filter);
 }
@@ -475,7 +439,6 @@ Test(log_device_events, matches_directives_to_recorded_activities)
         cr_expect_null(log_filter_unmatched(filter, &from), "%s", rows[i]);
         log_filter_free(filter);
     }
-    trace_reader_close(reader);
 }
 
 /* ---- Expectations ---- */

@@ -27,11 +27,7 @@ TestSuite(log_device_summary, .init = begin, .timeout = 60);
 /* Ends the recording and sums it up. */
 static struct log_device_summary *summed(void)
 {
-    struct trace_reader *reader = test_read();
-    struct log_device_summary *summary = log_device_summary_read(reader);
-
-    trace_reader_close(reader);
-    return summary;
+    return log_device_summary_read(test_read());
 }
 
 static struct log_device_summary *expect_table(const char *expected)

@@ -47,7 +47,7 @@ static char *near_lines(struct search *search)
     for (size_t i = 0; i < search->near_count; i++)
         free(search->near[i].line);
     trace_text_free(&search->line);
-    return why.data ? why.data : strdup("");
+    return test_keep(why.data ? why.data : strdup(""));
 }
 
 Test(log_expect_near, counts_edits_at_any_place_of_a_line)
@@ -80,7 +80,6 @@ Test(log_expect_near, keeps_the_five_nearest_in_their_order)
 {
     static const char *const text[] = {"a long text to find", NULL};
     struct search search = search_for(&of_lines, text);
-    char *lines;
 
     offer(&search, "far", -9);
     for (int i = 0; i < 6; i++) {
@@ -88,49 +87,39 @@ Test(log_expect_near, keeps_the_five_nearest_in_their_order)
 
         offer(&search, line, -1);
     }
-    lines = near_lines(&search);
-    cr_expect_str_eq(lines, "\n  nearest: a\n  nearest: b\n  nearest: c"
-                            "\n  nearest: d\n  nearest: e");
-    free(lines);
+    cr_expect_str_eq(near_lines(&search),
+                     "\n  nearest: a\n  nearest: b\n  nearest: c\n  nearest: "
+                     "d\n  nearest: e");
 }
 
 Test(log_expect_near, shows_only_matches_if_there_are_any)
 {
     static const char *const text[] = {"evicted", NULL};
     struct search search = search_for(&of_lines, text);
-    char *lines;
 
     search.matched = 1;
     offer(&search, "no such thing", -7);
     offer(&search, "evicted", INT_MAX);
-    lines = near_lines(&search);
-    cr_expect_str_eq(lines, "\n  found:   evicted");
-    free(lines);
+    cr_expect_str_eq(near_lines(&search), "\n  found:   evicted");
 }
 
 Test(log_expect_near, shows_some_records_if_none_is_near)
 {
     static const char *const text[] = {"evicted", NULL};
     struct search search = search_for(&of_lines, text);
-    char *lines;
 
     offer(&search, "no such thing", -7);
-    lines = near_lines(&search);
-    cr_expect_str_eq(lines, "\n  nearest: no such thing");
-    free(lines);
+    cr_expect_str_eq(near_lines(&search), "\n  nearest: no such thing");
 }
 
 Test(log_expect_near, shows_events_that_meet_the_most_conditions)
 {
     static const char *const texts[] = {"kv", "=warn", NULL};
     struct search search = search_for(&of_events, texts);
-    char *lines;
 
     offer(&search, "meets none", 0);
     offer(&search, "meets one", 1);
-    lines = near_lines(&search);
-    cr_expect_str_eq(lines, "\n  nearest: meets one");
-    free(lines);
+    cr_expect_str_eq(near_lines(&search), "\n  nearest: meets one");
 }
 
 Test(log_expect_near, cuts_long_lines_between_characters)
@@ -147,6 +136,5 @@ Test(log_expect_near, cuts_long_lines_between_characters)
     lines = near_lines(&search);
     cr_expect_lt(strlen(lines), NEAR_BYTES + 20);
     cr_expect_str_eq(lines + strlen(lines) - 6, "\xe2\x82\xac...");
-    free(lines);
     trace_text_free(&line);
 }

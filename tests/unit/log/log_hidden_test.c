@@ -33,7 +33,6 @@ static void expect_style(const struct log_style *style, const char *show,
     cr_expect_eq(log_add_hidden(filter, style, reader, most, &text), left_out);
     cr_expect_str_eq(text.data ? text.data : "", lines);
     trace_text_free(&text);
-    trace_reader_close(reader);
     log_filter_free(filter);
 }
 
@@ -114,6 +113,5 @@ Test(log_hidden, prints_the_first_time_of_repeated_lines)
     cr_assert(text.size > 27);
     cr_expect_arr_eq(text.data, first, 27);
     trace_text_free(&text);
-    trace_reader_close(reader);
     log_filter_free(filter);
 }

@@ -501,7 +501,7 @@ static void render(void *context)
 /* At worst, lines are lost. */
 Test(log_judging, survives_a_lack_of_memory_while_rendering)
 {
-    free(program_recorded("trace", all_programs));
+    program_recorded("trace", all_programs);
 
     struct rendering rendering = {
         trace_reader_open(test_path("recording")),
@@ -528,7 +528,7 @@ Test(log_judging, survives_a_lack_of_memory_while_recording)
     test_record();
     without_memory(run_all, NULL);
     run_all(NULL);
-    trace_reader_close(test_read());
+    test_read();
 }
 
 static void subscribe_anew(void *context)

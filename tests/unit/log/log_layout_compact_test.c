@@ -58,13 +58,10 @@ Test(log_layout_compact, escapes_newlines_in_every_part_of_a_line)
     trace_event_(&event, 0, NULL);
     trace_span_leave_(ref);
 
-    struct trace_reader *reader = test_read();
-    char *line = test_lines(reader, "trace", &style);
+    char *line = test_lines(test_read(), "trace", &style);
 
     cr_expect_str_eq(line,
                      " INFO s\\np\\x1b[1m: t\\x1b: dir\\n/file.c: "
                      "first\\nsecond evil\\nfield=\"a\\nb\"\n",
                      "%s", line);
-    free(line);
-    trace_reader_close(reader);
 }

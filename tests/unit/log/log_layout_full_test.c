@@ -79,7 +79,6 @@ static char *line_at(uint64_t wall, uint64_t ns, const struct log_style *style)
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "hello", &entry));
     entry.time = ns;
     cr_assert(log_line(replay, style, reader, &entry, &text));
-    trace_reader_close(reader);
     log_replay_free(replay);
     log_filter_free(filter);
     return text.data;
@@ -167,15 +166,12 @@ Test(log_layout_full, pads_thread_names_to_the_longest_so_far)
     test_thread(say_hello, (char[]){"abcd"});
     test_thread(say_hello, (char[]){"c"});
 
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, "trace", &style);
+    char *lines = test_lines(test_read(), "trace", &style);
 
     cr_expect_str_eq(lines,
                      " WARN ab m: hello\n WARN abcd m: hello\n"
                      " WARN    c m: hello\n",
                      "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* ---- Names with unusual characters ---- */
@@ -199,13 +195,10 @@ Test(log_layout_full, escapes_newlines_in_every_part_of_a_line)
 
     struct log_style style = {.time = LOG_TIME_NONE,
                               .details = LOG_DETAIL_FILE};
-    struct trace_reader *reader = test_read();
-    char *line = test_lines(reader, "trace", &style);
+    char *line = test_lines(test_read(), "trace", &style);
 
     cr_expect_str_eq(line,
                      " INFO s\\np\\x1b[1m: t\\x1b: dir\\n/file.c: "
                      "first\\nsecond evil\\nfield=\"a\\nb\"\n",
                      "%s", line);
-    free(line);
-    trace_reader_close(reader);
 }

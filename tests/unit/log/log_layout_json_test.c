@@ -74,8 +74,7 @@ static const cJSON *part(const cJSON *object, const char *key)
 /* Returns the only line of the recording, to be deleted. */
 static cJSON *read_line(const struct log_style *style)
 {
-    struct trace_reader *reader = test_read();
-    char *line = test_lines(reader, "trace", style);
+    char *line = test_lines(test_read(), "trace", style);
     const char *end;
     cJSON *object = cJSON_ParseWithOpts(line, &end, false);
 
@@ -83,8 +82,6 @@ static cJSON *read_line(const struct log_style *style)
     cr_expect_str_eq(end, "\n");
     cr_expect_eq(strchr(line, '\n'), end);
     check_keys(object);
-    free(line);
-    trace_reader_close(reader);
     return object;
 }
 
@@ -111,8 +108,6 @@ Test(log_layout_json, writes_every_entry_as_a_json_object)
         count++;
     }
     cr_expect_gt(count, 10, "%zu", count);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(log_layout_json, writes_values_of_every_type)
@@ -134,8 +129,7 @@ Test(log_layout_json, writes_values_of_every_type)
     test_record();
     trace_event_(&site, 9, values);
 
-    struct trace_reader *reader = test_read();
-    char *line = test_lines(reader, "trace", &style);
+    char *line = test_lines(test_read(), "trace", &style);
 
     cr_expect_str_eq(
         line,
@@ -144,8 +138,6 @@ Test(log_layout_json, writes_values_of_every_type)
         "\"x\":\"0xbeef\",\"no\":\"No such file or directory (ENOENT)\","
         "\"big\":\"-7\",\"bytes\":\"[61 62 ff]\"},\"target\":\"m\"}\n",
         "%s", line);
-    free(line);
-    trace_reader_close(reader);
 }
 
 Test(log_layout_json, writes_each_key_once)

@@ -60,13 +60,10 @@ Test(log_layout_pretty, adds_only_escapes_for_colours)
 
 static void check(const struct log_style *style, const char *expected)
 {
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, "trace", style);
+    char *lines = test_lines(test_read(), "trace", style);
 
     format_normalise(lines, false);
     cr_expect_str_eq(lines, expected, "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 static struct trace_site site =
@@ -117,8 +114,7 @@ Test(log_layout_pretty, shows_times_after_the_indentation)
     test_record();
     trace_event_(&site, 0, NULL);
 
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, "trace", &style);
+    char *lines = test_lines(test_read(), "trace", &style);
     const char *rest = strchr(lines, 'Z');
 
     format_normalise(lines, false);
@@ -130,6 +126,4 @@ Test(log_layout_pretty, shows_times_after_the_indentation)
                      "    \033[2;3mat\033[0m src/lib.rs:42 \033[2;3mon\033[0m "
                      "ThreadId(#)\n\n",
                      "%s", rest);
-    free(lines);
-    trace_reader_close(reader);
 }

@@ -105,7 +105,6 @@ Test(log_line_parts, prints_the_date_of_each_second)
         expect_text(expected.data);
         trace_text_free(&expected);
     }
-    trace_reader_close(reader);
 }
 
 Test(log_line_parts, aligns_names_of_threads_after_processes)

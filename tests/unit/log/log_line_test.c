@@ -45,7 +45,6 @@ Test(log_line, writes_lines_only_for_events_that_the_filter_shows)
     trace_text_free(&text);
     log_replay_free(replay);
     log_filter_free(filter);
-    trace_reader_close(reader);
 }
 
 Test(log_line, writes_and_counts_all_lines)
@@ -73,7 +72,6 @@ Test(log_line, writes_and_counts_all_lines)
     cr_expect_str_eq(text + strlen(expected), expected, "%s", text);
     free(text);
     log_filter_free(filter);
-    trace_reader_close(reader);
 }
 
 Test(log_line, turns_levels_off_without_a_recording)
@@ -102,5 +100,4 @@ Test(log_line, survives_a_lack_of_memory)
     }
     fclose(null);
     log_filter_free(filter);
-    trace_reader_close(reader);
 }

@@ -37,33 +37,25 @@ Test(log_message, formats_the_message_of_an_event)
     reader = test_read();
     expect_event(reader, "named", "named", 2);
     expect_event(reader, "%d of %s", "3 of 4", 0);
-    trace_reader_close(reader);
 }
 
 Test(log_message, shows_a_signpost_s_header)
 {
-    struct trace_reader *reader;
-
     test_record();
     trace_signpost("here", "at %d", 5);
-    reader = test_read();
-    expect_event(reader, NULL, "here: at 5", 0);
-    trace_reader_close(reader);
+    expect_event(test_read(), NULL, "here: at 5", 0);
 }
 
 Test(log_message, shows_the_message_of_an_activity_s_kind)
 {
     struct trace_activity kernel = test_kernel(1, 2);
-    struct trace_reader *reader;
     struct trace_text text = {0};
     struct trace_entry entry;
 
     test_record();
     trace_device_put(&kernel);
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_DEVICE, NULL, &entry));
     log_message_of(&entry, &text);
     cr_expect_str_eq(text.data, "Executing kernel");
     trace_text_free(&text);
-    trace_reader_close(reader);
 }

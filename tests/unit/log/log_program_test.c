@@ -321,13 +321,10 @@ static void check_besides(const char *log, const char *besides,
     test_record();
     run_made();
 
-    struct trace_reader *reader = test_read();
-    char *result = program_messages(reader, log);
+    char *result = program_messages(test_read(), log);
 
     cr_expect_str_eq(result, expected, "\"%s\" shows %s, besides \"%s\" %s",
                      log, expected, besides, result);
-    trace_reader_close(reader);
-    free(result);
 }
 
 static size_t check_made(uint64_t seed)
@@ -350,7 +347,6 @@ static size_t check_made(uint64_t seed)
     if (!made.wild)
         check_besides(filter.data, besides.data, one);
     size = strlen(one);
-    free(one);
     free(other);
     trace_text_free(&filter);
     trace_text_free(&besides);

@@ -77,7 +77,6 @@ static void check_replayed(struct case_row *rows, size_t count,
         log_filter_free(filter);
         case_free(&rows[i]);
     }
-    trace_reader_close(reader);
 }
 
 /* Records many rows in each recording, and checks what is shown of each. */
@@ -243,10 +242,6 @@ Test(log_replay, keeps_verdicts_as_call_sites_are_added)
     trace_event_(&events[0], 0, NULL);
     trace_span_leave_(entered);
 
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, "off,[s{n=1}]=debug", &style);
-
-    cr_expect_str_eq(lines, "DEBUG s{n=1}: m: e\n");
-    free(lines);
-    trace_reader_close(reader);
+    cr_expect_str_eq(test_lines(test_read(), "off,[s{n=1}]=debug", &style),
+                     "DEBUG s{n=1}: m: e\n");
 }

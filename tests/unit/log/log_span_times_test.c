@@ -26,12 +26,9 @@ TestSuite(log_span_times, .init = begin);
 static void expect(const char *filter, unsigned events, const char *expected)
 {
     struct log_style style = {.time = LOG_TIME_NONE, .span_events = events};
-    struct trace_reader *reader = test_read();
-    char *lines = test_lines(reader, filter, &style);
+    char *lines = test_lines(test_read(), filter, &style);
 
     cr_expect_str_eq(lines, expected, "%s---\n%s", lines, expected);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(log_span_times, shows_new_enter_exit_and_close_of_a_block)
@@ -277,10 +274,9 @@ static char *play(const struct trace_entry *entries, size_t count,
         cr_expect_eq(log_line(replay, &style, reader, &entry, &line),
                      i + 1 == count);
     }
-    trace_reader_close(reader);
     log_replay_free(replay);
     log_filter_free(filter);
-    return line.data;
+    return test_keep(line.data);
 }
 
 /* One entering within the other. */
@@ -306,7 +302,6 @@ Test(log_span_times, counts_overlapping_busy_time_once)
                      "   0.000001500s  INFO s: m: close time.busy=500ns "
                      "time.idle=0.00ns\n",
                      "%s", line);
-    free(line);
 }
 
 Test(log_span_times, counts_time_before_the_close_as_idle)
@@ -317,7 +312,6 @@ Test(log_span_times, counts_time_before_the_close_as_idle)
                      "   0.002082400s  INFO s: m: close time.busy=80.4µs "
                      "time.idle=2.00ms\n",
                      "%s", line);
-    free(line);
 }
 
 Test(log_span_times, omits_durations_without_times)
@@ -325,7 +319,6 @@ Test(log_span_times, omits_durations_without_times)
     char *line = play(late, 4, LOG_TIME_NONE);
 
     cr_expect_str_eq(line, " INFO s: m: close\n", "%s", line);
-    free(line);
 }
 
 Test(log_span_times, shows_durations_with_three_digits)
@@ -379,7 +372,6 @@ Test(log_span_times, survives_a_lack_of_memory)
     }
     fclose(null);
     log_filter_free(filter);
-    trace_reader_close(reader);
 }
 
 Test(log_span_times, shows_durations_with_a_decimal_point_in_every_locale)

@@ -21,12 +21,9 @@ static void expect_styled(const char *filter, bool all_spans,
                           const char *expected)
 {
     struct log_style style = {.time = LOG_TIME_NONE, .all_spans = all_spans};
-    struct trace_reader *reader = test_read();
-    char *text = test_lines(reader, filter, &style);
+    char *text = test_lines(test_read(), filter, &style);
 
     cr_expect_str_eq(text, expected, "%s", text);
-    free(text);
-    trace_reader_close(reader);
 }
 
 static void expect_lines(const char *filter, const char *expected)
@@ -115,7 +112,6 @@ Test(log_spans, keeps_the_innermost_spans_without_memory)
     cr_expect_eq(chain.count, 16);
     cr_expect_eq(chain.spans[0].id, entry.span);
     log_chain_free(&chain);
-    trace_reader_close(reader);
 }
 
 static char *span_text(struct trace_reader *reader, const char *filter_text,
@@ -131,7 +127,7 @@ static char *span_text(struct trace_reader *reader, const char *filter_text,
     log_span_text(replay, reader, entry.span, entry.time, &text);
     log_replay_free(replay);
     log_filter_free(filter);
-    return text.data ? text.data : strdup("");
+    return test_keep(text.data ? text.data : strdup(""));
 }
 
 Test(log_spans, writes_only_the_chain_as_span_text)
@@ -161,9 +157,7 @@ Test(log_spans, writes_only_the_chain_as_span_text)
         char *text = span_text(reader, rows[i].filter, rows[i].event);
 
         cr_expect_str_eq(text, rows[i].text, "%s", text);
-        free(text);
     }
-    trace_reader_close(reader);
 }
 
 static void deep(int depth)
@@ -187,13 +181,10 @@ Test(log_spans, omits_the_middle_of_a_deep_recursion)
     reader = test_read();
     text = span_text(reader, "info", "all");
     cr_expect_not_null(strstr(text, ":deep{d=7}:deep{d=8}:deep{d=9}:"));
-    free(text);
     text = span_text(reader, "info", "without two");
     cr_expect_not_null(strstr(text, ":deep{d=7}:... 2 more ...:deep{d=10}:"),
                        "%s", text);
     cr_expect_not_null(strstr(text, ":deep{d=33}"));
-    free(text);
-    trace_reader_close(reader);
 }
 
 Test(log_spans, shows_messages_of_every_kind)

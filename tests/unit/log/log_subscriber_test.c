@@ -31,7 +31,6 @@ static void expect_output(const char *name, const char *expected)
     char *text = test_load(test_path(name), NULL);
 
     cr_expect_str_eq(text, expected, "%s", text);
-    free(text);
 }
 
 static void subscribe(const char *show, const char *record, bool live, int fd)
@@ -59,7 +58,6 @@ static size_t count_recorded(void)
     struct trace_reader *reader = test_read();
     size_t count = test_count(reader, TRACE_ENTRY_EVENT, NULL);
 
-    trace_reader_close(reader);
     return count;
 }
 
@@ -175,7 +173,6 @@ static void expect_long_line(size_t length)
                  strlen(" INFO tests::unit::log::log_subscriber_test: \n") +
                      length);
     cr_expect_eq(out[size - 1], '\n');
-    free(out);
     free(text);
     close(fd);
 }
@@ -284,8 +281,6 @@ static void expect_recording(size_t spans, const char *expected)
     cr_expect_str_eq(lines, expected, "%s", lines);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, NULL), spans);
     cr_expect_eq(trace_depth(), 0);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 #undef LOG_TARGET

@@ -126,7 +126,6 @@ Test(runners_archive, unpacks_files_and_folders)
     text = test_load(test_path("out/nightly/tests/a_test/a.b/output.txt"),
                      &(size_t){0});
     cr_expect_str_eq(text, "hello\n");
-    free(text);
 }
 
 /* ---- Hostile packs ---- */
@@ -342,8 +341,6 @@ Test(runners_archive, packs_the_same_run_into_the_same_bytes)
     second = test_load(test_path("second"), &second_size);
     cr_assert_eq(first_size, second_size);
     cr_expect_eq(memcmp(first, second, first_size), 0);
-    free(first);
-    free(second);
 }
 
 Test(runners_archive, names_a_file_that_it_cannot_read)
@@ -387,7 +384,6 @@ Test(runners_archive, survives_random_damage)
             bytes = test_load(test_path("whole"), &size);
             spoil(bytes, size);
             test_save(test_path("pack"), bytes, size);
-            free(bytes);
         }
         test_remove_tree(test_path("out"));
         refused += read_pack() != 0;
@@ -409,5 +405,4 @@ Test(runners_archive, refuses_truncated_packs)
         test_remove_tree(test_path("out"));
         cr_expect_eq(read_pack(), -1, "%zu of %zu bytes", part, size);
     }
-    free(bytes);
 }

@@ -43,7 +43,6 @@ enum { MANY = 20000, FEW = 10 };
 /* Records `count` spans and lines; returns the lines, to be freed. */
 static char *record(int count)
 {
-    struct trace_reader *reader;
     char *lines;
 
     test_record();
@@ -53,9 +52,7 @@ static char *record(int count)
     }
     trace_close();
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
-    reader = test_read();
-    lines = test_lines(reader, "trace", &(struct log_style){0});
-    trace_reader_close(reader);
+    lines = test_lines(test_read(), "trace", &(struct log_style){0});
     return lines;
 }
 
@@ -85,12 +82,9 @@ static bool is_there(const char *name)
 
 static void expect_lines(struct trace_reader *reader, const char *lines)
 {
-    char *again;
-
     cr_assert_not_null(reader, "%s: %s", strerror(errno), printed_so_far());
-    again = test_lines(reader, "trace", &(struct log_style){0});
-    cr_expect_str_eq(again, lines);
-    free(again);
+    cr_expect_str_eq(test_lines(reader, "trace", &(struct log_style){0}),
+                     lines);
     trace_reader_close(reader);
 }
 
@@ -109,7 +103,6 @@ Test(runners_compressed, compresses_without_loss)
     expect_lines(runners_open(test_path("recording")), lines);
     expect_lines(runners_open(test_path("recording.zst")), lines);
     cr_expect_str_eq(printed_so_far(), "");
-    free(lines);
 }
 
 Test(runners_compressed, compresses_only_once)
@@ -119,12 +112,11 @@ Test(runners_compressed, compresses_only_once)
     compress();
     compress();
     expect_lines(runners_open(test_path("recording")), lines);
-    free(lines);
 }
 
 Test(runners_compressed, keeps_small_recordings)
 {
-    free(record(FEW));
+    record(FEW);
     compress();
     cr_expect(is_there("recording"));
     cr_expect_not(is_there("recording.zst"));
@@ -192,7 +184,6 @@ Test(runners_compressed, keeps_the_recording_if_the_disk_is_full)
     cr_expect_not(is_there("recording.zst"));
     cr_expect_eq(parts(), 0);
     expect_lines(runners_open(test_path("recording")), lines);
-    free(lines);
 }
 
 /* As if the runner had been killed before it removed the original. */
@@ -205,7 +196,6 @@ Test(runners_compressed, prefers_the_uncompressed_recording)
     compress();
     cr_expect_not(is_there("recording"));
     expect_lines(runners_open(test_path("recording")), lines);
-    free(lines);
 }
 
 Test(runners_compressed, does_not_call_a_missing_recording_damaged)
@@ -247,8 +237,6 @@ Test(runners_compressed, reports_damage_in_one_line)
     expect_damaged("any text", 8, "text");
     test_save(test_path("recording.zst"), bytes, size);
     expect_lines(runners_open(test_path("recording")), lines);
-    free(bytes);
-    free(lines);
 }
 
 /* ---- Bombs ---- */
@@ -293,7 +281,6 @@ static void make_bomb(bool whole, char byte, size_t size)
         add_frame(out, all, MIB, 1);
         free(all);
     }
-    free(bytes);
     add_frame(out, fill, MIB, size);
     free(fill);
     cr_assert_eq(fclose(out), 0);
@@ -316,7 +303,6 @@ Test(runners_compressed, expands_zeros_without_disk_space)
     limit_files();
     expect_lines(runners_open(test_path("recording")), lines);
     cr_expect_str_eq(printed_so_far(), "");
-    free(lines);
 }
 
 static void expect_refused(const char *why)
@@ -328,7 +314,7 @@ static void expect_refused(const char *why)
 
 Test(runners_compressed, does_not_expand_other_files)
 {
-    free(record(FEW));
+    record(FEW);
     make_bomb(false, 'x', 1000);
     limit_files();
     expect_refused("/recording.zst: it is not a recording\n");
@@ -338,7 +324,7 @@ Test(runners_compressed, leaves_half_of_the_disk_free)
 {
     struct statvfs disk;
 
-    free(record(FEW));
+    record(FEW);
     make_bomb(true, 'x', 100);
     cr_assert_eq(mkdir(test_path("small"), 0777), 0);
     if (mount("testlog", test_path("small"), "tmpfs", 0, "size=16m"))
@@ -359,5 +345,4 @@ Test(runners_compressed, needs_no_folder_for_temporary_files)
     compress();
     setenv("TMPDIR", "/nowhere", 1);
     expect_lines(runners_open(test_path("recording")), lines);
-    free(lines);
 }

@@ -31,7 +31,7 @@ static char *text_of(const struct runners_folded *folded)
     cr_assert_not_null(stream);
     cr_assert_eq(runners_folded_put(folded, stream), 0);
     fclose(stream);
-    return text;
+    return test_keep(text);
 }
 
 /* Ends the recording and returns its stacks, to be freed. */
@@ -44,8 +44,7 @@ static char *folded_as(const char *name)
     cr_assert_eq(runners_folded_add(&folded, reader, name), 0);
     text = text_of(&folded);
     runners_folded_free(&folded);
-    trace_reader_close(reader);
-    return text;
+    return test_keep(text);
 }
 
 /* Returns the time of the path that ends with `frames`, 0 if there is none. */
@@ -113,8 +112,6 @@ Test(runners_folded, sums_up_the_self_times_of_nested_spans)
     cr_expect_eq(time_of(text, ";outer") + time_of(text, ";outer;inner"), whole,
                  "%s", text);
     runners_folded_free(&folded);
-    trace_reader_close(reader);
-    free(text);
 }
 
 /* Each path has its own line, so that their text grows with the depth twice. */
@@ -140,8 +137,6 @@ Test(runners_folded, sums_up_what_is_too_deep)
     cr_expect_leq(folded.count, RUNNERS_FOLDED_DEPTH);
     cr_expect_eq(sum_of(text), whole);
     runners_folded_free(&folded);
-    trace_reader_close(reader);
-    free(text);
 }
 
 /* The one that began later is nested until it ends. */
@@ -169,8 +164,6 @@ Test(runners_folded, counts_time_once_if_spans_overlap)
     cr_expect_eq(time_of(text, ";outer"), second.time - first.time, "%s", text);
     cr_expect_eq(sum_of(text), second.end - first.time, "%s", text);
     runners_folded_free(&folded);
-    trace_reader_close(reader);
-    free(text);
 }
 
 static void *enters(void *span)
@@ -196,7 +189,6 @@ Test(runners_folded, adds_the_time_on_each_thread_that_enters_a_span)
     snprintf(own, sizeof(own), " %d;outer", getpid());
     cr_expect_gt(time_of(text, ";outer"), 0, "%s", text);
     cr_expect_eq(time_of(text, own), 0, "%s", text);
-    free(text);
 }
 
 Test(runners_folded, leaves_out_spans_that_no_thread_is_in)
@@ -212,7 +204,6 @@ Test(runners_folded, leaves_out_spans_that_no_thread_is_in)
     text = folded_as(NULL);
     cr_expect_gt(time_of(text, ";outer"), 0);
     cr_expect_null(strstr(text, "inner"));
-    free(text);
 }
 
 Test(runners_folded, ends_open_spans_with_the_recording)
@@ -224,17 +215,12 @@ Test(runners_folded, ends_open_spans_with_the_recording)
     usleep(1000);
     text = folded_as(NULL);
     cr_expect_gt(time_of(text, ";outer"), 1000000, "%s", text);
-    free(text);
 }
 
 Test(runners_folded, writes_nothing_for_an_empty_recording)
 {
-    char *text;
-
     test_record();
-    text = folded_as("a test");
-    cr_expect_str_eq(text, "");
-    free(text);
+    cr_expect_str_eq(folded_as("a test"), "");
 }
 
 Test(runners_folded, replaces_what_separates_frames_and_lines)
@@ -252,7 +238,6 @@ Test(runners_folded, replaces_what_separates_frames_and_lines)
     cr_expect_eq(strncmp(text, "one:two;", 8), 0, "%s", text);
     cr_expect_gt(time_of(text, ";a:b c \xc3\xa4\xef\xbf\xbd"), 0, "%s", text);
     cr_expect_eq(strchr(text, '\n'), text + strlen(text) - 1, "%s", text);
-    free(text);
 }
 
 /* ---- Devices ---- */
@@ -273,7 +258,6 @@ Test(runners_folded, puts_the_work_of_a_device_under_its_stream)
     cr_expect_eq(
         strncmp(text, "GPU 1: NVIDIA H200;stream 7: main;identity ", 43), 0,
         "%s", text);
-    free(text);
 }
 
 Test(runners_folded, puts_calls_into_the_spans_of_their_threads)
@@ -293,7 +277,6 @@ Test(runners_folded, puts_calls_into_the_spans_of_their_threads)
     trace_device_put(&call);
     text = folded_as(NULL);
     cr_expect_gt(time_of(text, ";outer;cudaLaunchKernel"), 1000000, "%s", text);
-    free(text);
 }
 
 /* ---- Several recordings, and faults ---- */
@@ -315,9 +298,6 @@ Test(runners_folded, adds_up_recordings_with_the_same_name)
     cr_expect_eq(sum_of(twice), 2 * sum_of(once), "%s", twice);
     cr_expect_eq(strchr(twice, '\n')[1], '\0', "%s", twice);
     runners_folded_free(&folded);
-    trace_reader_close(reader);
-    free(once);
-    free(twice);
 }
 
 Test(runners_folded, reports_that_memory_is_exhausted)
@@ -343,5 +323,4 @@ Test(runners_folded, reports_that_memory_is_exhausted)
         runners_folded_free(&folded);
     } while (nth < 3 || result);
     cr_expect_gt(nth, 4);
-    trace_reader_close(reader);
 }

@@ -24,8 +24,7 @@ static char *rows(const char *test, const char *losses)
     cr_assert_not_null(stream);
     cr_assert_eq(runners_ops_add(&ops, reader, test, losses, stream), 0);
     fclose(stream);
-    trace_reader_close(reader);
-    return text;
+    return test_keep(text);
 }
 
 static void expect_has(const char *text, const char *part)
@@ -50,23 +49,19 @@ Test(runners_ops, quotes_texts)
     expect_has(text, "1,\"a,b\",,kernel,\"say \"\"hi\"\", now\",1,7,");
     expect_has(text, "2,\"a,b\",,kernel,\"'=HYPERLINK()\",1,7,");
     expect_has(text, ",\"(4, 64, 1)\",\"(256, 1, 1)\",32,,,99,\n");
-    free(text);
 }
 
 Test(runners_ops, leaves_out_calls_and_waits)
 {
     struct trace_activity wait = {
         .at = {.thread = 1, .kind = TRACE_ACTIVITY_SYNC}, .name = "sync"};
-    char *text;
 
     test_record();
     wait.at.begin = wait.end = trace_device_host()->now();
     trace_device_put(&wait);
     wait.at.kind = TRACE_ACTIVITY_DRIVER;
     trace_device_put(&wait);
-    text = rows("a test", NULL);
-    cr_expect_str_eq(text, "");
-    free(text);
+    cr_expect_str_eq(rows("a test", NULL), "");
 }
 
 static struct trace_activity call_of(uint64_t begin, uint64_t end)
@@ -106,7 +101,6 @@ Test(runners_ops, takes_the_first_call_even_if_it_is_recorded_late)
                  4, "%s", text);
     cr_expect_eq(end - begin, time);
     cr_expect_float_eq((double)delay / (double)time, 1.5, 0.01, "%s", text);
-    free(text);
 }
 
 Test(runners_ops, announces_what_is_missing)
@@ -118,7 +112,6 @@ Test(runners_ops, announces_what_is_missing)
     cr_expect_eq(
         strncmp(text, "1,\"a test\",,dropped,\"3 records were lost\",", 41), 0,
         "%s", text);
-    free(text);
 }
 
 Test(runners_ops, reports_that_memory_is_exhausted)
@@ -149,5 +142,4 @@ Test(runners_ops, reports_that_memory_is_exhausted)
     } while (nth < 3 || result);
     cr_expect_gt(nth, 3);
     fclose(nowhere);
-    trace_reader_close(reader);
 }

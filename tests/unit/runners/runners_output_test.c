@@ -133,7 +133,7 @@ Test(runners_output, keeps_output_in_a_file_and_prints_notices)
     runners_output_keep(&output, file);
     expect_printed("out", "");
     expect_printed("err", "testlog: first\ntestlog: last");
-    free(test_load(test_path("kept"), &size));
+    test_load(test_path("kept"), &size);
     cr_expect_eq(size, 30 * (sizeof(bytes) - 1) + 42);
 }
 

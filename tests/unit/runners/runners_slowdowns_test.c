@@ -33,7 +33,6 @@ static void begin(void)
         cr_assert_eq(sums->count, 1);
         runners_percentiles_free(&sums->all[0].durations);
     }
-    trace_reader_close(reader);
 }
 
 static void end(void)

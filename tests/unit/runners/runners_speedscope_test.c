@@ -103,11 +103,7 @@ static cJSON *parsed(struct trace_reader *reader, const char *name)
 /* Ends the recording and returns its file. */
 static cJSON *exported(const char *name)
 {
-    struct trace_reader *reader = test_read();
-    cJSON *file = parsed(reader, name);
-
-    trace_reader_close(reader);
-    return file;
+    return parsed(test_read(), name);
 }
 
 static int profiles_in(const cJSON *file)
@@ -191,7 +187,6 @@ Test(runners_speedscope, ends_a_span_with_the_one_in_which_it_begins)
     events = cJSON_GetObjectItem(profile_in(file, 0), "events");
     cr_expect_eq(number_in(cJSON_GetArrayItem(events, 2), "at"), first.end);
     cJSON_Delete(file);
-    trace_reader_close(reader);
 }
 
 Test(runners_speedscope, closes_open_spans_with_the_recording)
@@ -210,7 +205,6 @@ Test(runners_speedscope, closes_open_spans_with_the_recording)
     cr_expect_eq(number_in(cJSON_GetArrayItem(events, 3), "at"),
                  trace_reader_summary(reader).end);
     cJSON_Delete(file);
-    trace_reader_close(reader);
 }
 
 static void *enters(void *span)
@@ -364,6 +358,5 @@ Test(runners_speedscope, reports_that_memory_is_exhausted)
         runners_speedscope_end(&speedscope);
     } while (nth < 3 || result);
     cr_expect_gt(nth, 8);
-    trace_reader_close(reader);
     fclose(null);
 }

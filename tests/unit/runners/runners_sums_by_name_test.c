@@ -30,7 +30,6 @@ static void add_from(enum stat_table table, struct trace_reader *reader)
 
     sums.table = table;
     cr_assert_eq(runners_sums_add(&sums, &recording, reader), 0);
-    trace_reader_close(reader);
 }
 
 /* Ends the recording and adds it. */

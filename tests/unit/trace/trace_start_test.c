@@ -103,10 +103,8 @@ Test(trace_start, refuses_to_stop_what_it_did_not_start)
     cr_expect_eq(trace_stop(), -1);
     trace_event(INFO, "still recorded");
 
-    struct trace_reader *reader = test_read();
-
-    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "still recorded"), 1);
-    trace_reader_close(reader);
+    cr_expect_eq(test_count(test_read(), TRACE_ENTRY_EVENT, "still recorded"),
+                 1);
 }
 
 Test(trace_start, checks_options)
@@ -230,7 +228,6 @@ static size_t mapped(void)
     char *text = test_load("/proc/self/statm", NULL);
     size_t pages = strtoul(text, NULL, 10);
 
-    free(text);
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 

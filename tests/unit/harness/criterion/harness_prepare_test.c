@@ -101,7 +101,6 @@ static size_t times_said(const char *text)
 
     for (const char *at = said; (at = strstr(at, text)); at++)
         count++;
-    free(said);
     return count;
 }
 

@@ -164,7 +164,6 @@ static bool has_said(const char *text)
     char *said = test_load(test_path("said"), NULL);
     bool found = strstr(said, text);
 
-    free(said);
     return found;
 }
 
@@ -536,7 +535,6 @@ static void limit_memory(struct rlimit *before)
     rlim_t used = strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
     struct rlimit limit;
 
-    free(text);
     cr_assert_eq(getrlimit(RLIMIT_AS, before), 0);
     limit = *before;
     limit.rlim_cur = used + 128 * 1024;

@@ -32,18 +32,13 @@ TestSuite(harness_preflight, .init = begin, .fini = end);
 /* This test runs, so there is shared memory. */
 Test(harness_preflight, accepts_the_memory_that_this_test_uses)
 {
-    char *said;
-
     cr_expect(test_log_preflight_memory());
-    said = test_load(test_path("said"), NULL);
-    cr_expect_str_eq(said, "");
-    free(said);
+    cr_expect_str_eq(test_load(test_path("said"), NULL), "");
 }
 
 Test(harness_preflight, reports_too_few_descriptors)
 {
     struct rlimit limit, few;
-    char *said;
 
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
     cr_expect(test_log_preflight_descriptors());
@@ -52,10 +47,9 @@ Test(harness_preflight, reports_too_few_descriptors)
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
     cr_expect_not(test_log_preflight_descriptors());
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    said = test_load(test_path("said"), NULL);
-    cr_expect_str_eq(said, "testlog: only 31 files may be open (ulimit -n); "
-                           "Criterion and testlog need 32\n");
-    free(said);
+    cr_expect_str_eq(test_load(test_path("said"), NULL),
+                     "testlog: only 31 files may be open (ulimit -n); "
+                     "Criterion and testlog need 32\n");
 }
 
 static void limit_files(rlim_t size)
@@ -78,7 +72,6 @@ Test(harness_preflight, reports_a_file_size_limit_below_128_kib)
     cr_expect_not(enough);
     said = test_load(test_path("said"), NULL);
     cr_expect(strstr(said, "ulimit -f"), "%s", said);
-    free(said);
 }
 
 Test(harness_preflight, accepts_a_file_size_limit_of_128_kib)

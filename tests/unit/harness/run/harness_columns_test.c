@@ -23,7 +23,7 @@ static struct page_block decode(const struct test_log_strings *strings,
 
     test_log_block_put(&block, "\"member\":7,", strings, &table, 1);
     cr_assert_not(block.failed);
-    return page_decode(page_keep(block.data), block.size);
+    return page_decode(test_keep(block.data), block.size);
 }
 
 Test(harness_columns, numbers_come_back)

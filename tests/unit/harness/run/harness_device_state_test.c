@@ -34,7 +34,6 @@ static bool read_notes(const char *const *pairs)
     reader = test_read();
     test_log_gpu_free(&one);
     told = test_log_gpu_read(&one, reader);
-    trace_reader_close(reader);
     return told;
 }
 

@@ -54,7 +54,6 @@ static struct test_log_result *add(const char *name,
 
 static const char *printed(void)
 {
-    free(text);
     text = test_load(test_path("out"), NULL);
     return text;
 }
@@ -254,7 +253,6 @@ Test(harness_github, cuts_long_commands)
 Test(harness_github, cuts_messages_between_characters)
 {
     char reason[3000] = "";
-    const char *end;
 
     for (size_t i = 0; i < 900; i++)
         memcpy(reason + 1 + 3 * i, "\342\202\254", 3);
@@ -262,8 +260,7 @@ Test(harness_github, cuts_messages_between_characters)
     add("a", TEST_LOG_OUTCOME_FAILED, reason);
     start();
     test_log_github_end(&run);
-    end = strstr(printed(), "\254\n::stop-commands");
-    cr_expect_not_null(end, "%s", text);
+    cr_expect_not_null(strstr(printed(), "\254\n::stop-commands"), "%s", text);
 }
 
 Test(harness_github, prints_nothing_outside_github)

@@ -43,13 +43,11 @@ static void expect(const struct test_log_run *run, struct trace_reader *reader,
 {
     struct test_log_result result = {.gpu_summary = NULL};
 
-    cr_assert_not_null(reader);
     test_log_gpu_summary_read(run, &result, reader);
     cr_assert_not_null(result.gpu_summary);
     cr_expect_eq(result.gpu_summary->works[LOG_DEVICE_KERNEL].count, 1);
     cr_expect_eq(result.gpu_summary->leaks.count, leaks);
     log_device_summary_free(result.gpu_summary);
-    trace_reader_close(reader);
 }
 
 Test(harness_gpu_summary, keeps_leaks_of_a_process_that_ended)
@@ -66,7 +64,7 @@ Test(harness_gpu_summary, drops_leaks_of_a_process_that_died)
 
     cr_assert_eq(test_child(record_and_die), 0);
     trace_seal(test_path("recording"));
-    expect(&run, trace_reader_open(test_path("recording")), 0);
+    expect(&run, test_open(), 0);
 }
 
 Test(harness_gpu_summary, drops_leaks_that_nobody_asks_about)

@@ -44,7 +44,7 @@ static struct page_block next_block(void)
     test_log_growing_add(growing);
     test_log_growing_put(&text, "\"name\":\"a/b\",", growing);
     cr_assert_not(text.failed);
-    return page_decode(page_keep(text.data), text.size);
+    return page_decode(test_keep(text.data), text.size);
 }
 
 static int64_t slice(const struct page_block *block, const char *column,
@@ -203,8 +203,7 @@ Test(harness_growing, adds_up_to_the_whole_recording)
     reader = test_read();
     cr_assert_eq(test_log_recorded_put(&text, "", reader, "info", 0, &counts),
                  0);
-    trace_reader_close(reader);
-    whole = page_decode(page_keep(text.data), text.size);
+    whole = page_decode(test_keep(text.data), text.size);
     cr_assert_eq(page_rows(&whole, "slices"), slices);
     cr_expect_eq(page_rows(&whole, "lines"), lines);
     for (size_t row = 0; row < slices; row++) {
@@ -253,7 +252,6 @@ Test(harness_growing, survives_any_bytes)
     test_seed(11);
     for (int i = 0; i < 300; i++)
         grow_damaged(bytes, size);
-    free(bytes);
 }
 
 Test(harness_growing, survives_a_lack_of_memory)

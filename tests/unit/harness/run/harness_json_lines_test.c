@@ -56,10 +56,7 @@ static void add_file(const char *file)
 
 static void expect_file(const char *name, const char *expected)
 {
-    char *text = test_load(test_path(name), NULL);
-
-    cr_expect_str_eq(text, expected);
-    free(text);
+    cr_expect_str_eq(test_load(test_path(name), NULL), expected);
 }
 
 #define LINE(name, outcome)                                                    \
@@ -116,7 +113,6 @@ Test(harness_json_lines, writes_a_line_for_each_try)
         strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":false,\"earlier\":[{"));
     cr_expect_not_null(
         strstr(text, "\"a.try3\",\"tries\":3,\"flaky\":true,\"earlier\":[{"));
-    free(text);
 }
 
 Test(harness_json_lines, writes_missing_lines_at_the_end)
@@ -144,7 +140,6 @@ Test(harness_json_lines, writes_reasons_on_one_line)
     cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(json, "reason")),
                      "one\n\"two\"\357\277\275");
     cJSON_Delete(json);
-    free(text);
 }
 
 Test(harness_json_lines, truncates_own_files_and_appends_to_a_runs)

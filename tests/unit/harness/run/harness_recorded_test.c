@@ -27,8 +27,7 @@ static struct page_block recorded(const char *filter)
 
     cr_assert_eq(test_log_recorded_put(&text, "", reader, filter, 0, &counts),
                  0);
-    trace_reader_close(reader);
-    return page_decode(page_keep(text.data), text.size);
+    return page_decode(test_keep(text.data), text.size);
 }
 
 static int64_t slice(const struct page_block *block, const char *column,
@@ -549,7 +548,6 @@ Test(harness_recorded, reads_any_bytes)
         test_save(test_path("recording"), damaged, size);
         put_any();
     }
-    free(bytes);
     free(damaged);
 }
 

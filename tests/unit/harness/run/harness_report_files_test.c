@@ -46,7 +46,6 @@ static void expect_begins(const char *name, const char *begins)
     char *text = test_load(test_path(name), NULL);
 
     cr_expect(!strncmp(text, begins, strlen(begins)), "%s: %s", name, text);
-    free(text);
 }
 
 static bool is_there(const char *name)
@@ -169,10 +168,8 @@ Test(harness_report_files, keeps_stdout_for_the_report_while_tests_run)
     expect_begins("stderr", "of a test\n");
     expect_begins("stdout", "TAP version 14\n1..0 # SKIP no test ran\n# run: ");
 
-    char *text = test_load(test_path("stdout"), NULL);
-
-    cr_expect_not_null(strstr(text, "\nclosing\n"));
-    free(text);
+    cr_expect_not_null(
+        strstr(test_load(test_path("stdout"), NULL), "\nclosing\n"));
 }
 
 static void lend(void)

@@ -80,7 +80,7 @@ static const char *page(const struct test_log_page *page)
 {
     test_log_page_write(page);
     cr_expect_eq(ftell(test_log_out), 0, "%s", printed);
-    return page_keep(test_load(test_path(NOW "/report.html"), &(size_t){0}));
+    return test_keep(test_load(test_path(NOW "/report.html"), &(size_t){0}));
 }
 
 static const char *page_of_run(void)
@@ -373,7 +373,7 @@ static const char *compared(void)
     struct trace_text text = {0};
 
     test_log_compare(&text, &run);
-    return page_keep(text.data);
+    return test_keep(text.data);
 }
 
 Test(harness_report_html, compares_each_test_with_the_last_run_that_has_it)

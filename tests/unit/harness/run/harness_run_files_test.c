@@ -46,10 +46,7 @@ static bool exists(const char *name)
 
 static void expect_text(const char *name, const char *text)
 {
-    char *read = test_load(test_path(name), NULL);
-
-    cr_expect_str_eq(read, text);
-    free(read);
+    cr_expect_str_eq(test_load(test_path(name), NULL), text);
 }
 
 /* ---- Files of the run ---- */

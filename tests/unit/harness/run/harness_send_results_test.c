@@ -47,7 +47,7 @@ static char *sent(void)
             break;
         part = (size_t)got;
     }
-    return text;
+    return test_keep(text);
 }
 
 static void add_result(const char *reason)
@@ -95,14 +95,10 @@ Test(harness_send_results, keeps_the_pipe_from_other_programs)
 
 Test(harness_send_results, sends_lines_in_order)
 {
-    char *text;
-
     test_log_handover_begin(ends[1]);
     cr_expect_eq(test_log_handover_line(&line), 0);
     cr_expect_eq(test_log_handover_line(&line), 0);
-    text = sent();
-    cr_expect_str_eq(text, "one line\none line\n");
-    free(text);
+    cr_expect_str_eq(sent(), "one line\none line\n");
 }
 
 Test(harness_send_results, sends_the_run_as_one_line_of_json)
@@ -121,7 +117,6 @@ Test(harness_send_results, sends_the_run_as_one_line_of_json)
     cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItem(test, "reason")),
                      "two\nlines", "%s", text);
     cJSON_Delete(json);
-    free(text);
 }
 
 Test(harness_send_results, fails_without_a_pipe)
@@ -145,7 +140,6 @@ Test(harness_send_results, fails_without_a_reader)
 
 Test(harness_send_results, sends_no_part_of_a_run_without_memory)
 {
-    char *text;
     int status;
 
     if (!test_can_fail_memory())
@@ -157,7 +151,5 @@ Test(harness_send_results, sends_no_part_of_a_run_without_memory)
     status = test_log_handover_run(&run);
     test_fail_memory(0, false);
     cr_expect_eq(status, -1);
-    text = sent();
-    cr_expect_str_eq(text, "");
-    free(text);
+    cr_expect_str_eq(sent(), "");
 }

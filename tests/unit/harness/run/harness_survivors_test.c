@@ -67,7 +67,6 @@ static void expect_survivors(size_t count, const char *text)
     cr_expect_eq(test_log_survivors(&names, reader), count);
     cr_expect_str_eq(names.data ? names.data : "", text);
     cr_expect_eq(test_log_survivors(NULL, reader), count);
-    trace_reader_close(reader);
 }
 
 Test(harness_survivors, own_process_is_none)

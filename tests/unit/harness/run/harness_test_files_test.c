@@ -57,7 +57,6 @@ static const char *load(const char *name)
 {
     static char *text;
 
-    free(text);
     text = test_load(test_path(name), NULL);
     return text;
 }
@@ -82,7 +81,7 @@ static void record(void)
     trace_event_(&info, 0, NULL);
     trace_event_(&debug, 0, NULL);
     trace_span_end(opened);
-    trace_reader_close(test_read());
+    test_read();
 }
 
 Test(harness_test_files, writes_the_lines_that_the_filter_shows)
@@ -165,7 +164,7 @@ Test(harness_test_files, counts_and_reports_lost_records)
     test_record_limit(TRACE_LIMIT_LEAST);
     for (int i = 0; i < 100000; i++)
         trace_event_(&info, 0, NULL);
-    trace_reader_close(test_read());
+    test_read();
     test_log_render(&run, result, &style, false);
     cr_expect_gt(result->lost[TRACE_LOSS_LIMIT], 0);
     cr_expect_not_null(

@@ -57,10 +57,7 @@ static void print_both(void)
 
 static void expect_text(const char *name, const char *text)
 {
-    char *read = test_load(test_path(name), NULL);
-
-    cr_expect_str_eq(read, text);
-    free(read);
+    cr_expect_str_eq(test_load(test_path(name), NULL), text);
 }
 
 Test(harness_capture, both_streams_go_to_one_file_in_order)

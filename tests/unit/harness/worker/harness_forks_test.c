@@ -159,8 +159,6 @@ Test(harness_forks, assertions_are_errors_at_their_places)
     lines = test_plain(reader);
     cr_expect(strstr(lines, "again"), "%s", lines);
     cr_expect(strstr(lines, "else"), "%s", lines);
-    free(lines);
-    trace_reader_close(reader);
 }
 
 /* ---- Other things that tests tell Criterion ---- */
@@ -198,12 +196,8 @@ static void log_message(void)
 
 Test(harness_forks, child_prints_its_log_messages_itself)
 {
-    char *text;
-
     cr_expect_null(fault_of_child(log_message));
-    text = printed();
-    cr_expect_str_eq(text, "message 7\n");
-    free(text);
+    cr_expect_str_eq(printed(), "message 7\n");
 }
 
 /* ---- Sanitizers ---- */
@@ -256,7 +250,6 @@ Test(harness_forks, error_after_the_test_fails_nothing)
     in_a_test(report_after_the_end, NULL);
     text = printed();
     cr_expect(strstr(text, "bad f.c:3"), "it is printed: %s", text);
-    free(text);
 }
 
 /* The child may be one that must die of it. */
@@ -296,5 +289,4 @@ Test(harness_forks, missing_function_aborts_and_is_named)
     cr_expect(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGABRT);
     text = printed();
     cr_expect(strstr(text, "no_such_function"), "%s", text);
-    free(text);
 }

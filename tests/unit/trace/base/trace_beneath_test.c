@@ -44,10 +44,7 @@ static void expect_refused(const char *name, int flags, int error)
 
 static void expect_content(const char *path, const char *expected)
 {
-    char *text = test_load(test_path(path), NULL);
-
-    cr_expect_str_eq(text, expected, "%s", path);
-    free(text);
+    cr_expect_str_eq(test_load(test_path(path), NULL), expected, "%s", path);
 }
 
 Test(trace_beneath, opens_files_at_any_depth)

@@ -88,5 +88,4 @@ Test(trace_clock, converts_ticks_to_nanoseconds)
     cr_assert(trace_reader_next(reader, &first));
     cr_assert(trace_reader_next(reader, &second));
     cr_expect_geq(second.time - first.time, slept - slept / 10);
-    trace_reader_close(reader);
 }

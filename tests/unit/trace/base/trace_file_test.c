@@ -35,10 +35,7 @@ static size_t count_files(void)
 
 static void expect_content(const char *path, const char *expected)
 {
-    char *text = test_load(path, NULL);
-
-    cr_expect_str_eq(text, expected);
-    free(text);
+    cr_expect_str_eq(test_load(path, NULL), expected);
 }
 
 Test(trace_file, appears_when_committed)

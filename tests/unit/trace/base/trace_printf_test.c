@@ -107,7 +107,6 @@ static void compare(void)
         free(expected[i].text);
     }
     cr_expect_not(trace_reader_next(reader, &entry));
-    trace_reader_close(reader);
     expected_count = 0;
 }
 
@@ -325,7 +324,6 @@ Test(trace_printf, refuses_percent_n)
         cr_expect_str_eq(text.data, formats[i / 2]);
         trace_text_free(&text);
     }
-    trace_reader_close(reader);
 }
 
 Test(trace_printf, accepts_an_escaped_percent_before_n)

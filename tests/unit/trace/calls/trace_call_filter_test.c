@@ -96,7 +96,6 @@ Test(trace_call_filter, knows_what_other_modules_are_for)
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "line"), 1);
-    trace_reader_close(reader);
     unlink(test_path("recording"));
     test_filter_calls(&all);
     work();
@@ -127,13 +126,10 @@ Test(trace_call_filter, records_calls_up_to_a_great_depth)
 {
     static const struct trace_function_filter deep = {.depth = 5000,
                                                       .others = 1};
-    struct trace_reader *reader;
 
     test_filter_calls(&deep);
     down(6000);
-    reader = test_read();
-    cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "down"), 5000);
-    trace_reader_close(reader);
+    cr_expect_eq(test_count(test_read(), TRACE_ENTRY_SPAN, "down"), 5000);
 }
 
 static void jump(void)
@@ -145,16 +141,13 @@ static void jump(void)
 Test(trace_call_filter, counts_the_depth_of_open_calls)
 {
     static const struct trace_function_filter two = {.depth = 2, .others = 1};
-    struct trace_reader *reader;
 
     test_filter_calls(&two);
     for (volatile int i = 0; i < 10; i++)
         if (!setjmp(out))
             jump();
     twice();
-    reader = test_read();
-    cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 2);
-    trace_reader_close(reader);
+    cr_expect_eq(test_count(test_read(), TRACE_ENTRY_SPAN, "leaf"), 2);
 }
 
 /* ---- Length ---- */
@@ -181,7 +174,6 @@ Test(trace_call_filter, uses_the_space_of_short_calls_again)
     reader = test_read();
     cr_expect_eq(trace_reader_calls_lost(reader), 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Several recordings ---- */
@@ -192,17 +184,13 @@ Test(trace_call_filter, names_the_functions_of_each_recording)
     static const struct trace_function_filter none;
 
     for (int i = 0; i < 4; i++) {
-        struct trace_reader *reader;
-
         if (i % 2)
             test_filter_calls(&none);
         else
             test_record_calls(TRACE_LIMIT_LEAST * 4);
         leaf();
-        reader = test_read();
-        cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), !(i % 2),
-                     "%d", i);
-        trace_reader_close(reader);
+        cr_expect_eq(test_count(test_read(), TRACE_ENTRY_SPAN, "leaf"),
+                     !(i % 2), "%d", i);
         unlink(test_path("recording"));
         munmap(trace_recording.header, trace_recording.map_size);
         trace_recording.header = NULL;

@@ -49,7 +49,6 @@ Test(trace_call_index, sorts_calls_among_spans_and_events)
     }
     /* 4 calls and the span with their exits, and the event. */
     cr_expect_eq(entries, 2 * 5 + 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_call_index, finds_a_call_by_its_number)
@@ -67,7 +66,6 @@ Test(trace_call_index, finds_a_call_by_its_number)
     cr_expect_eq(found.site, entry.site);
     cr_expect_not(trace_reader_span(reader, TRACE_CALL_ID, &found));
     cr_expect_not(trace_reader_span(reader, UINT32_MAX, &found));
-    trace_reader_close(reader);
 }
 
 /* ---- Death ---- */
@@ -91,12 +89,10 @@ Test(trace_call_index, keeps_the_calls_of_a_process_that_is_killed)
 
     test_child(record_and_die);
     test_log_name_functions();
-    reader = trace_reader_open(test_path("recording"));
-    cr_assert_not_null(reader);
+    reader = test_open();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 1000);
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "die", &entry));
     cr_expect_eq(entry.end, UINT64_MAX);
-    trace_reader_close(reader);
 }
 
 /* ---- Damage ---- */
@@ -149,5 +145,4 @@ Test(trace_call_index, reads_damaged_recordings, .timeout = 60)
         read_all(test_path("damaged"));
     }
     free(damaged);
-    free(bytes);
 }

@@ -52,7 +52,6 @@ Test(trace_call_room, begins_a_record_for_a_start_that_does_not_fit)
     while (second.kind != TRACE_ENTRY_SPAN);
     cr_expect_gt(second.time, first.time);
     cr_expect_lt(second.time - first.time, UINT64_C(1000000000));
-    trace_reader_close(reader);
 }
 
 enum { SHORT, LONGEST, LONG };
@@ -84,7 +83,6 @@ static uint64_t ticks_of(int how)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 2);
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "last", &entry));
     cr_assert_neq(entry.end, UINT64_MAX);
-    trace_reader_close(reader);
     unlink(test_path("recording"));
     return entry.end - entry.time;
 }
@@ -110,7 +108,6 @@ static void end_long_call(void)
 
 Test(trace_call_room, records_the_end_of_a_long_call)
 {
-    struct trace_reader *reader;
     struct trace_entry entry;
 
     test_record_calls(TRACE_LIMIT_LEAST);
@@ -118,11 +115,10 @@ Test(trace_call_room, records_the_end_of_a_long_call)
     trace_recording.header->origin.ticks = 0;
     end_long_call();
     leaf();
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "end_long_call", &entry));
+    cr_assert(
+        test_find(test_read(), TRACE_ENTRY_SPAN, "end_long_call", &entry));
     cr_expect_geq(entry.end - entry.time, UINT64_C(5) << 32);
     cr_expect_lt(entry.end - entry.time, UINT64_C(6) << 32);
-    trace_reader_close(reader);
 }
 
 /* A call that began long before and ends when calls have no space. */
@@ -146,7 +142,6 @@ static struct trace_entry read_filling(void)
 
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "fill_space", &entry));
     cr_expect_gt(trace_reader_calls_lost(reader), 0);
-    trace_reader_close(reader);
     return entry;
 }
 
@@ -184,16 +179,13 @@ static void set_clock_ahead(void)
 /* The clock steps back: every stamp is the last one's and 1. */
 Test(trace_call_room, counts_a_call_of_no_ticks_as_one)
 {
-    struct trace_reader *reader;
     struct trace_entry entry;
 
     test_record_calls(TRACE_LIMIT_LEAST);
     trace_recording.header->clock = TRACE_CLOCK_MONOTONIC;
     set_clock_ahead();
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "leaf", &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_SPAN, "leaf", &entry));
     cr_expect_eq(entry.end - entry.time, 1);
-    trace_reader_close(reader);
 }
 
 /* ---- Space ---- */
@@ -209,7 +201,6 @@ Test(trace_call_room, takes_more_space_when_a_range_is_full)
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), MANY);
     cr_expect_eq(trace_reader_calls_lost(reader), 0);
-    trace_reader_close(reader);
 }
 
 static uint64_t counted(struct trace_reader *reader, const char *name)
@@ -241,7 +232,6 @@ Test(trace_call_room, counts_calls_beyond_the_limit_by_function)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 1);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
     cr_expect_not(trace_reader_summary(reader).limit_reached);
-    trace_reader_close(reader);
 }
 
 Test(trace_call_room, leaves_records_their_part_of_the_limit)
@@ -252,7 +242,6 @@ Test(trace_call_room, leaves_records_their_part_of_the_limit)
     test_record_calls(TRACE_LIMIT_LEAST);
     call_often(MANY);
     while (!trace_reader_summary(reader = test_read()).dropped) {
-        trace_reader_close(reader);
         unlink(test_path("recording"));
         test_record_calls(TRACE_LIMIT_LEAST);
         call_often(MANY);
@@ -262,7 +251,6 @@ Test(trace_call_room, leaves_records_their_part_of_the_limit)
     }
     /* 256 KiB of 32 bytes each, four times. */
     cr_expect_gt(test_count(reader, TRACE_ENTRY_EVENT, "event"), 28000);
-    trace_reader_close(reader);
 }
 
 static void *call_in_thread(void *count)
@@ -282,5 +270,4 @@ Test(trace_call_room, reuses_the_space_of_ended_threads)
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 500 * few);
     cr_expect_eq(trace_reader_calls_lost(reader), 0);
-    trace_reader_close(reader);
 }

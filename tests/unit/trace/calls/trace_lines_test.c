@@ -135,7 +135,6 @@ static __attribute__((no_instrument_function)) const char *names(
             strncmp(text->data + text->size - length - 1, name, length) != 0)
             trace_text_printf(text, "%s ", name);
     }
-    trace_reader_close(reader);
     return text->data ? text->data : "";
 }
 
@@ -147,7 +146,6 @@ static __attribute__((no_instrument_function)) size_t count_spans(void)
 
     while (trace_reader_next(reader, &entry))
         count += entry.kind == TRACE_ENTRY_SPAN;
-    trace_reader_close(reader);
     return count;
 }
 
@@ -199,7 +197,6 @@ Test(trace_lines, ends_lines_that_a_jump_left)
         cr_expect_eq(entry.span, 0);
         end = entry.end;
     }
-    trace_reader_close(reader);
 }
 
 Test(trace_lines, follows_recursion)
@@ -219,7 +216,6 @@ Test(trace_lines, follows_recursion)
         most = depth > most ? depth : most;
     }
     cr_expect_eq(most, 101);
-    trace_reader_close(reader);
 }
 
 static void *run(void *unused)
@@ -261,5 +257,4 @@ Test(trace_lines, has_events_in_lines)
             cr_expect(strstr(around.site->name, "trace_lines_test.c:"));
         }
     cr_expect(found);
-    trace_reader_close(reader);
 }

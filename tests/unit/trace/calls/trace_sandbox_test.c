@@ -84,7 +84,6 @@ Test(trace_sandbox, strict_mode_ends_the_recording_of_its_thread)
     /* The spans, and the calls of leaf. */
     cr_expect_eq(trace_reader_summary(reader).lost[TRACE_LOSS_SANDBOX],
                  2 * COUNT);
-    trace_reader_close(reader);
 }
 
 Test(trace_sandbox, a_filter_finds_space_beforehand)
@@ -94,5 +93,4 @@ Test(trace_sandbox, a_filter_finds_space_beforehand)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "inner"), COUNT);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), COUNT + 1);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
 }

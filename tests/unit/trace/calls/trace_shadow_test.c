@@ -99,7 +99,6 @@ Test(trace_shadow, follows_recursion)
         depth++;
     cr_expect_eq(depth, DEPTH + 1);
     cr_expect_str_eq(last.site->name, "descend");
-    trace_reader_close(reader);
 }
 
 /* ---- Jumps ---- */
@@ -176,7 +175,6 @@ Test(trace_shadow, ends_left_calls_before_the_next_one)
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "fall", &left));
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "use", &next));
     cr_expect_leq(left.end, next.time);
-    trace_reader_close(reader);
 }
 
 /* ---- Signals ---- */
@@ -283,7 +281,6 @@ Test(trace_shadow, counts_calls_in_handlers_that_it_cannot_record)
     cr_expect_eq(recorded + lost, ticks, "%llu + %llu of %zu",
                  (unsigned long long)recorded, (unsigned long long)lost, ticks);
     cr_expect_gt(lost, 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Coroutines ---- */
@@ -337,7 +334,6 @@ Test(trace_shadow, keeps_the_calls_of_coroutines_apart)
     expect_inside(reader, "before", "work");
     expect_inside(reader, "between", "schedule");
     expect_inside(reader, "after", "work");
-    trace_reader_close(reader);
 }
 
 /* ---- Threads, processes, recordings ---- */
@@ -350,15 +346,12 @@ static void *end_thread(void *unused)
 
 Test(trace_shadow, ends_the_calls_of_a_thread_that_exits)
 {
-    struct trace_reader *reader;
     struct trace_entry entry;
 
     test_thread(end_thread, NULL);
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "end_thread", &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_SPAN, "end_thread", &entry));
     cr_expect_neq(entry.end, UINT64_MAX);
     cr_expect_neq(entry.thread->tid, entry.thread->pid);
-    trace_reader_close(reader);
 }
 
 static void child(void)
@@ -390,7 +383,6 @@ Test(trace_shadow, separates_the_calls_of_a_child)
     cr_assert(test_find(reader, TRACE_ENTRY_SPAN, "parent", &entry));
     cr_expect_neq(entry.end, UINT64_MAX);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 2);
-    trace_reader_close(reader);
 }
 
 static void end_and_begin(void)
@@ -412,7 +404,6 @@ Test(trace_shadow, forgets_the_calls_of_an_earlier_recording)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "leaf"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "end_and_begin"), 0);
     expect_inside(reader, "event", "inner");
-    trace_reader_close(reader);
 }
 
 static void pause_recording(void)

@@ -62,10 +62,8 @@ static void put_host(unsigned kind, const char *name, uint64_t begin,
 /* Ends the recording and exports it. */
 static cJSON *exported(void)
 {
-    struct trace_reader *reader = test_read();
-    cJSON *json = chrome_export(reader, NULL);
+    cJSON *json = chrome_export(test_read(), NULL);
 
-    trace_reader_close(reader);
     chrome_check_keys(json);
     chrome_check_nesting(cJSON_GetObjectItem(json, "traceEvents"));
     return json;
@@ -141,7 +139,6 @@ Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
     cr_expect_str_eq(chrome_text(args, "testlog.target"), "gpu::launch");
     cr_expect_str_eq(args->child->string, "device");
     cr_expect_not(cJSON_HasObjectItem(args, "level"));
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, repeats_fields_under_kineto_s_names)
@@ -160,14 +157,12 @@ Test(trace_chrome_device, repeats_fields_under_kineto_s_names)
     activity.values = values;
     trace_device_put(&activity);
 
-    cJSON *json = exported();
-    const cJSON *args = chrome_args(json, "X", "identity");
+    const cJSON *args = chrome_args(exported(), "X", "identity");
 
     cr_expect_eq(chrome_number(args, "registers per thread"), 32);
     cr_expect_eq(chrome_number(args, "shared memory"), 49152);
     cr_expect_eq(chrome_number(args, "est. achieved occupancy %"), 75);
     cr_expect_eq(chrome_number(args, "occupancy"), 75);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, names_a_stream_as_the_program_does)
@@ -185,7 +180,6 @@ Test(trace_chrome_device, names_a_stream_as_the_program_does)
     cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 7),
                      "stream 7: copies");
     cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 8), "stream 8");
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, gives_each_context_its_own_tracks)
@@ -204,7 +198,6 @@ Test(trace_chrome_device, gives_each_context_its_own_tracks)
                      "stream 7 (ctx 2)");
     cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, 3 << 16 | 7),
                      "stream 7 (ctx 3)");
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, cuts_off_a_small_overlap)
@@ -226,7 +219,6 @@ Test(trace_chrome_device, cuts_off_a_small_overlap)
     cr_expect_float_eq(
         chrome_number(cJSON_GetObjectItem(second, "args"), "clamped_ns"), 500,
         100);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, moves_a_large_overlap_to_another_track)
@@ -239,11 +231,9 @@ Test(trace_chrome_device, moves_a_large_overlap_to_another_track)
     put_kernel(begin, begin + 10 * us, 7, 0);
     put_kernel(begin + 5 * us, begin + 20 * us, 7, 0);
 
-    cJSON *json = exported();
-
-    cr_expect_str_eq(name_of(json, "thread_name", FIRST + 1, (1 << 28) + 7),
-                     "stream 7 (overlapping)");
-    cJSON_Delete(json);
+    cr_expect_str_eq(
+        name_of(exported(), "thread_name", FIRST + 1, (1 << 28) + 7),
+        "stream 7 (overlapping)");
 }
 
 Test(trace_chrome_device, draws_host_calls_inside_their_span)
@@ -272,7 +262,6 @@ Test(trace_chrome_device, draws_host_calls_inside_their_span)
     cr_expect_str_eq(chrome_text(compile, "cat"), "compile");
     cr_expect_geq(chrome_number(compile, "ts"), chrome_number(launch, "ts"));
     cr_expect_leq(chrome_end(compile), chrome_end(launch) + 0.0005);
-    cJSON_Delete(json);
 }
 
 /* The clocks differ slightly, so a call may seem to outlast its span. */
@@ -298,7 +287,6 @@ Test(trace_chrome_device, clamps_a_call_that_slightly_outlasts_its_span)
     cr_expect_float_eq(
         chrome_number(chrome_args(json, "X", "inner"), "clamped_ns"), 500, 50);
     cr_expect_eq(chrome_number(chrome_event(json, "X", "next"), "tid"), tid);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, gives_activities_without_a_thread_their_own_track)
@@ -323,7 +311,6 @@ Test(trace_chrome_device, gives_activities_without_a_thread_their_own_track)
     cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
     cr_expect_str_eq(chrome_text(chrome_args(json, "X", "jit"), "level"),
                      "error");
-    cJSON_Delete(json);
 }
 
 /* ---- Arrows ---- */
@@ -356,7 +343,6 @@ Test(trace_chrome_device, draws_an_arrow_from_the_call_to_the_kernel)
     cr_expect_eq(chrome_number(s, "tid"), getpid());
     cr_expect_eq(chrome_number(f, "pid"), FIRST + 1);
     cr_expect_eq(chrome_number(f, "tid"), 7);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, draws_an_arrow_to_each_kernel_of_a_graph)
@@ -371,10 +357,7 @@ Test(trace_chrome_device, draws_an_arrow_to_each_kernel_of_a_graph)
     for (uint32_t i = 0; i < 5; i++)
         put_kernel(begin + 20000 + i * 1000, begin + 20900 + i * 1000, 7, 8);
 
-    cJSON *json = exported();
-
-    cr_expect_eq(check_flows(json), 5);
-    cJSON_Delete(json);
+    cr_expect_eq(check_flows(exported()), 5);
 }
 
 /* Viewers ignore arrows that go back in time. */
@@ -394,7 +377,6 @@ Test(trace_chrome_device, draws_an_arrow_from_a_kernel_that_begins_too_early)
     cr_expect_eq(chrome_number(chrome_event(json, "s", "ac2g"), "tid"), 7);
     cr_expect_eq(chrome_number(chrome_event(json, "f", "ac2g"), "tid"),
                  getpid());
-    cJSON_Delete(json);
 }
 
 /* ---- Random activities ---- */
@@ -434,10 +416,7 @@ Test(trace_chrome_device, nests_slices_and_completes_arrows_of_random_input)
             trace_span_leave_(span);
     }
 
-    cJSON *json = exported();
-
-    cr_expect_gt(check_flows(json), 50);
-    cJSON_Delete(json);
+    cr_expect_gt(check_flows(exported()), 50);
 }
 
 static cJSON *export_twice(struct trace_reader *reader)
@@ -476,8 +455,6 @@ Test(trace_chrome_device, keeps_the_devices_and_arrows_of_recordings_apart)
                      "GPU 1 of b");
     /* Only the start time, because no device was noted. */
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(json, "otherData")), 1);
-    cJSON_Delete(json);
-    trace_reader_close(reader);
 }
 
 /* ---- Memory and metadata ---- */
@@ -507,7 +484,6 @@ Test(trace_chrome_device, draws_memory_in_use_as_a_counter)
     cr_expect_str_eq(name_of(json, "process_name", FIRST, 0), "GPU 0");
     cr_expect_eq(
         chrome_number(chrome_event(json, "X", "cudaMallocAsync"), "dur"), 0);
-    cJSON_Delete(json);
 }
 
 /* Puts a sample of two counters. */
@@ -558,7 +534,6 @@ Test(trace_chrome_device, draws_the_counters_of_a_device)
     cr_expect_eq(count, 5);
     cr_expect_eq(chrome_count(json, "C", "GPU 1 a__b.sum"), 4);
     cr_expect_eq(chrome_count(json, "X", "counters"), 0);
-    cJSON_Delete(json);
 }
 
 /* A damaged value must not shift the fields that follow it. */
@@ -578,7 +553,7 @@ Test(trace_chrome_device, draws_no_counter_for_a_damaged_value)
     test_record();
     allocate.at.begin = allocate.end = now();
     trace_device_put(&allocate);
-    trace_reader_close(test_read());
+    test_read();
     bytes = (unsigned char *)test_load(test_path("recording"), &size);
     at = memmem(bytes, size, &values[0].as, sizeof(values[0].as));
     cr_assert_not_null(at);
@@ -590,9 +565,7 @@ Test(trace_chrome_device, draws_no_counter_for_a_damaged_value)
 
     cr_expect_eq(chrome_count(json, "C", "GPU 0 memory"), 0);
     cr_expect_eq(chrome_count(json, "X", "cudaMallocAsync"), 1);
-    cJSON_Delete(json);
     trace_reader_close(reader);
-    free(bytes);
 }
 
 Test(trace_chrome_device, exports_device_notes_as_metadata)
@@ -605,25 +578,19 @@ Test(trace_chrome_device, exports_device_notes_as_metadata)
     trace_device_note("gpu.state", "on");
     trace_device_note("gpu.launches", "3");
 
-    cJSON *json = exported();
-
-    other = cJSON_GetObjectItem(json, "otherData");
+    other = cJSON_GetObjectItem(exported(), "otherData");
     cr_expect_str_eq(chrome_text(other, "gpu.state"), "on");
     cr_expect_str_eq(chrome_text(other, "gpu.launches"), "3");
     cr_expect_eq(cJSON_GetArraySize(other), 3);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, reports_an_unused_gpu)
 {
     test_record();
 
-    cJSON *json = exported();
-
     cr_expect_str_eq(
-        chrome_text(cJSON_GetObjectItem(json, "otherData"), "gpu.state"),
+        chrome_text(cJSON_GetObjectItem(exported(), "otherData"), "gpu.state"),
         "unused");
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome_device, survives_a_lack_of_memory)
@@ -650,5 +617,4 @@ Test(trace_chrome_device, survives_a_lack_of_memory)
         test_fail_memory(0, false);
     }
     fclose(null);
-    trace_reader_close(reader);
 }

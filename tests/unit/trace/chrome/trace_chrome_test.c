@@ -18,11 +18,7 @@ TestSuite(trace_chrome, .init = test_folder);
 /* Ends the recording and exports it. */
 static cJSON *exported(void)
 {
-    struct trace_reader *reader = test_read();
-    cJSON *json = chrome_export(reader, NULL);
-
-    trace_reader_close(reader);
-    return json;
+    return chrome_export(test_read(), NULL);
 }
 
 static void check_event(const cJSON *event)
@@ -63,7 +59,6 @@ Test(trace_chrome, exports_an_empty_recording)
     cr_expect_str_eq(
         chrome_text(chrome_args(json, "M", "process_name"), "name"),
         "a \"name\"");
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, exports_metadata_as_strings)
@@ -83,8 +78,6 @@ Test(trace_chrome, exports_metadata_as_strings)
     trace_text_moment(&start, trace_reader_summary(reader).origin.wall);
     cr_expect_str_eq(chrome_text(other, "start"), start.data);
     trace_text_free(&start);
-    cJSON_Delete(json);
-    trace_reader_close(reader);
 }
 
 /* ---- Tests and workers ---- */
@@ -140,8 +133,6 @@ Test(trace_chrome, draws_a_test_above_its_threads)
     cr_expect_eq(chrome_number(chrome_args(json, "M", "thread_sort_index"),
                                "sort_index"),
                  -1);
-    cJSON_Delete(json);
-    trace_reader_close(reader);
 }
 
 /* Of a slice called `name`. */
@@ -191,7 +182,6 @@ Test(trace_chrome, draws_a_row_for_each_worker_with_its_idle_time)
     cr_expect_float_eq(idle_of(json, 1), 20, 1e-6);
     cr_expect_float_eq(idle_of(json, 2), 9 + 10 + 60, 1e-6);
     cr_expect_eq(chrome_count(json, "M", "thread_name"), 2);
-    cJSON_Delete(json);
 }
 
 /* ---- Recordings ---- */
@@ -221,7 +211,6 @@ Test(trace_chrome, exports_each_recording_as_a_process)
         cJSON_GetArraySize(cJSON_GetObjectItem(json, "traceEvents")) % 3, 0);
     cJSON_Delete(json);
     free(text);
-    trace_reader_close(reader);
 }
 
 Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
@@ -248,7 +237,6 @@ Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
     cr_expect_str_eq(chrome_text(chrome_event(json, "X", "span"), "cat"),
                      "warn");
     chrome_event(json, "i", "5% of all");
-    cJSON_Delete(json);
 }
 
 /* Viewers show arguments in their order. */
@@ -285,7 +273,6 @@ Test(trace_chrome, writes_own_fields_before_ours)
     expect_first(chrome_args(json, "i", "event"), "e");
     expect_first(chrome_args(json, "i", "header: message"), "signpost");
     expect_first(chrome_args(json, "i", "no field"), "testlog.target");
-    cJSON_Delete(json);
     trace_reader_close(reader);
 }
 
@@ -310,7 +297,6 @@ Test(trace_chrome, writes_each_key_once_with_its_last_value)
     cr_expect_eq(chrome_number(span, "late"), 5);
     cr_expect_eq(chrome_number(span, "b"), 4);
     cr_expect_eq(chrome_number(chrome_args(json, "i", "event"), "c"), 7);
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, marks_open_spans_and_extends_them_to_the_end)
@@ -329,7 +315,6 @@ Test(trace_chrome, marks_open_spans_and_extends_them_to_the_end)
         cJSON_GetObjectItem(chrome_args(json, "X", "closed"), "unfinished"));
     cr_expect_geq(chrome_end(chrome_event(json, "X", "open")) + 0.001,
                   chrome_number(chrome_event(json, "i", "last"), "ts"));
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
@@ -355,7 +340,6 @@ Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
     check_all(json);
     cr_expect_eq(first, getpid());
     cr_expect_neq(chrome_number(chrome_event(json, "X", "b"), "tid"), first);
-    cJSON_Delete(json);
 }
 
 /* A thread that records its number in spans: one that stays open, and two that
@@ -387,11 +371,7 @@ Test(trace_chrome, draws_threads_that_had_the_same_id_apart)
         test_thread(overlap, &i);
     test_reuse_id(ID);
 
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert_not_null(reader);
-    json = chrome_export(reader, NULL);
-    trace_reader_close(reader);
+    json = chrome_export(test_open(), NULL);
     check_all(json);
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
     {
@@ -404,7 +384,6 @@ Test(trace_chrome, draws_threads_that_had_the_same_id_apart)
     cr_expect_eq(tids[0], ID);
     cr_expect(tids[0] != tids[1] && tids[1] != tids[2] && tids[0] != tids[2]);
     cr_expect_eq(chrome_count(json, "M", "thread_name"), 2 * THREADS);
-    cJSON_Delete(json);
 }
 
 /* Even if it would fit into the thread's own track. */
@@ -426,7 +405,6 @@ Test(trace_chrome, draws_spans_that_no_thread_is_in_beside_it)
                  getpid());
     cr_expect_neq(chrome_number(chrome_event(json, "X", "range"), "tid"),
                   getpid());
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, nests_random_spans)
@@ -446,10 +424,7 @@ Test(trace_chrome, nests_random_spans)
         }
     }
 
-    cJSON *json = exported();
-
-    check_all(json);
-    cJSON_Delete(json);
+    check_all(exported());
 }
 
 Test(trace_chrome, writes_unusual_values_as_valid_json)
@@ -483,7 +458,6 @@ Test(trace_chrome, writes_unusual_values_as_valid_json)
     cr_expect_eq(chrome_number(ints, "least"), (double)INT64_MIN);
     cr_expect_str_eq(chrome_text(ints, "bytes"), "00ff");
     cr_expect_null(cJSON_GetObjectItem(ints, "none"));
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, draws_a_span_on_each_thread_that_entered_it)
@@ -501,7 +475,6 @@ Test(trace_chrome, draws_a_span_on_each_thread_that_entered_it)
     /* Begun, entered on the other thread, and begun again. */
     cr_expect_eq(outer, 3);
     cr_expect_eq(chrome_check_arrows(json, "enter"), 1);
-    cJSON_Delete(json);
 }
 
 static void *enter_twice(void *context)
@@ -537,7 +510,6 @@ Test(trace_chrome, draws_an_arrow_to_each_thread_that_enters_a_span)
                  getpid());
     cr_expect_neq(chrome_number(chrome_event(json, "f", "enter"), "tid"),
                   getpid());
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, survives_a_lack_of_memory)
@@ -560,7 +532,6 @@ Test(trace_chrome, survives_a_lack_of_memory)
         test_fail_memory(0, false);
     }
     fclose(null);
-    trace_reader_close(reader);
 }
 
 /* ---- Counters and signposts ---- */
@@ -586,7 +557,6 @@ Test(trace_chrome, exports_numbers_as_counters)
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents")) count +=
         !strcmp(chrome_text(event, "ph"), "C");
     cr_expect_eq(count, 2, "NaN and strings are not exported");
-    cJSON_Delete(json);
 }
 
 Test(trace_chrome, exports_signposts_as_instants_with_their_text)
@@ -602,5 +572,4 @@ Test(trace_chrome, exports_signposts_as_instants_with_their_text)
     cr_expect_str_eq(chrome_text(event, "cat"), "info");
     cr_expect_str_eq(chrome_text(args, "signpost"), "phase \"2\"");
     cr_expect_str_eq(chrome_text(args, "message"), "it begins");
-    cJSON_Delete(json);
 }

@@ -40,7 +40,6 @@ Test(trace_fields, omits_fields_beyond_the_maximum)
     cr_expect_str_eq(fields[1].name, "f0");
     cr_expect_eq(fields[1].value.as.i, 100);
     cr_expect_eq(trace_reader_fields(reader, &span, span.time, fields), 1);
-    trace_reader_close(reader);
 }
 
 /* Returns the value of the span's only field at the time of the event, or -1,
@@ -98,7 +97,6 @@ Test(trace_fields, returns_earlier_values_in_either_direction)
     cr_assert_eq(count, 31 * 40);
     while (count--)
         cr_assert_eq(value_at(reader, &events[count], &expected), expected);
-    trace_reader_close(reader);
     free(events);
 }
 
@@ -111,7 +109,6 @@ Test(trace_fields, reads_many_late_fields_only_once, .timeout = 60)
     FILE *null = fopen("/dev/null", "we");
     struct trace_chrome chrome;
     struct trace_reader *reader;
-    char *text;
 
     for (int i = 0; i < MANY; i++) {
         trace_span_enter(span);
@@ -119,14 +116,11 @@ Test(trace_fields, reads_many_late_fields_only_once, .timeout = 60)
         trace_event(INFO, "hi");
     }
     reader = test_read();
-    text = test_lines(reader, "info", &style);
-    cr_expect(strstr(text,
+    cr_expect(strstr(test_lines(reader, "info", &style),
                      " INFO span{i=99999}: "
                      "tests::unit::trace::read::trace_fields_test: hi\n"));
     trace_chrome_begin(&chrome, null);
     cr_expect_eq(trace_chrome_add(&chrome, reader, 1, "many"), 0);
     trace_chrome_end(&chrome, NULL);
     fclose(null);
-    free(text);
-    trace_reader_close(reader);
 }

@@ -244,10 +244,9 @@ static size_t look_for(struct keys *keys, struct trace_reader *reader)
 /* Expects that all entries of the recording were found, each of them once. */
 static void expect_all(struct keys *found, struct trace_reader *reader)
 {
-    struct trace_reader *whole = trace_reader_open(test_path("recording"));
+    struct trace_reader *whole = test_open();
     struct keys all = {0};
 
-    cr_assert(whole);
     add_keys(&all, whole);
     qsort(all.all, all.count, sizeof(*all.all), by_place);
     qsort(found->all, found->count, sizeof(*found->all), by_place);
@@ -264,7 +263,6 @@ static void expect_all(struct keys *found, struct trace_reader *reader)
                      all.all[i].place);
     cr_expect_eq(trace_reader_summary(reader).size,
                  trace_reader_summary(whole).size);
-    trace_reader_close(whole);
     trace_reader_close(reader);
     free(all.all);
     free(found->all);
@@ -460,14 +458,12 @@ static uint64_t set_time(uint32_t place, uint64_t time)
 /* Returns the place of the first event of that name. */
 static uint32_t place_of_event(const char *name)
 {
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct trace_reader *reader = test_open();
     struct trace_entry entry;
     uint32_t place;
 
-    cr_assert(reader);
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, name, &entry));
     place = place_of(reader, &entry) - 1;
-    trace_reader_close(reader);
     return place;
 }
 
@@ -572,7 +568,6 @@ Test(trace_follow, reads_damaged_recordings)
     test_seed(7);
     for (int i = 0; i < 500; i++)
         read_damaged(bytes, size);
-    free(bytes);
 }
 
 Test(trace_follow, reads_a_recording_that_is_truncated_meanwhile)

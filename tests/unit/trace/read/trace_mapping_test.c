@@ -70,7 +70,6 @@ Test(trace_mapping, reads_only_reserved_space)
     header = (struct trace_header *)bytes;
     header->reserved = 0;
     test_save(test_path("unreserved"), bytes, size);
-    free(bytes);
     cr_assert(map(&reader, "unreserved"));
     cr_expect_eq(reader.size, TRACE_HEADER_SIZE);
     trace_reader_leave_file(&reader);
@@ -105,7 +104,6 @@ Test(trace_mapping, skips_holes_of_a_sparse_file)
     bytes = test_load(test_path("recording"), &size);
     ((struct trace_header *)bytes)->reserved = 2 * CHUNKS;
     test_save(test_path("sparse"), bytes, TRACE_HEADER_SIZE);
-    free(bytes);
     cr_assert_geq(fd = open(test_path("sparse"), O_RDWR), 0);
     cr_assert_eq(
         pwrite(fd, "x", 1, TRACE_HEADER_SIZE + CHUNKS * TRACE_CHUNK_SIZE), 1);

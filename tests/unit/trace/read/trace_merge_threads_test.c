@@ -110,7 +110,6 @@ Test(trace_merge_threads, merges_threads_and_keeps_the_order_of_each)
     }
     for (int i = 0; i < THREADS; i++)
         cr_expect_eq(progress[i].step, 3 * ROUNDS);
-    trace_reader_close(reader);
 }
 
 /* ---- One thread, against a model ---- */
@@ -205,7 +204,6 @@ Test(trace_merge_threads, returns_exits_at_the_time_they_happened)
                      steps[count].span, "step %zu", count);
     }
     cr_expect_eq(count, step_count);
-    trace_reader_close(reader);
 }
 
 /* ---- Memory ---- */
@@ -231,7 +229,6 @@ Test(trace_merge_threads, survives_a_lack_of_memory)
         trace_merge_free(merge);
         test_fail_memory(0, false);
     }
-    trace_reader_close(reader);
 }
 
 /* ---- Memory ---- */
@@ -265,8 +262,7 @@ Test(trace_merge_threads, releases_the_memory_of_chunks_already_read)
         trace_event_(&event_site, 2, values);
     trace_close();
     before = resident_kib();
-    reader = trace_reader_open(test_path("recording"));
-    cr_assert_not_null(reader);
+    reader = test_open();
     while (trace_reader_next(reader, &entry)) {
         size_t now = count++ % 10000 ? 0 : resident_kib();
 
@@ -274,5 +270,4 @@ Test(trace_merge_threads, releases_the_memory_of_chunks_already_read)
     }
     cr_expect_eq(count, EVENTS);
     cr_expect_lt(most, before + MOST, "%zu KiB, before %zu", most, before);
-    trace_reader_close(reader);
 }

@@ -60,7 +60,6 @@ Test(trace_phases, are_read_in_order)
     cr_expect_gt(phases.end, phases.teardown);
     cr_expect_eq(zero_of(reader, 1, 1), phases.body);
     cr_expect_not(trace_reader_metas(reader, &cursor, &name, &value));
-    trace_reader_close(reader);
 }
 
 Test(trace_phases, count_when_they_are_noted_first)
@@ -75,7 +74,6 @@ Test(trace_phases, count_when_they_are_noted_first)
     reader = test_read();
     phases = trace_reader_phases(reader);
     cr_expect_lt(phases.teardown, time_of(reader, 0));
-    trace_reader_close(reader);
 }
 
 Test(trace_phases, may_end_with_the_setup)
@@ -91,7 +89,6 @@ Test(trace_phases, may_end_with_the_setup)
     cr_expect_gt(phases.setup, 0);
     cr_expect_eq(phases.body, 0);
     cr_expect_eq(zero_of(reader, 1, 1), phases.setup);
-    trace_reader_close(reader);
 }
 
 Test(trace_phases, are_noted_only_in_a_recording)
@@ -101,11 +98,7 @@ Test(trace_phases, are_noted_only_in_a_recording)
     trace_close();
     trace_phase_begin(TRACE_PHASE_BODY);
 
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert(reader);
-    cr_expect_eq(trace_reader_phases(reader).body, 0);
-    trace_reader_close(reader);
+    cr_expect_eq(trace_reader_phases(test_open()).body, 0);
 }
 
 Test(trace_phases, lose_no_record_without_space)
@@ -127,7 +120,6 @@ Test(trace_phases, lose_no_record_without_space)
     reader = test_read();
     cr_expect_eq(trace_reader_summary(reader).dropped, lost);
     cr_expect_gt(trace_reader_phases(reader).body, 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Estimates ---- */
@@ -172,7 +164,6 @@ Test(trace_phases, are_estimated_by_the_first_record)
     cr_expect_eq(zero_of(reader, 0, UINT64_MAX), first);
     cr_expect_eq(zero_of(reader, UINT64_MAX, 1), first);
     cr_expect_eq(time_of(reader, 0), first, "it is rewound");
-    trace_reader_close(reader);
 }
 
 Test(trace_phases, are_estimated_by_what_the_runner_noted)
@@ -183,7 +174,6 @@ Test(trace_phases, are_estimated_by_what_the_runner_noted)
     cr_assert_gt(first, 2);
     cr_expect_eq(zero_of(reader, first - 1, last), first - 2);
     cr_expect_eq(zero_of(reader, 1, last - first + 1), first - 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_phases, are_estimated_without_records)
@@ -194,5 +184,4 @@ Test(trace_phases, are_estimated_without_records)
 
     cr_expect_eq(zero_of(reader, 0, 0), 0);
     cr_expect_eq(zero_of(reader, 8, 5), 7);
-    trace_reader_close(reader);
 }

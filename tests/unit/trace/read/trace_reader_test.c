@@ -68,9 +68,8 @@ Test(trace_reader, keeps_threads_apart_that_had_the_same_id)
     }
     test_reuse_id(ID);
 
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct trace_reader *reader = test_open();
 
-    cr_assert_not_null(reader);
     while (trace_reader_next(reader, &entry)) {
         if (entry.kind == TRACE_ENTRY_DEVICE) {
             cr_expect_str_eq(entry.thread->name, names[kernels++]);
@@ -83,7 +82,6 @@ Test(trace_reader, keeps_threads_apart_that_had_the_same_id)
     cr_expect_eq(kernels, 3);
     cr_assert_eq(events, 3);
     cr_expect(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
-    trace_reader_close(reader);
 }
 
 /* ---- Files that are not recordings ---- */
@@ -121,7 +119,7 @@ Test(trace_reader, refuses_another_version)
     size_t size;
 
     test_record();
-    trace_reader_close(test_read());
+    test_read();
 
     char *bytes = test_load(test_path("recording"), &size);
 
@@ -131,7 +129,6 @@ Test(trace_reader, refuses_another_version)
         expect_refused(test_path("other"), EINVAL);
         bytes[offsets[i]]--;
     }
-    free(bytes);
 }
 
 /* ---- Whole recordings ---- */
@@ -153,7 +150,6 @@ Test(trace_reader, reads_an_empty_recording)
     cr_expect_null(trace_reader_site(reader, UINT32_MAX));
     cr_expect_not(trace_reader_span(reader, 0, &entry));
     cr_expect_not(trace_reader_span(reader, UINT32_MAX, &entry));
-    trace_reader_close(reader);
     trace_reader_close(NULL);
 }
 
@@ -170,7 +166,6 @@ Test(trace_reader, returns_the_recording_s_metadata)
     cr_expect_str_eq(trace_reader_meta(reader, "suite"), "second");
     cr_expect_str_eq(trace_reader_meta(reader, "test"), "");
     cr_expect_null(trace_reader_meta(reader, "other"));
-    trace_reader_close(reader);
 }
 
 Test(trace_reader, reads_the_same_entries_after_rewinding)
@@ -190,7 +185,6 @@ Test(trace_reader, reads_the_same_entries_after_rewinding)
         again++;
     cr_expect_gt(first, 10);
     cr_expect_eq(first, again);
-    trace_reader_close(reader);
 }
 
 Test(trace_reader, reads_a_recording_that_is_still_written)
@@ -199,17 +193,14 @@ Test(trace_reader, reads_a_recording_that_is_still_written)
     trace_span_open_(&span_site, 0, NULL);
     trace_event_(&event_site, 0, NULL);
 
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct trace_reader *reader = test_open();
 
-    cr_assert_not_null(reader);
     cr_expect_not(trace_reader_summary(reader).ended);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 1);
     trace_event_(&event_site, 0, NULL);
-    trace_reader_close(reader);
 
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 2);
-    trace_reader_close(reader);
 }
 
 Test(trace_reader, returns_late_fields_in_order_up_to_a_time)
@@ -249,7 +240,6 @@ Test(trace_reader, returns_late_fields_in_order_up_to_a_time)
     cr_expect(trace_reader_late(reader, span.id, times[1], &cursor, &entry));
     cr_expect_not(
         trace_reader_late(reader, span.id, times[1], &cursor, &entry));
-    trace_reader_close(reader);
 }
 
 /* ---- A process that died ---- */
@@ -273,7 +263,6 @@ static void check_open(struct trace_reader *reader)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "span"), 2);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "span"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_reader, returns_the_spans_of_a_killed_process_as_open)
@@ -281,9 +270,9 @@ Test(trace_reader, returns_the_spans_of_a_killed_process_as_open)
     int status = test_child(die_inside);
 
     cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    check_open(trace_reader_open(test_path("recording")));
+    check_open(test_open());
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
-    check_open(trace_reader_open(test_path("recording")));
+    check_open(test_open());
 }
 
 /* ---- Shrinking ---- */
@@ -304,12 +293,10 @@ Test(trace_reader, shrinks_without_losing_entries)
     struct trace_reader *reader = test_read();
     size_t before = walk(reader);
 
-    trace_reader_close(reader);
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
     cr_expect_lt(size_of(test_path("recording")), 1 << 20);
     reader = test_read();
     cr_expect_eq(walk(reader), before);
-    trace_reader_close(reader);
 }
 
 Test(trace_reader, refuses_to_shrink_other_files)
@@ -329,7 +316,7 @@ Test(trace_reader, never_lengthens_a_file_by_shrinking)
     off_t size;
 
     test_record();
-    trace_reader_close(test_read());
+    test_read();
     size = size_of(test_path("recording"));
     file = fopen(test_path("recording"), "r+");
     fseek(file, offsetof(struct trace_header, chunks), SEEK_SET);
@@ -359,7 +346,6 @@ Test(trace_reader, stores_ten_thousand_short_threads_in_little_space)
 
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 10000);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
     cr_expect_lt(size_of(test_path("recording")), 4 << 20);
 }
@@ -373,7 +359,7 @@ static unsigned char *rich_bytes(size_t *size)
     test_rich();
     trace_close();
     cr_assert_eq(trace_shrink(test_path("recording")), 0);
-    return (unsigned char *)test_load(test_path("recording"), size);
+    return test_keep((unsigned char *)test_load(test_path("recording"), size));
 }
 
 /* Returns where a chunk's records end, so that damage hits something. */
@@ -423,7 +409,6 @@ Test(trace_reader, survives_damaged_bytes)
     }
     cr_expect_gt(opened, 1000);
     free(copy);
-    free(bytes);
 }
 
 /* Writes extreme numbers into every field of every record. */
@@ -446,7 +431,6 @@ Test(trace_reader, survives_extreme_numbers_in_any_field)
         memcpy(bytes + at, &kept, sizeof(kept));
     }
     cr_expect_gt(walk_bytes(bytes, size, NULL, 0), 10);
-    free(bytes);
 }
 
 Test(trace_reader, reads_recordings_cut_at_any_length)
@@ -466,7 +450,6 @@ Test(trace_reader, reads_recordings_cut_at_any_length)
     for (size_t length = end; length <= size; length += 4093)
         cr_assert_geq(walk_bytes(bytes, length, NULL, 0), most);
     cr_expect_gt(most, 5);
-    free(bytes);
 }
 
 Test(trace_reader, skips_unfinished_records)
@@ -486,7 +469,6 @@ Test(trace_reader, skips_unfinished_records)
         at += (size_t)record->slots * TRACE_SLOT_SIZE;
     }
     cr_expect_geq(holes, 5);
-    free(bytes);
 }
 
 Test(trace_reader, survives_any_bytes)

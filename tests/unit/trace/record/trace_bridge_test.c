@@ -31,12 +31,9 @@ static void other_log(enum trace_level level, const char *target,
 
 static void expect_lines(const char *filter, const char *expected)
 {
-    struct trace_reader *reader = test_read();
-    char *text = test_lines(reader, filter, &style);
+    char *text = test_lines(test_read(), filter, &style);
 
     cr_expect_str_eq(text, expected, "%s", text);
-    free(text);
-    trace_reader_close(reader);
 }
 
 Test(trace_bridge, keeps_level_target_file_and_line)
@@ -88,7 +85,6 @@ Test(trace_bridge, accepts_missing_places_and_unknown_levels)
 
 Test(trace_bridge, bounds_its_call_sites)
 {
-    struct trace_reader *reader;
     char *text, file[32];
     size_t count = 0;
 
@@ -97,15 +93,12 @@ Test(trace_bridge, bounds_its_call_sites)
         snprintf(file, sizeof(file), "f%u.c", i);
         other_log(TRACE_LEVEL_INFO, "many", file, i, "line %u", i);
     }
-    reader = test_read();
-    text = test_lines(reader, "trace", &style);
+    text = test_lines(test_read(), "trace", &style);
     for (const char *at = text; (at = strstr(at, ": line ")); at++)
         count++;
     cr_expect_eq(count, 5000);
     cr_expect_not_null(strstr(text, " INFO bridge: line 4999\n"));
     cr_expect_not_null(strstr(text, " INFO many: f0.c:0: line 0\n"));
-    free(text);
-    trace_reader_close(reader);
 }
 
 static void log_next(enum trace_level *level, const char *format, ...)

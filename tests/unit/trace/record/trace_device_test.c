@@ -52,9 +52,7 @@ Test(trace_device, reads_back_an_activity)
     put_kernel(begin, now(), trace_device_host()->current());
     trace_span_leave_(span);
 
-    struct trace_reader *reader = test_read();
-
-    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, "identity", &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_DEVICE, "identity", &entry));
     cr_expect_eq(entry.span, span.place);
     cr_expect_str_eq(entry.site->function, "_Z8identityv");
     cr_expect_str_eq(entry.site->target, "gpu::launch");
@@ -74,7 +72,6 @@ Test(trace_device, reads_back_an_activity)
     values.next = entry.launch;
     cr_assert(trace_values_next(&values, &value));
     cr_expect_str_eq(value.as.text, "(4, 64, 1)");
-    trace_reader_close(reader);
 }
 
 /* Device records arrive late; the reader puts them where they happened. */
@@ -101,7 +98,6 @@ Test(trace_device, orders_activities_by_time)
         cr_expect_eq(entry.kind, kinds[i], "%zu", i);
     }
     cr_expect_not(trace_reader_next(reader, &entry));
-    trace_reader_close(reader);
 }
 
 Test(trace_device, records_each_name_once)
@@ -122,7 +118,6 @@ Test(trace_device, records_each_name_once)
         count++;
     }
     cr_expect_eq(count, 100);
-    trace_reader_close(reader);
 }
 
 Test(trace_device, adds_a_thread_for_an_unknown_caller)
@@ -134,12 +129,9 @@ Test(trace_device, adds_a_thread_for_an_unknown_caller)
     test_record();
     trace_device_put(&activity);
 
-    struct trace_reader *reader = test_read();
-
-    cr_assert(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_DEVICE, NULL, &entry));
     cr_expect_eq(entry.thread->tid, 12345678);
     cr_expect_eq(entry.thread->pid, getpid());
-    trace_reader_close(reader);
 }
 
 Test(trace_device, does_nothing_without_a_recording)
@@ -166,7 +158,6 @@ Test(trace_device, uses_the_last_note_of_a_name)
     while (trace_reader_metas(reader, &cursor, &name, &value))
         count += !strcmp(name, "gpu.state");
     cr_expect_eq(count, 2);
-    trace_reader_close(reader);
 }
 
 /* ---- Back ends ---- */
@@ -213,7 +204,6 @@ Test(trace_device, notifies_the_back_end_of_the_current_span)
     cr_expect_eq(flushes, 1);
     cr_expect(test_find(reader, TRACE_ENTRY_DEVICE, NULL, &entry),
               "the last flush was not recorded");
-    trace_reader_close(reader);
 }
 
 static int other_flushes;
@@ -234,7 +224,7 @@ Test(trace_device, calls_each_back_end)
     cr_expect_neq(trace_device_follower(), 0);
     cr_expect_not(trace_device_host()->attach(&other), "attached twice");
     trace_span_leave_(trace_span_open_(&span_site, 0, NULL));
-    trace_reader_close(test_read());
+    test_read();
     cr_expect_eq(inside_count, 2);
     cr_expect_eq(flushes, 1);
     cr_expect_eq(other_flushes, 1);
@@ -248,7 +238,7 @@ Test(trace_device, refuses_a_back_end_without_a_slot)
     for (int i = 0; i < TRACE_BACKENDS_MOST; i++)
         cr_expect(trace_device_host()->attach(&many[i]), "%d", i);
     cr_expect_not(trace_device_host()->attach(&many[TRACE_BACKENDS_MOST]));
-    trace_reader_close(test_read());
+    test_read();
 }
 
 static void fork_body(void)
@@ -279,23 +269,19 @@ Test(trace_device, records_notes_in_a_full_recording)
 
     cr_expect_gt(trace_reader_summary(reader).dropped, 0);
     cr_expect_str_eq(trace_reader_meta(reader, "gpu.lost"), "3");
-    trace_reader_close(reader);
 }
 
 Test(trace_device, repeats_messages_in_each_new_recording)
 {
     for (int i = 0; i < 2; i++) {
         struct trace_entry entry;
-        struct trace_reader *reader;
 
         unlink(test_path("recording"));
         test_record();
         trace_device_say(TRACE_LEVEL_WARN, "GPU trace off");
-        reader = test_read();
-        cr_assert(test_find(reader, TRACE_ENTRY_EVENT, NULL, &entry));
+        cr_assert(test_find(test_read(), TRACE_ENTRY_EVENT, NULL, &entry));
         cr_expect_str_eq(entry.site->target, "gpu", "%d", i);
         cr_expect_eq(entry.site->level, TRACE_LEVEL_WARN, "%d", i);
-        trace_reader_close(reader);
     }
 }
 

@@ -66,7 +66,6 @@ Test(trace_fatal_signal, leaves_stacks_up_to_their_number)
         cr_expect_eq(crash.mappings_size > 0, count < 2, "%zu", count);
     }
     cr_expect_eq(count, 3);
-    trace_reader_close(reader);
 }
 
 /* Nothing of that is an entry. */
@@ -76,25 +75,21 @@ Test(trace_fatal_signal, adds_no_entries)
     struct trace_entry entry;
 
     cr_expect_not(trace_reader_next(reader, &entry));
-    trace_reader_close(reader);
 }
 
 Test(trace_fatal_signal, erases_stacks)
 {
     const unsigned char *stack;
-    struct trace_reader *reader;
     struct trace_crash crash;
     size_t cursor = 0;
 
-    trace_reader_close(read_crashes(1, 1));
+    read_crashes(1, 1);
     cr_assert_eq(trace_erase_stacks_beneath(AT_FDCWD, test_path("recording")),
                  0);
-    reader = trace_reader_open(test_path("recording"));
-    cr_assert(trace_reader_crash(reader, &cursor, &crash, &stack));
+    cr_assert(trace_reader_crash(test_open(), &cursor, &crash, &stack));
     cr_expect_not(has_secret(&crash, stack));
     cr_expect_eq(stack[0], 0);
     cr_expect_gt(crash.stack_size, 0);
-    trace_reader_close(reader);
 }
 
 static void put_word(off_t at, uint32_t word)
@@ -117,12 +112,10 @@ Test(trace_fatal_signal, skips_damaged_crashes)
     cr_assert(trace_reader_crash(reader, &cursor, &crash, &stack));
     at = stack - reader->base - (off_t)sizeof(crash) +
          (off_t)offsetof(struct trace_crash, stack_size);
-    trace_reader_close(reader);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         put_word(at, sizes[i]);
-        reader = trace_reader_open(test_path("recording"));
+        reader = test_open();
         cursor = 0;
         cr_expect_not(trace_reader_crash(reader, &cursor, &crash, &stack));
-        trace_reader_close(reader);
     }
 }

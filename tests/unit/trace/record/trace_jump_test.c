@@ -28,10 +28,7 @@ static size_t dropped(void)
 
 static void expect_events(const char *name, size_t count)
 {
-    struct trace_reader *reader = test_read();
-
-    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, name), count);
-    trace_reader_close(reader);
+    cr_expect_eq(test_count(test_read(), TRACE_ENTRY_EVENT, name), count);
 }
 
 /* ---- Jumps out of a record ---- */
@@ -135,7 +132,6 @@ static __attribute__((noinline)) void open_span(void)
 
 Test(trace_jump, does_not_enter_a_span_that_a_jump_interrupted)
 {
-    struct trace_reader *reader;
     struct trace_entry entry;
 
     test_record();
@@ -143,10 +139,8 @@ Test(trace_jump, does_not_enter_a_span_that_a_jump_interrupted)
     if (!sigsetjmp(back, 1))
         open_span();
     trace_event(INFO, "after");
-    reader = test_read();
-    cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "after", &entry));
+    cr_assert(test_find(test_read(), TRACE_ENTRY_EVENT, "after", &entry));
     cr_expect_eq(entry.span, 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Jumps out of a live line ---- */

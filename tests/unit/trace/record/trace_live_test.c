@@ -119,7 +119,6 @@ Test(trace_live, continues_when_the_recording_is_full)
 
     cr_expect(trace_reader_summary(reader).limit_reached);
     cr_expect_lt(test_count(reader, TRACE_ENTRY_EVENT, "filler"), 100);
-    trace_reader_close(reader);
     trace_text_free(&seen);
 }
 

@@ -63,7 +63,6 @@ static uint64_t sum(const char *name, const char *field, size_t *count)
                 ++*count;
             }
     }
-    trace_reader_close(reader);
     return all;
 }
 

@@ -31,15 +31,11 @@ static const char *value_of(struct trace_reader *reader, const char *name)
 
 Test(trace_print, formats_an_object_and_preserves_errno)
 {
-    struct trace_reader *reader;
-
     test_record();
     errno = 7;
     trace_event(INFO, "one", ("a", trace_display(put_word, "text")));
     cr_expect_eq(errno, 7);
-    reader = test_read();
-    cr_expect_str_eq(value_of(reader, "one"), "text");
-    trace_reader_close(reader);
+    cr_expect_str_eq(value_of(test_read(), "one"), "text");
 }
 
 static void put_and_record(struct trace_text *out, const void *object)
@@ -63,7 +59,6 @@ Test(trace_print, drops_a_record_that_formats_within_a_callback)
     cr_expect_str_eq(value_of(reader, "after"), "again");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "nested"), 0);
     cr_expect_eq(trace_reader_summary(reader).lost[TRACE_LOSS_NESTED], 1);
-    trace_reader_close(reader);
 }
 
 static jmp_buf away;
@@ -90,7 +85,6 @@ Test(trace_print, formats_again_after_a_jump_out_of_a_callback)
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "abandoned"), 0);
     cr_expect_str_eq(value_of(reader, "after"), "again");
-    trace_reader_close(reader);
 }
 
 static void put_much(struct trace_text *out, const void *object)
@@ -101,14 +95,11 @@ static void put_much(struct trace_text *out, const void *object)
 
 Test(trace_print, bounds_the_text)
 {
-    struct trace_reader *reader;
     size_t size;
 
     test_record();
     trace_event(INFO, "large", ("a", trace_display(put_much, "x")));
-    reader = test_read();
-    size = strlen(value_of(reader, "large"));
+    size = strlen(value_of(test_read(), "large"));
     cr_expect_gt(size, 1000);
     cr_expect_leq(size, 1 << 20);
-    trace_reader_close(reader);
 }

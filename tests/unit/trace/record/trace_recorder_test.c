@@ -101,7 +101,6 @@ static struct trace_summary fill(size_t records)
                      summary.dropped,
                  records);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "error %d"), 5);
-    trace_reader_close(reader);
     return summary;
 }
 
@@ -131,7 +130,6 @@ Test(trace_recorder, drops_a_record_larger_than_the_limit)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "small"), 2);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "large"), 0);
     cr_expect_eq(trace_reader_summary(reader).dropped, 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_recorder, pairs_spans_and_exits_at_the_limit)
@@ -155,7 +153,6 @@ Test(trace_recorder, pairs_spans_and_exits_at_the_limit)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "span"),
                  test_count(reader, TRACE_ENTRY_EXIT, "span") -
                      test_count(reader, TRACE_ENTRY_ENTER, "span"));
-    trace_reader_close(reader);
 }
 
 static void *fill_thread(void *unused)
@@ -186,7 +183,6 @@ Test(trace_recorder, shares_the_limit_among_threads)
                  THREADS * 2000);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "error of a thread"),
                  THREADS);
-    trace_reader_close(reader);
 }
 
 /* ---- A full disk ---- */
@@ -222,9 +218,7 @@ Test(trace_recorder, reports_a_full_disk_without_a_signal)
         cr_skip_test("cannot mount a small file system");
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert_not_null(reader);
+    struct trace_reader *reader = test_open();
 
     struct trace_summary summary = trace_reader_summary(reader);
     size_t kept = test_count(reader, TRACE_ENTRY_EVENT, "filler");
@@ -234,7 +228,6 @@ Test(trace_recorder, reports_a_full_disk_without_a_signal)
     cr_expect_gt(kept, 1000);
     cr_expect_eq(kept + summary.dropped, 50000);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "the last words"), 1);
-    trace_reader_close(reader);
 }
 
 static void under_file_limit(void)
@@ -321,7 +314,6 @@ Test(trace_recorder, attributes_records_to_the_forked_child)
     cr_assert(test_find(reader, TRACE_ENTRY_EXIT, "outer", &exit));
     cr_expect_geq(exit.time, event.time);
     cr_expect(trace_reader_summary(reader).ended);
-    trace_reader_close(reader);
 }
 
 static struct trace_span_ref first, second;
@@ -363,7 +355,6 @@ Test(trace_recorder, ends_only_the_child_s_own_spans_in_a_child)
     cr_assert(test_find(reader, TRACE_ENTRY_EVENT, "parent event", &entry));
     cr_expect_leq(entry.time, end);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_CLOSE, NULL), 0);
-    trace_reader_close(reader);
 }
 
 static void grandchild(void)
@@ -395,7 +386,6 @@ Test(trace_recorder, records_in_children_that_fork_and_exec)
     cr_expect_str_eq(span_of(reader, "grandchild"), "child");
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "before exec"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after"), 1);
-    trace_reader_close(reader);
 }
 
 static volatile bool done;
@@ -458,7 +448,6 @@ Test(trace_recorder, completes_the_records_of_a_cancelled_thread)
 
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "much"), 200);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after"), 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_recorder, records_in_an_atfork_handler)
@@ -474,7 +463,6 @@ Test(trace_recorder, records_in_an_atfork_handler)
 
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "goes on"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of the child"), 1);
-    trace_reader_close(reader);
 }
 
 Test(trace_recorder, forks_while_other_threads_record)
@@ -496,7 +484,6 @@ Test(trace_recorder, forks_while_other_threads_record)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of child"), 30);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "busy"),
                  test_count(reader, TRACE_ENTRY_EXIT, "busy"));
-    trace_reader_close(reader);
 }
 
 /* ---- Forks that skip atfork handlers ---- */
@@ -541,7 +528,6 @@ static void expect_both(void)
     cr_expect_eq(counts[0], 5000, "%zu of the child's", counts[0]);
     cr_expect_eq(counts[1], 5000, "%zu of the parent's", counts[1]);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
 }
 
 Test(trace_recorder, gives_the_child_of_a_raw_clone_its_own_chunk)
@@ -592,7 +578,6 @@ Test(trace_recorder, inherits_spans_across_a_raw_clone)
     cr_assert(test_find(reader, TRACE_ENTRY_EXIT, "outer", &exit));
     cr_expect_geq(exit.time, event.time,
                   "the child ended a span of its parent");
-    trace_reader_close(reader);
 }
 
 static void *open_many(void *unused)
@@ -645,7 +630,6 @@ Test(trace_recorder, detects_forks_without_madv_wipeonfork)
     cr_expect_str_eq(span_of(reader, "child event"), "outer");
     cr_expect_neq(pid_of(reader, "child event"), (uint32_t)getpid());
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "outer"), 1);
-    trace_reader_close(reader);
 }
 
 static pthread_barrier_t step;
@@ -682,10 +666,7 @@ Test(trace_recorder, forgets_spans_of_an_earlier_recording_in_a_child)
         pthread_join(thread, NULL);
     }
 
-    struct trace_reader *reader = test_read();
-
-    cr_expect_str_eq(span_of(reader, "stale child"), "");
-    trace_reader_close(reader);
+    cr_expect_str_eq(span_of(test_read(), "stale child"), "");
 }
 
 /* ---- Exits ---- */
@@ -701,13 +682,11 @@ static void exits_inside(void)
 Test(trace_recorder, loses_no_record_at_an_exit)
 {
     int status = test_child(exits_inside);
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
+    struct trace_reader *reader = test_open();
 
     cr_expect_eq(WEXITSTATUS(status), 3);
-    cr_assert_not_null(reader);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "event"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "open"), 0);
-    trace_reader_close(reader);
 }
 
 /* ---- Files that others truncate ---- */

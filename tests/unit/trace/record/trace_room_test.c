@@ -20,7 +20,6 @@ static void expect_all(const char *name, size_t count)
 
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, name), count);
-    trace_reader_close(reader);
 }
 
 /* ---- Threads that live at the same time ---- */
@@ -169,7 +168,6 @@ Test(trace_room, records_children_and_threads_at_the_same_time)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of a child"),
                  CHILDREN * 2000);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "of a wave"), 16 * 1000);
-    trace_reader_close(reader);
 }
 
 /* ---- A full recording ---- */
@@ -196,7 +194,6 @@ static void expect_in_sum(const char *name, size_t count)
                      test_count(reader, TRACE_ENTRY_EVENT, name) +
                      lost_of(reader),
                  FULL + count);
-    trace_reader_close(reader);
 }
 
 /* More threads than there are counters. */
@@ -264,7 +261,6 @@ Test(trace_room, uses_space_that_is_returned_when_it_is_full)
     reader = test_read();
     cr_expect_gt(lost_of(reader), 0);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "after it"), 10);
-    trace_reader_close(reader);
 }
 
 /* A site without an id asks for space for its description, too. */

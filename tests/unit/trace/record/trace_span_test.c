@@ -56,17 +56,13 @@ static void expect_recorded(const char *expected)
         describe(reader, &entry, &text);
     cr_expect_str_eq(text.data ? text.data : "", expected, "%s", text.data);
     trace_text_free(&text);
-    trace_reader_close(reader);
 }
 
 static void expect_lines(const char *expected)
 {
-    struct trace_reader *reader = test_read();
-    char *text = test_plain(reader);
+    char *text = test_plain(test_read());
 
     cr_expect_str_eq(text, expected, "%s", text);
-    free(text);
-    trace_reader_close(reader);
 }
 
 /* ---- Blocks ---- */
@@ -249,7 +245,6 @@ Test(trace_span, records_deeply_nested_spans)
         parent = entry.id;
     }
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "deep"), 200);
-    trace_reader_close(reader);
 }
 
 /* ---- Jumps ---- */
@@ -410,7 +405,6 @@ Test(trace_span, records_texts_longer_than_a_chunk)
         cr_assert_str_eq(entry.site->name, "short");
     }
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
 }
 
 static void print_much(struct trace_text *out, const void *size)
@@ -441,8 +435,6 @@ Test(trace_span, runs_printers_that_write_much_or_log)
     cr_expect_not_null(strstr(text, "logs a=logged\n"));
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 3);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    free(text);
-    trace_reader_close(reader);
 }
 
 /* ---- On and off ---- */
@@ -636,7 +628,6 @@ Test(trace_span, drops_a_thread_s_old_spans_in_a_new_recording)
     cr_assert(trace_reader_next(reader, &entry));
     check_note(&entry, 0);
     cr_expect_not(trace_reader_next(reader, &entry));
-    trace_reader_close(reader);
 }
 
 /* ---- Time stamps ---- */
@@ -674,7 +665,6 @@ Test(trace_span, records_strictly_increasing_times_on_a_thread)
         records++;
     }
     cr_expect_gt(records, 1000);
-    trace_reader_close(reader);
 }
 
 /* ---- Signals ---- */
@@ -724,7 +714,6 @@ Test(trace_span, records_in_a_handler_that_interrupts_a_record)
     cr_expect_geq(seen + trace_reader_summary(reader).dropped, (size_t)handled);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "handler"),
                  test_count(reader, TRACE_ENTRY_EXIT, "handler"));
-    trace_reader_close(reader);
 }
 
 /* ---- Messages ---- */

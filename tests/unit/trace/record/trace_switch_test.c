@@ -28,7 +28,7 @@ static char *spans_of(struct trace_reader *reader, const char *event)
     for (uint32_t place = entry.span; trace_reader_span(reader, place, &span);
          place = span.span)
         trace_text_printf(&text, "%s%s", text.size ? " " : "", span.site->name);
-    return text.data ? text.data : strdup("");
+    return test_keep(text.data ? text.data : strdup(""));
 }
 
 static void expect_spans(struct trace_reader *reader, const char *event,
@@ -37,7 +37,6 @@ static void expect_spans(struct trace_reader *reader, const char *event,
     char *spans = spans_of(reader, event);
 
     cr_expect_str_eq(spans, expected, "%s: %s", event, spans);
-    free(spans);
 }
 
 /* ---- Coroutines ---- */
@@ -128,7 +127,6 @@ Test(trace_switch, keeps_the_spans_of_coroutines_apart)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "inner"), 2);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "second"), 2);
     cr_expect_eq(trace_reader_summary(reader).dropped, 0);
-    trace_reader_close(reader);
 }
 
 static void *restore(void *stack)
@@ -154,7 +152,6 @@ Test(trace_switch, restores_a_coroutine_s_spans_on_another_thread)
     expect_spans(reader, "outside", "");
     expect_spans(reader, "elsewhere", "inner outer");
     expect_spans(reader, "behind", "");
-    trace_reader_close(reader);
 }
 
 Test(trace_switch, saves_nothing_outside_of_spans)
@@ -196,7 +193,6 @@ Test(trace_switch, does_not_nest_spans_in_a_loop_of_jumps)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "left"), 100);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "around"), 100);
     expect_spans(reader, "event", "after");
-    trace_reader_close(reader);
 }
 
 Test(trace_switch, does_not_nest_spans_in_a_loop_of_jumps_within_a_block)
@@ -216,7 +212,6 @@ Test(trace_switch, does_not_nest_spans_in_a_loop_of_jumps_within_a_block)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_SPAN, "left"), 100);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "left"), 100);
     expect_spans(reader, "event", "left outer");
-    trace_reader_close(reader);
 }
 
 static __attribute__((noinline)) void recurse(int depth)
@@ -255,5 +250,4 @@ Test(trace_switch, ends_a_thread_s_spans_with_the_thread)
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "block"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "handle"), 1);
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EXIT, "not entered"), 0);
-    trace_reader_close(reader);
 }

@@ -105,7 +105,6 @@ static void expect_line(struct trace_reader *reader, const char *text)
     char *lines = test_plain(reader);
 
     cr_expect(strstr(lines, text), "no \"%s\" in\n%s", text, lines);
-    free(lines);
 }
 
 static void expect_meta(const struct trace_reader *reader, const char *name,
@@ -170,7 +169,6 @@ Test(trace_zones, uses_the_room_again_that_was_read)
                  5 * CAPACITY / 2);
     expect_meta(reader, "recorded", "40");
     expect_meta(reader, "dropped", "0");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, counts_tickets_beyond_32_bits)
@@ -248,7 +246,6 @@ Test(trace_zones, records_nested_zones_on_the_track_of_their_group)
     cr_expect_leq(inner.end, outer.end);
     expect_line(reader,
                 "gpu::zone: Executing zone name=outer group=3 item=5\n");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, gives_each_multiprocessor_a_track)
@@ -267,7 +264,6 @@ Test(trace_zones, gives_each_multiprocessor_a_track)
     cr_expect_str_eq(name.data, "multiprocessor 131");
     expect_line(reader, "name=outer unit=131 group=70000 item=0\n");
     trace_text_free(&name);
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, shares_tracks_among_many_groups)
@@ -284,7 +280,6 @@ Test(trace_zones, shares_tracks_among_many_groups)
     trace_name_stream(&name, reader, &entry.at);
     cr_expect_str_eq(name.data, "work-group 2");
     trace_text_free(&name);
-    trace_reader_close(reader);
 }
 
 /* Groups run at once, so their records alternate. */
@@ -306,7 +301,6 @@ Test(trace_zones, matches_ends_with_the_item_that_began)
     cr_assert(find(reader, "inner", &inner));
     cr_expect_lt(outer.end, inner.end);
     expect_meta(reader, "unfinished", "0");
-    trace_reader_close(reader);
 }
 
 /* ---- Losses ---- */
@@ -321,7 +315,6 @@ Test(trace_zones, counts_records_that_find_no_room)
     reader = test_read();
     expect_meta(reader, "dropped", "16");
     expect_line(reader, "WARN gpu: zones: 16 records dropped by full rings\n");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, drops_records_that_are_not_complete)
@@ -337,7 +330,6 @@ Test(trace_zones, drops_records_that_are_not_complete)
     expect_meta(reader, "dropped", "2");
     expect_meta(reader, "unfinished", "1");
     expect_meta(reader, "stray_ends", "1");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, ends_zones_within_one_that_ends)
@@ -353,18 +345,13 @@ Test(trace_zones, ends_zones_within_one_that_ends)
     expect_line(reader, "name=inner group=0 item=0 unfinished=true\n");
     expect_line(reader,
                 "zones: 1 end without a beginning, 1 zone without an end\n");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, ignores_zones_without_a_name)
 {
-    struct trace_reader *reader;
-
     put_zone(2);
     cr_expect_eq(take(), 0);
-    reader = test_read();
-    expect_meta(reader, "invalid", "2");
-    trace_reader_close(reader);
+    expect_meta(test_read(), "invalid", "2");
 }
 
 Test(trace_zones, reports_rings_that_nobody_reads)
@@ -377,7 +364,6 @@ Test(trace_zones, reports_rings_that_nobody_reads)
     reader = test_read();
     expect_meta(reader, "unread", "1");
     expect_line(reader, "zones: 1 ring not read\n");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, does_not_warn_if_devices_are_not_recorded)
@@ -390,8 +376,6 @@ Test(trace_zones, does_not_warn_if_devices_are_not_recorded)
     lines = test_plain(reader);
     expect_meta(reader, "unread", "1");
     cr_expect_str_eq(lines, "");
-    free(lines);
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, survives_any_bytes)
@@ -413,7 +397,7 @@ Test(trace_zones, survives_any_bytes)
         }
         take();
     }
-    trace_reader_close(test_read());
+    test_read();
 }
 
 /* ---- Launches ---- */
@@ -448,21 +432,17 @@ Test(trace_zones, finds_the_launch_of_a_zone)
     cr_expect_eq(entry.at.device, 1);
     expect_line(reader, "step: gpu::zone: Executing zone name=outer "
                         "kernel=identity group=0");
-    trace_reader_close(reader);
 }
 
 Test(trace_zones, names_no_launch_if_there_are_several)
 {
-    struct trace_reader *reader;
     uint64_t from = now();
 
     put_zone(OUTER);
     put_kernel(from, now(), 0);
     put_kernel(from, now(), 0);
     take();
-    reader = test_read();
-    expect_line(reader, "name=outer group=0");
-    trace_reader_close(reader);
+    expect_line(test_read(), "name=outer group=0");
 }
 
 Test(trace_zones, ends_an_unfinished_zone_with_its_launch)
@@ -479,20 +459,15 @@ Test(trace_zones, ends_an_unfinished_zone_with_its_launch)
     cr_assert(find(reader, "outer", &entry));
     cr_assert(find(reader, "identity", &kernel));
     cr_expect_eq(entry.end, kernel.end);
-    trace_reader_close(reader);
 }
 
 /* ---- Clocks ---- */
 
 Test(trace_zones, takes_the_recordings_clock_as_it_is)
 {
-    struct trace_reader *reader;
-
     put_zone(OUTER);
     take();
-    reader = test_read();
-    expect_meta(reader, "clock", "the recording's");
-    trace_reader_close(reader);
+    expect_meta(test_read(), "clock", "the recording's");
 }
 
 /* A clock of nanoseconds with a foreign origin, and kernels of 1 ms. */
@@ -524,5 +499,4 @@ Test(trace_zones, fits_a_clock_of_nanoseconds)
     cr_assert(find(reader, "identity", &kernel));
     cr_expect_geq(entry.time, kernel.time);
     cr_expect_leq(entry.end, kernel.end);
-    trace_reader_close(reader);
 }

@@ -119,14 +119,6 @@ static const char *frames_of(const struct trace_reader *reader)
     return text.data;
 }
 
-static struct trace_reader *reader_of(void)
-{
-    struct trace_reader *reader = trace_reader_open(test_path("recording"));
-
-    cr_assert_not_null(reader);
-    return reader;
-}
-
 /* A return address counts as the call before it. */
 Test(trace_sampler, keeps_stacks_as_places_in_files)
 {
@@ -138,14 +130,13 @@ Test(trace_sampler, keeps_stacks_as_places_in_files)
     begin();
     sample(WORKER, 2, two);
     cr_assert_eq(put(WORKER), 0);
-    reader = reader_of();
+    reader = test_open();
     cr_expect_str_eq(frames_of(reader), "worker+0x2010 worker+0x2100");
     cr_assert(trace_reader_sample(reader, &cursor, &found));
     cr_expect_eq(found.weight, 1000000);
     cr_expect_leq(found.time, trace_reader_summary(reader).end);
     cr_expect_geq(found.time, trace_reader_summary(reader).begin);
     cr_expect_not(trace_reader_sample(reader, &cursor, &found));
-    trace_reader_close(reader);
 }
 
 Test(trace_sampler, leaves_entries_as_they_are)
@@ -161,40 +152,33 @@ Test(trace_sampler, leaves_entries_as_they_are)
         sample(WORKER, 2, two);
     trace_event(INFO, "two");
     cr_assert_eq(put(WORKER), 0);
-    reader = reader_of();
+    reader = test_open();
     while (trace_reader_next(reader, &entry))
         entries++;
     cr_expect_eq(entries, 2);
     cr_expect_eq(count_of(reader, WORKER), 10000);
-    trace_reader_close(reader);
 }
 
 Test(trace_sampler, ends_a_stack_where_no_code_is)
 {
     const uint64_t addresses[] = {0x7010, 0x7101, 0x123, 0x7201};
-    struct trace_reader *reader;
 
     record(1 << 20);
     begin();
     sample(WORKER, 4, addresses);
     put(WORKER);
-    reader = reader_of();
-    cr_expect_str_eq(frames_of(reader), "worker+0x2010 worker+0x2100");
-    trace_reader_close(reader);
+    cr_expect_str_eq(frames_of(test_open()), "worker+0x2010 worker+0x2100");
 }
 
 Test(trace_sampler, keeps_samples_in_memory_without_a_file)
 {
     const uint64_t address = 0x123;
-    struct trace_reader *reader;
 
     record(1 << 20);
     begin();
     sample(WORKER, 1, &address);
     put(WORKER);
-    reader = reader_of();
-    cr_expect_str_eq(frames_of(reader), "code without a file");
-    trace_reader_close(reader);
+    cr_expect_str_eq(frames_of(test_open()), "code without a file");
 }
 
 Test(trace_sampler, gives_children_to_their_worker)
@@ -209,18 +193,15 @@ Test(trace_sampler, gives_children_to_their_worker)
     sample(OTHER, 2, two);
     sample(RUNNER, 2, two);
     cr_assert_eq(put(WORKER), 0);
-    reader = reader_of();
+    reader = test_open();
     cr_expect_eq(count_of(reader, CHILD), 1);
     cr_expect_eq(count_of(reader, OTHER), 0);
     cr_expect_eq(count_of(reader, RUNNER), 0);
     cr_expect_str_eq(frames_of(reader), "worker+0x2010 worker+0x2100");
-    trace_reader_close(reader);
 }
 
 Test(trace_sampler, finds_the_code_that_was_mapped_last)
 {
-    struct trace_reader *reader;
-
     record(1 << 20);
     begin();
     map(WORKER, "/bin/before", 0x6800);
@@ -228,16 +209,13 @@ Test(trace_sampler, finds_the_code_that_was_mapped_last)
     map(WORKER, "/lib/plugin", 0x7000);
     sample(WORKER, 2, two);
     put(WORKER);
-    reader = reader_of();
-    cr_expect_str_eq(frames_of(reader), "plugin+0x2010 plugin+0x2100");
-    trace_reader_close(reader);
+    cr_expect_str_eq(frames_of(test_open()), "plugin+0x2010 plugin+0x2100");
 }
 
 /* As mprotect reports a page in the middle of a program's code. */
 Test(trace_sampler, finds_the_code_around_a_map)
 {
     const uint64_t around[] = {0x7010, 0x7101, 0x7901};
-    struct trace_reader *reader;
 
     record(1 << 20);
     begin();
@@ -249,16 +227,12 @@ Test(trace_sampler, finds_the_code_around_a_map)
                                    .place = 0x100});
     sample(WORKER, 3, around);
     put(WORKER);
-    reader = reader_of();
-    cr_expect_str_eq(frames_of(reader),
+    cr_expect_str_eq(frames_of(test_open()),
                      "worker+0x2010 page+0x100 worker+0x2900");
-    trace_reader_close(reader);
 }
 
 Test(trace_sampler, forgets_what_outlives_its_test)
 {
-    struct trace_reader *reader;
-
     record(1 << 20);
     begin();
     start(CHILD, WORKER);
@@ -267,17 +241,13 @@ Test(trace_sampler, forgets_what_outlives_its_test)
     cr_assert_eq(
         trace_sampler_put(&sampler, WORKER, AT_FDCWD, test_path("recording")),
         0);
-    reader = reader_of();
-    cr_expect_not(trace_reader_has_samples(reader));
+    cr_expect_not(trace_reader_has_samples(test_open()));
     cr_expect_eq(sampler.lost, 0);
-    trace_reader_close(reader);
 }
 
 /* The kernel gives the numbers of ended processes to new ones. */
 Test(trace_sampler, takes_a_number_again)
 {
-    struct trace_reader *reader;
-
     record(1 << 20);
     begin();
     start(CHILD, WORKER);
@@ -287,9 +257,7 @@ Test(trace_sampler, takes_a_number_again)
     start(CHILD, OTHER);
     sample(CHILD, 2, two);
     cr_assert_eq(put(WORKER), 0);
-    reader = reader_of();
-    cr_expect_eq(count_of(reader, CHILD), 0);
-    trace_reader_close(reader);
+    cr_expect_eq(count_of(test_open(), CHILD), 0);
 }
 
 static void thread(enum trace_perf_kind kind, uint32_t tid)
@@ -300,8 +268,6 @@ static void thread(enum trace_perf_kind kind, uint32_t tid)
 
 Test(trace_sampler, knows_a_process_until_its_last_thread_ends)
 {
-    struct trace_reader *reader;
-
     record(1 << 20);
     begin();
     thread(TRACE_PERF_FORK, WORKER + 1);
@@ -310,15 +276,12 @@ Test(trace_sampler, knows_a_process_until_its_last_thread_ends)
     thread(TRACE_PERF_EXIT, WORKER + 1);
     thread(TRACE_PERF_EXIT, WORKER + 1);
     put(WORKER);
-    reader = reader_of();
-    cr_expect_str_eq(frames_of(reader), "worker+0x2010 worker+0x2100");
-    trace_reader_close(reader);
+    cr_expect_str_eq(frames_of(test_open()), "worker+0x2010 worker+0x2100");
 }
 
 Test(trace_sampler, keeps_the_last_name_of_a_thread)
 {
     struct trace_sample_cursor cursor = {0};
-    struct trace_reader *reader;
     struct trace_sample found;
     char name[32];
 
@@ -333,10 +296,8 @@ Test(trace_sampler, keeps_the_last_name_of_a_thread)
     }
     sample(WORKER, 2, two);
     put(WORKER);
-    reader = reader_of();
-    cr_assert(trace_reader_sample(reader, &cursor, &found));
+    cr_assert(trace_reader_sample(test_open(), &cursor, &found));
     cr_expect_str_eq(found.thread->name, "name 999 which ");
-    trace_reader_close(reader);
 }
 
 /* ---- Faults ---- */
