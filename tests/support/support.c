@@ -131,6 +131,12 @@ void test_record(void)
     test_record_limit(TRACE_LIMIT_LEAST * 64);
 }
 
+void test_begin(void)
+{
+    test_folder();
+    test_record();
+}
+
 static struct trace_reader *readers[32]; /* the last that were opened */
 static size_t reader_count;
 

@@ -57,8 +57,10 @@ bool test_decimal_comma(void);
 
 /* ---- Recordings ---- */
 
-/* test_record begins a recording. test_open opens it, test_read ends it first;
+/* test_begin creates a folder and begins a recording; use it as a suite's
+ * .init. test_record begins one. test_open opens it, test_read ends it first;
  * the reader is closed after 32 others, or when the process ends. */
+void test_begin(void);
 void test_record(void);
 void test_record_limit(uint64_t limit);
 struct trace_reader *test_open(void);

@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(log_line, .init = begin);
+TestSuite(log_line, .init = test_begin);
 
 Test(log_line, writes_lines_only_for_events_that_the_filter_shows)
 {

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-TestSuite(log_message, .init = test_folder);
+TestSuite(log_message, .init = test_begin);
 
 static void expect_event(struct trace_reader *reader, const char *name,
                          const char *message, size_t fields)
@@ -31,7 +31,6 @@ Test(log_message, formats_the_message_of_an_event)
 {
     struct trace_reader *reader;
 
-    test_record();
     trace_event(INFO, "named", ("a", 1), ("b", 2));
     log_info("%d of %s", 3, "4");
     reader = test_read();
@@ -41,7 +40,6 @@ Test(log_message, formats_the_message_of_an_event)
 
 Test(log_message, shows_a_signpost_s_header)
 {
-    test_record();
     trace_signpost("here", "at %d", 5);
     expect_event(test_read(), NULL, "here: at 5", 0);
 }
@@ -52,7 +50,6 @@ Test(log_message, shows_the_message_of_an_activity_s_kind)
     struct trace_text text = {0};
     struct trace_entry entry;
 
-    test_record();
     trace_device_put(&kernel);
     cr_assert(test_find(test_read(), TRACE_ENTRY_DEVICE, NULL, &entry));
     log_message_of(&entry, &text);

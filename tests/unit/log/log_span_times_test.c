@@ -15,13 +15,7 @@
 
 #define AT "tests::unit::log::log_span_times_test: "
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(log_span_times, .init = begin);
+TestSuite(log_span_times, .init = test_begin);
 
 static void expect(const char *filter, unsigned events, const char *expected)
 {

@@ -9,13 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(log_spans, .init = begin);
+TestSuite(log_spans, .init = test_begin);
 
 static void expect_styled(const char *filter, bool all_spans,
                           const char *expected)

@@ -12,7 +12,7 @@
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 
-TestSuite(runners_folded, .init = test_folder, .timeout = 60);
+TestSuite(runners_folded, .init = test_begin, .timeout = 60);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
@@ -90,8 +90,6 @@ Test(runners_folded, sums_up_the_self_times_of_nested_spans)
     uint64_t whole, nested;
     char *text;
 
-    test_record();
-
     struct trace_span_ref span = begin(&outer);
 
     for (int i = 0; i < 2; i++) {
@@ -124,7 +122,6 @@ Test(runners_folded, sums_up_what_is_too_deep)
     uint64_t whole;
     char *text;
 
-    test_record();
     for (int i = 0; i < DEPTH; i++)
         spans[i] = begin(i ? &inner : &outer);
     for (int i = DEPTH; i-- > 0;)
@@ -146,8 +143,6 @@ Test(runners_folded, counts_time_once_if_spans_overlap)
     struct trace_reader *reader;
     struct trace_entry first, second;
     char *text;
-
-    test_record();
 
     struct trace_span_ref one = begin(&outer);
     struct trace_span_ref other = begin(&inner);
@@ -181,7 +176,6 @@ Test(runners_folded, adds_the_time_on_each_thread_that_enters_a_span)
     struct trace_span_ref span;
     char *text, own[64];
 
-    test_record();
     span = trace_span_new_(&outer, 0, NULL);
     test_thread(enters, &span);
     trace_span_end(span);
@@ -196,7 +190,6 @@ Test(runners_folded, leaves_out_spans_that_no_thread_is_in)
     struct trace_span_ref around, beside;
     char *text;
 
-    test_record();
     around = begin(&outer);
     beside = trace_span_beside_(&inner, 0, NULL);
     trace_span_end(around);
@@ -210,7 +203,6 @@ Test(runners_folded, ends_open_spans_with_the_recording)
 {
     char *text;
 
-    test_record();
     begin(&outer);
     usleep(1000);
     text = folded_as(NULL);
@@ -219,7 +211,6 @@ Test(runners_folded, ends_open_spans_with_the_recording)
 
 Test(runners_folded, writes_nothing_for_an_empty_recording)
 {
-    test_record();
     cr_expect_str_eq(folded_as("a test"), "");
 }
 
@@ -230,7 +221,6 @@ Test(runners_folded, replaces_what_separates_frames_and_lines)
     struct trace_span_ref span;
     char *text;
 
-    test_record();
     span = begin(&odd);
     usleep(1000);
     trace_span_end(span);
@@ -248,7 +238,6 @@ Test(runners_folded, puts_the_work_of_a_device_under_its_stream)
     uint64_t now;
     char *text;
 
-    test_record();
     trace_device_note("gpu.device.1", "NVIDIA H200");
     trace_device_note("gpu.stream.2.7.name", "main");
     now = trace_device_host()->now();
@@ -268,7 +257,6 @@ Test(runners_folded, puts_calls_into_the_spans_of_their_threads)
     struct trace_span_ref span;
     char *text;
 
-    test_record();
     span = begin(&outer);
     call.at.begin = trace_device_host()->now();
     usleep(1000);
@@ -287,7 +275,6 @@ Test(runners_folded, adds_up_recordings_with_the_same_name)
     struct trace_reader *reader;
     char *once, *twice;
 
-    test_record();
     begin(&outer);
     usleep(1000);
     reader = test_read();
@@ -308,7 +295,6 @@ Test(runners_folded, reports_that_memory_is_exhausted)
 
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer provides malloc");
-    test_record();
     begin(&outer);
     usleep(1000);
     reader = test_read();

@@ -10,7 +10,7 @@
 
 #include "runners/export/ops.h"
 
-TestSuite(runners_ops, .init = test_folder, .timeout = 60);
+TestSuite(runners_ops, .init = test_begin, .timeout = 60);
 
 /* Ends the recording and returns its rows, to be freed. */
 static char *rows(const char *test, const char *losses)
@@ -38,7 +38,6 @@ Test(runners_ops, quotes_texts)
     uint64_t now;
     char *text;
 
-    test_record();
     now = trace_device_host()->now();
     kernel = test_kernel(now, now + 1);
     kernel.name = "say \"hi\",\nnow";
@@ -56,7 +55,6 @@ Test(runners_ops, leaves_out_calls_and_waits)
     struct trace_activity wait = {
         .at = {.thread = 1, .kind = TRACE_ACTIVITY_SYNC}, .name = "sync"};
 
-    test_record();
     wait.at.begin = wait.end = trace_device_host()->now();
     trace_device_put(&wait);
     wait.at.kind = TRACE_ACTIVITY_DRIVER;
@@ -81,7 +79,6 @@ Test(runners_ops, takes_the_first_call_even_if_it_is_recorded_late)
     uint64_t now;
     char *text;
 
-    test_record();
     now = trace_device_host()->now();
     activity = test_kernel(now + 3000000, now + 4000000);
     trace_device_put(&activity);
@@ -107,7 +104,6 @@ Test(runners_ops, announces_what_is_missing)
 {
     char *text;
 
-    test_record();
     text = rows("a test", "3 records were lost");
     cr_expect_eq(
         strncmp(text, "1,\"a test\",,dropped,\"3 records were lost\",", 41), 0,
@@ -124,7 +120,6 @@ Test(runners_ops, reports_that_memory_is_exhausted)
 
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer provides malloc");
-    test_record();
     activity = call_of(trace_device_host()->now(), trace_device_host()->now());
     trace_device_put(&activity);
     activity = test_kernel(activity.end, activity.end);

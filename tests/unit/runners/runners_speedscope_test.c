@@ -11,7 +11,7 @@
 
 #include "runners/export/speedscope.h"
 
-TestSuite(runners_speedscope, .init = test_folder, .timeout = 60);
+TestSuite(runners_speedscope, .init = test_begin, .timeout = 60);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, INFO, "inner", "m", NULL, 0);
@@ -151,7 +151,6 @@ Test(runners_speedscope, opens_and_closes_nested_spans)
     const cJSON *frame;
     cJSON *file;
 
-    test_record();
     span = begin(&outer);
     for (int i = 0; i < 2; i++)
         trace_span_end(begin(&inner));
@@ -175,7 +174,6 @@ Test(runners_speedscope, ends_a_span_with_the_one_in_which_it_begins)
     const cJSON *events;
     cJSON *file;
 
-    test_record();
     one = begin(&outer);
     other = begin(&inner);
     trace_span_end(one);
@@ -195,7 +193,6 @@ Test(runners_speedscope, closes_open_spans_with_the_recording)
     const cJSON *events;
     cJSON *file;
 
-    test_record();
     begin(&outer);
     begin(&inner);
     reader = test_read();
@@ -219,7 +216,6 @@ Test(runners_speedscope, gives_each_thread_a_profile)
     struct trace_span_ref span;
     cJSON *file;
 
-    test_record();
     span = trace_span_new_(&outer, 0, NULL);
     trace_span_end(begin(&inner));
     test_thread(enters, &span);
@@ -239,7 +235,6 @@ Test(runners_speedscope, writes_no_profile_for_an_empty_recording)
 {
     cJSON *file;
 
-    test_record();
     file = exported(NULL);
     cr_expect_eq(profiles_in(file), 0);
     cr_expect_eq(cJSON_GetArraySize(frames_in(file)), 0);
@@ -265,7 +260,6 @@ Test(runners_speedscope, gives_each_stream_a_profile)
     uint64_t now;
     cJSON *file;
 
-    test_record();
     trace_device_note("gpu.device.1", "NVIDIA H200");
     trace_device_note("gpu.stream.2.7.name", "main");
     now = trace_device_host()->now();
@@ -291,7 +285,6 @@ Test(runners_speedscope, puts_calls_into_the_spans_of_their_threads)
     struct trace_span_ref span;
     cJSON *file;
 
-    test_record();
     span = begin(&outer);
     put_call((uint32_t)getpid());
     trace_span_end(span);
@@ -312,7 +305,6 @@ Test(runners_speedscope, is_balanced_for_any_slices)
     cJSON *file;
 
     test_seed(17);
-    test_record();
     for (int i = 0; i < 3000; i++) {
         uint32_t at = test_below(8);
         struct trace_activity activity = test_kernel(0, 0);
@@ -342,7 +334,6 @@ Test(runners_speedscope, reports_that_memory_is_exhausted)
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer provides malloc");
     cr_assert_not_null(null);
-    test_record();
     begin(&outer);
     put_call(1);
     reader = test_read();

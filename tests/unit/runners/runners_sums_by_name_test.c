@@ -18,7 +18,7 @@ static void end(void)
     runners_sums_free(&sums);
 }
 
-TestSuite(runners_sums_by_name, .init = test_folder, .fini = end);
+TestSuite(runners_sums_by_name, .init = test_begin, .fini = end);
 
 static struct trace_site outer = TEST_SITE(SPAN, INFO, "outer", "m", NULL, 0);
 static struct trace_site inner = TEST_SITE(SPAN, DEBUG, "inner", "m", NULL, 0);
@@ -53,7 +53,6 @@ Test(runners_sums_by_name, self_time_lacks_nested_spans)
 {
     struct trace_span_ref one, two;
 
-    test_record();
     one = trace_span_open_(&outer, 0, NULL);
     for (int i = 0; i < 3; i++) {
         two = trace_span_open_(&inner, 0, NULL);
@@ -74,7 +73,6 @@ Test(runners_sums_by_name, recursion_counts_in_the_total_but_not_in_self_time)
     struct trace_span_ref one, two;
     const struct sum *sum;
 
-    test_record();
     one = trace_span_open_(&outer, 0, NULL);
     two = trace_span_open_(&outer, 0, NULL);
     trace_span_leave_(two);
@@ -96,7 +94,6 @@ Test(runners_sums_by_name, nested_calls_are_taken_once_from_self_time)
     struct trace_entry one, other;
     uint64_t self;
 
-    test_record();
     span = trace_span_open_(&outer, 0, NULL);
     call.at.begin = trace_device_host()->now();
     usleep(1000);
@@ -122,7 +119,6 @@ Test(runners_sums_by_name, each_enter_of_a_span_has_self_time)
     struct trace_span_ref span;
     const struct sum *sum;
 
-    test_record();
     span = trace_span_new_(&outer, 0, NULL);
     for (int i = 0; i < 2; i++) {
         struct trace_span_ref entered = trace_span_enter_(span);
@@ -148,7 +144,6 @@ Test(runners_sums_by_name, time_on_another_thread_is_not_taken_from_self_time)
 {
     struct trace_span_ref around, span;
 
-    test_record();
     around = trace_span_open_(&outer, 0, NULL);
     span = trace_span_new_(&inner, 0, NULL);
     test_thread(nest, &span);
@@ -165,7 +160,6 @@ Test(runners_sums_by_name, a_span_that_no_thread_is_in_takes_no_self_time)
 {
     struct trace_span_ref around, beside;
 
-    test_record();
     around = trace_span_begin_(&outer, 0, NULL);
     beside = trace_span_beside_(&inner, 0, NULL);
     trace_span_end(around);
@@ -181,7 +175,6 @@ Test(runners_sums_by_name, overlapping_spans_share_no_self_time)
     struct trace_span_ref first, second;
     uint64_t both;
 
-    test_record();
     first = trace_span_begin_(&outer, 0, NULL);
     second = trace_span_begin_(&inner, 0, NULL);
     trace_span_end(first);
@@ -199,7 +192,6 @@ Test(runners_sums_by_name, a_chain_of_overlapping_spans_stays_small)
     enum { MANY = 10000 };
     struct trace_span_ref before, next;
 
-    test_record();
     before = trace_span_begin_(&outer, 0, NULL);
     for (int i = 0; i < MANY; i++) {
         next = trace_span_begin_(&outer, 0, NULL);
@@ -214,7 +206,6 @@ Test(runners_sums_by_name, a_chain_of_overlapping_spans_stays_small)
 
 Test(runners_sums_by_name, open_spans_end_with_the_recording)
 {
-    test_record();
     trace_span_begin_(&outer, 0, NULL);
     add(STAT_SPAN);
     cr_expect_gt(find("outer")->durations.total, 0);
@@ -223,7 +214,6 @@ Test(runners_sums_by_name, open_spans_end_with_the_recording)
 
 Test(runners_sums_by_name, several_recordings_are_summed_up)
 {
-    test_record();
     trace_span_leave_(trace_span_open_(&outer, 0, NULL));
     for (int i = 0; i < 3; i++)
         add(STAT_SPAN);
@@ -246,7 +236,6 @@ Test(runners_sums_by_name, a_tree_has_a_row_for_each_path)
 {
     struct trace_span_ref one, two;
 
-    test_record();
     for (int i = 0; i < 2; i++) {
         one = trace_span_open_(&outer, 0, NULL);
         two = trace_span_open_(&inner, 0, NULL);
@@ -271,7 +260,6 @@ Test(runners_sums_by_name,
 {
     struct trace_span_ref around, span;
 
-    test_record();
     around = trace_span_open_(&outer, 0, NULL);
     span = trace_span_new_(&inner, 0, NULL);
     test_thread(nest, &span);
@@ -297,7 +285,6 @@ Test(runners_sums_by_name, a_tree_ends_at_a_depth)
 {
     enum { DEEP = 300, DEPTH_MOST = 256 };
 
-    test_record();
     descend(DEEP);
     add(STAT_TREE);
     cr_assert_eq(runners_sums_sort(&sums), 0);
@@ -312,7 +299,6 @@ Test(runners_sums_by_name, kernels_have_no_part_in_the_time_of_spans)
     struct trace_span_ref span;
     struct trace_activity kernel;
 
-    test_record();
     span = trace_span_open_(&outer, 0, NULL);
     kernel =
         test_kernel(trace_device_host()->now(), trace_device_host()->now());
@@ -325,7 +311,6 @@ Test(runners_sums_by_name, kernels_have_no_part_in_the_time_of_spans)
 
 Test(runners_sums_by_name, lines_are_counted_by_target_and_level)
 {
-    test_record();
     log_at(ERROR, "one");
     log_at(DEBUG, "two");
     log_at(DEBUG, "three");
@@ -338,7 +323,6 @@ Test(runners_sums_by_name, lines_are_counted_by_target_and_level)
 
 Test(runners_sums_by_name, a_test_has_its_duration_spans_and_lines)
 {
-    test_record();
     trace_span_leave_(trace_span_open_(&outer, 0, NULL));
     log_at(INFO, "one");
     add(STAT_TEST);

@@ -110,13 +110,7 @@ static void compare(void)
     expected_count = 0;
 }
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(trace_printf, .init = begin);
+TestSuite(trace_printf, .init = test_begin);
 
 /* ---- Conversions ---- */
 

@@ -10,7 +10,7 @@
 
 #include "trace/chrome/chrome.h"
 
-TestSuite(trace_chrome_device, .init = test_folder, .timeout = 60);
+TestSuite(trace_chrome_device, .init = test_begin, .timeout = 60);
 
 enum { FIRST = 0x40000000 };
 
@@ -101,7 +101,6 @@ Test(trace_chrome_device, draws_a_kernel_as_a_slice_of_its_stream)
 {
     uint64_t begin, length;
 
-    test_record();
     trace_device_note("gpu.device.1", "NVIDIA H200");
     length = ticks(5000);
     begin = now();
@@ -150,7 +149,6 @@ Test(trace_chrome_device, repeats_fields_under_kineto_s_names)
         trace_u64_(49152),         trace_u64_(75)};
     struct trace_activity activity;
 
-    test_record();
     activity = test_kernel(now(), now());
     activity.fields = names;
     activity.field_count = 3;
@@ -169,7 +167,6 @@ Test(trace_chrome_device, names_a_stream_as_the_program_does)
 {
     uint64_t begin;
 
-    test_record();
     trace_device_note("gpu.stream.2.7.name", "copies");
     begin = now();
     put_kernel(begin, begin + 5000, 7, 0);
@@ -186,7 +183,6 @@ Test(trace_chrome_device, gives_each_context_its_own_tracks)
 {
     struct trace_activity other;
 
-    test_record();
     put_kernel(now(), now() + 1, 7, 0);
     other = test_kernel(now(), now() + 1);
     other.at.context = 3;
@@ -204,7 +200,6 @@ Test(trace_chrome_device, cuts_off_a_small_overlap)
 {
     uint64_t begin, us;
 
-    test_record();
     us = ticks(1000);
     begin = now();
     put_kernel(begin, begin + 10 * us, 7, 0);
@@ -225,7 +220,6 @@ Test(trace_chrome_device, moves_a_large_overlap_to_another_track)
 {
     uint64_t begin, us;
 
-    test_record();
     us = ticks(1000);
     begin = now();
     put_kernel(begin, begin + 10 * us, 7, 0);
@@ -241,7 +235,6 @@ Test(trace_chrome_device, draws_host_calls_inside_their_span)
     struct trace_span_ref span;
     uint64_t call, done;
 
-    test_record();
     span = trace_span_open_(&span_site, 0, NULL);
     call = now();
     usleep(1000);
@@ -269,7 +262,6 @@ Test(trace_chrome_device, clamps_a_call_that_slightly_outlasts_its_span)
 {
     uint64_t begin, us;
 
-    test_record();
     us = ticks(1000);
     begin = now();
     put_host(TRACE_ACTIVITY_RUNTIME, "outer", begin, begin + 10 * us, 1);
@@ -296,7 +288,6 @@ Test(trace_chrome_device, gives_activities_without_a_thread_their_own_track)
         .name = "jit",
         .level = TRACE_LEVEL_ERROR};
 
-    test_record();
     compile.at.begin = now();
     compile.end = now();
     trace_device_put(&compile);
@@ -324,7 +315,6 @@ Test(trace_chrome_device, draws_an_arrow_from_the_call_to_the_kernel)
 {
     uint64_t begin;
 
-    test_record();
     begin = now();
     put_kernel(begin + 2000, begin + 3000, 7, 41); /* recorded first */
     put_host(TRACE_ACTIVITY_RUNTIME, "cudaLaunchKernel", begin, begin + 1000,
@@ -349,7 +339,6 @@ Test(trace_chrome_device, draws_an_arrow_to_each_kernel_of_a_graph)
 {
     uint64_t begin;
 
-    test_record();
     begin = now();
     put_host(TRACE_ACTIVITY_RUNTIME, "cudaGraphLaunch", begin, begin + 9000, 8);
     put_host(TRACE_ACTIVITY_DRIVER, "cuGraphLaunch", begin + 10, begin + 8000,
@@ -365,7 +354,6 @@ Test(trace_chrome_device, draws_an_arrow_from_a_kernel_that_begins_too_early)
 {
     uint64_t begin;
 
-    test_record();
     begin = now();
     put_kernel(begin, begin + 3000, 7, 41);
     put_host(TRACE_ACTIVITY_RUNTIME, "late", begin + 1000, begin + 2000, 41);
@@ -407,7 +395,6 @@ Test(trace_chrome_device, nests_slices_and_completes_arrows_of_random_input)
     uint64_t begin;
 
     test_seed(5);
-    test_record();
     begin = now();
     for (int i = 0; i < 800; i++) {
         span = trace_span_open_(&span_site, 0, NULL);
@@ -440,7 +427,6 @@ Test(trace_chrome_device, keeps_the_devices_and_arrows_of_recordings_apart)
     struct trace_reader *reader;
     uint64_t begin;
 
-    test_record();
     begin = now();
     put_host(TRACE_ACTIVITY_RUNTIME, "cudaLaunchKernel", begin, begin + 1000,
              41);
@@ -470,7 +456,6 @@ Test(trace_chrome_device, draws_memory_in_use_as_a_counter)
         .field_count = 2,
         .values = values};
 
-    test_record();
     allocate.at.begin = allocate.end = now();
     trace_device_put(&allocate);
 
@@ -514,7 +499,6 @@ Test(trace_chrome_device, draws_the_counters_of_a_device)
     size_t count = 0;
     cJSON *json;
 
-    test_record();
     begin = now();
     put_sample(begin, begin + step, 10, 1);
     put_sample(begin + step, begin + 2 * step, 20, NAN);
@@ -550,7 +534,6 @@ Test(trace_chrome_device, draws_no_counter_for_a_damaged_value)
     unsigned char *bytes, *at;
     size_t size;
 
-    test_record();
     allocate.at.begin = allocate.end = now();
     trace_device_put(&allocate);
     test_read();
@@ -572,7 +555,6 @@ Test(trace_chrome_device, exports_device_notes_as_metadata)
 {
     const cJSON *other;
 
-    test_record();
     trace_device_note("gpu.state", "busy");
     trace_device_note("other", "thing");
     trace_device_note("gpu.state", "on");
@@ -586,8 +568,6 @@ Test(trace_chrome_device, exports_device_notes_as_metadata)
 
 Test(trace_chrome_device, reports_an_unused_gpu)
 {
-    test_record();
-
     cr_expect_str_eq(
         chrome_text(cJSON_GetObjectItem(exported(), "otherData"), "gpu.state"),
         "unused");
@@ -602,7 +582,6 @@ Test(trace_chrome_device, survives_a_lack_of_memory)
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");
     test_seed(6);
-    test_record();
     begin = now();
     for (int i = 0; i < 100; i++)
         put_random(begin);

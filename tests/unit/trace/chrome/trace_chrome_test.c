@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(trace_chrome, .init = test_folder);
+TestSuite(trace_chrome, .init = test_begin);
 
 /* Ends the recording and exports it. */
 static cJSON *exported(void)
@@ -50,8 +50,6 @@ static void check_all(const cJSON *json)
 
 Test(trace_chrome, exports_an_empty_recording)
 {
-    test_record();
-
     cJSON *json = exported();
 
     check_all(json);
@@ -66,8 +64,6 @@ Test(trace_chrome, exports_metadata_as_strings)
     static const char *const pairs[] = {"version", "0.1", "command",
                                         "a \"b\"\n\xff", NULL};
     struct trace_text start = {0};
-
-    test_record();
 
     struct trace_reader *reader = test_read();
     cJSON *json = chrome_export(reader, pairs);
@@ -106,7 +102,6 @@ Test(trace_chrome, draws_a_test_above_its_threads)
     struct trace_reader *reader;
     cJSON *json;
 
-    test_record();
     trace_span_end(trace_span_begin(INFO, "span"));
     reader = test_read();
     trace_chrome_begin(&chrome, stream);
@@ -193,7 +188,6 @@ Test(trace_chrome, exports_each_recording_as_a_process)
     size_t size;
     FILE *stream = open_memstream(&text, &size);
 
-    test_record();
     test_rich();
 
     struct trace_reader *reader = test_read();
@@ -215,7 +209,6 @@ Test(trace_chrome, exports_each_recording_as_a_process)
 
 Test(trace_chrome, exports_the_fields_and_locations_of_spans_and_events)
 {
-    test_record();
     {
         trace_span(WARN, "span", ("a", 1), ("text", "x"));
         trace_event(INFO, "event", ("b", true ? -2 : 0));
@@ -253,8 +246,6 @@ static void expect_first(const cJSON *args, const char *first)
 
 Test(trace_chrome, writes_own_fields_before_ours)
 {
-    test_record();
-
     struct trace_span_ref late = trace_span_begin(INFO, "late", ("a", 1));
     struct trace_span_ref open = trace_span_begin(INFO, "open", ("a", 1));
 
@@ -278,7 +269,6 @@ Test(trace_chrome, writes_own_fields_before_ours)
 
 Test(trace_chrome, writes_each_key_once_with_its_last_value)
 {
-    test_record();
     {
         trace_span(INFO, "span", ("a", 1), ("a", 2), ("late", trace_empty()));
         trace_record(trace_span_current(), ("late", 3), ("b", 4));
@@ -301,7 +291,6 @@ Test(trace_chrome, writes_each_key_once_with_its_last_value)
 
 Test(trace_chrome, marks_open_spans_and_extends_them_to_the_end)
 {
-    test_record();
     trace_span_begin(INFO, "open");
     trace_span_end(trace_span_begin(INFO, "closed"));
     trace_event(INFO, "last");
@@ -319,8 +308,6 @@ Test(trace_chrome, marks_open_spans_and_extends_them_to_the_end)
 
 Test(trace_chrome, moves_overlapping_spans_to_other_tracks)
 {
-    test_record();
-
     struct trace_span_ref a = trace_span_begin(INFO, "a");
     struct trace_span_ref b = trace_span_begin(INFO, "b");
     struct trace_span_ref c = trace_span_begin(INFO, "c");
@@ -366,7 +353,6 @@ Test(trace_chrome, draws_threads_that_had_the_same_id_apart)
     size_t opens = 0;
     cJSON *json;
 
-    test_record();
     for (unsigned i = 0; i < THREADS; i++)
         test_thread(overlap, &i);
     test_reuse_id(ID);
@@ -393,7 +379,6 @@ Test(trace_chrome, draws_spans_that_no_thread_is_in_beside_it)
         TEST_SITE(SPAN, INFO, "range", "m", NULL, 0);
     struct trace_span_ref beside;
 
-    test_record();
     beside = trace_span_beside_(&site, 0, NULL);
     trace_span_end(trace_span_begin(INFO, "own"));
     trace_span_end(beside);
@@ -412,7 +397,6 @@ Test(trace_chrome, nests_random_spans)
     struct trace_span_ref open[8] = {{0, 0}};
 
     test_seed(9);
-    test_record();
     for (int i = 0; i < 600; i++) {
         struct trace_span_ref *one = &open[test_below(8)];
 
@@ -431,7 +415,6 @@ Test(trace_chrome, writes_unusual_values_as_valid_json)
 {
     static const char odd[] = "\"\\\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xff\xe2\x82";
 
-    test_record();
     trace_event(INFO, "reals", ("nan", (double)NAN), ("inf", (double)INFINITY),
                 ("neg", -(double)INFINITY), ("big", 1e308), ("tiny", 5e-324),
                 ("float", 0.1f));
@@ -462,7 +445,6 @@ Test(trace_chrome, writes_unusual_values_as_valid_json)
 
 Test(trace_chrome, draws_a_span_on_each_thread_that_entered_it)
 {
-    test_record();
     test_rich();
 
     cJSON *json = exported();
@@ -492,7 +474,6 @@ Test(trace_chrome, draws_an_arrow_to_each_thread_that_enters_a_span)
     struct trace_span_ref begun, made;
     cJSON *json;
 
-    test_record();
     begun = trace_span_begin(INFO, "begun");
     made = trace_span_new(INFO, "made", ("n", 1));
     test_thread(enter_twice, &begun);
@@ -516,7 +497,6 @@ Test(trace_chrome, survives_a_lack_of_memory)
 {
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");
-    test_record();
     test_rich();
 
     struct trace_reader *reader = test_read();
@@ -539,7 +519,6 @@ Test(trace_chrome, survives_a_lack_of_memory)
 /* Viewers require a thread in every event, and name counters by their keys. */
 Test(trace_chrome, exports_numbers_as_counters)
 {
-    test_record();
     trace_counter("depth", 3);
     trace_counter("load", NAN);
     trace_counter("word", "four");
@@ -561,7 +540,6 @@ Test(trace_chrome, exports_numbers_as_counters)
 
 Test(trace_chrome, exports_signposts_as_instants_with_their_text)
 {
-    test_record();
     trace_signpost("phase \"2\"", "%s begins", "it");
 
     cJSON *json = exported();

@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(trace_fields, .init = begin);
+TestSuite(trace_fields, .init = test_begin);
 
 Test(trace_fields, omits_fields_beyond_the_maximum)
 {

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-TestSuite(trace_print, .init = test_folder);
+TestSuite(trace_print, .init = test_begin);
 
 static void put_word(struct trace_text *out, const void *object)
 {
@@ -31,7 +31,6 @@ static const char *value_of(struct trace_reader *reader, const char *name)
 
 Test(trace_print, formats_an_object_and_preserves_errno)
 {
-    test_record();
     errno = 7;
     trace_event(INFO, "one", ("a", trace_display(put_word, "text")));
     cr_expect_eq(errno, 7);
@@ -50,7 +49,6 @@ Test(trace_print, drops_a_record_that_formats_within_a_callback)
 {
     struct trace_reader *reader;
 
-    test_record();
     trace_event(INFO, "outer", ("a", trace_display(put_and_record, "text")));
     trace_event(INFO, "after", ("a", trace_display(put_word, "again")));
     reader = test_read();
@@ -78,7 +76,6 @@ Test(trace_print, formats_again_after_a_jump_out_of_a_callback)
 {
     struct trace_reader *reader;
 
-    test_record();
     if (!setjmp(away))
         record_a_jump();
     trace_event(INFO, "after", ("a", trace_display(put_word, "again")));
@@ -97,7 +94,6 @@ Test(trace_print, bounds_the_text)
 {
     size_t size;
 
-    test_record();
     trace_event(INFO, "large", ("a", trace_display(put_much, "x")));
     size = strlen(value_of(test_read(), "large"));
     cr_expect_gt(size, 1000);

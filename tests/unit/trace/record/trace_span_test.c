@@ -15,13 +15,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(trace_span, .init = begin);
+TestSuite(trace_span, .init = test_begin);
 
 /* ---- A recording as a line of text ---- */
 

@@ -10,13 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-static void begin(void)
-{
-    test_folder();
-    test_record();
-}
-
-TestSuite(trace_switch, .init = begin);
+TestSuite(trace_switch, .init = test_begin);
 
 /* Returns the spans around an event, innermost first: "inner outer". */
 static char *spans_of(struct trace_reader *reader, const char *event)
