@@ -8,6 +8,7 @@
 
 #include "harness/run/model/model.h"
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -29,13 +30,9 @@ TestSuite(runners_changes, .fini = end);
 static void add(struct test_log_run *run, const char *program, const char *name,
                 enum test_log_outcome outcome, uint64_t time)
 {
-    struct test_log_result *result = test_log_run_add(run);
+    struct test_log_result *result =
+        test_add_result(run, program, name, outcome, NULL);
 
-    cr_assert_not_null(result);
-    result->program = strdup(program);
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
     result->duration = time;
 }
 

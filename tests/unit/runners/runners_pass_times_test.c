@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/run/past/outcomes.h"
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct pass_times times;
@@ -24,13 +25,9 @@ TestSuite(runners_pass_times, .init = test_folder, .fini = end);
 static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome, uint64_t time)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "program", name, outcome, NULL);
 
-    cr_assert_not_null(result);
-    result->program = strdup("program");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
     result->duration = time;
     return result;
 }

@@ -63,35 +63,29 @@ Test(harness_flaky_tests, finds_tests_that_pass_when_tried_again)
     cr_expect_eq(found.all[0].reasons[0].count, 1);
 }
 
+/* Tests that were broken, then mended, are left out. */
 Test(harness_flaky_tests, finds_tests_that_change_at_one_commit)
 {
-    judge("pf", "aa");
-    cr_expect_str_eq(first(), "1");
-    judge("fp", "aa");
-    cr_expect_str_eq(first(), "0");
-}
+    static const struct {
+        const char *results, *commits, *first;
+    } rows[] = {
+        {"pf", "aa", "1"},
+        {"fp", "aa", "0"},
+        {"pfffp", "abbbc", "none"},
+        {"ffff", "aaaa", "none"},
+        {"pppp", "----", "none"},
+        /* Unknown commits need two changes. */
+        {"pf", "--", "none"},
+        {"pfp", "---", "1"},
+        {"pf", "AA", "none"},
+        {"ppfp", "AAAA", "2"},
+    };
 
-/* They were broken, then mended. */
-Test(harness_flaky_tests, leaves_out_tests_that_change_with_commits)
-{
-    judge("pfffp", "abbbc");
-    cr_expect_str_eq(first(), "none");
-    judge("ffff", "aaaa");
-    cr_expect_str_eq(first(), "none");
-    judge("pppp", "----");
-    cr_expect_str_eq(first(), "none");
-}
-
-Test(harness_flaky_tests, needs_two_changes_at_unknown_commits)
-{
-    judge("pf", "--");
-    cr_expect_str_eq(first(), "none");
-    judge("pfp", "---");
-    cr_expect_str_eq(first(), "1");
-    judge("pf", "AA");
-    cr_expect_str_eq(first(), "none");
-    judge("ppfp", "AAAA");
-    cr_expect_str_eq(first(), "2");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        judge(rows[i].results, rows[i].commits);
+        cr_expect_str_eq(first(), rows[i].first, "%s at %s", rows[i].results,
+                         rows[i].commits);
+    }
 }
 
 Test(harness_flaky_tests, judges_from_a_run_on)

@@ -12,10 +12,11 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
-static char *text, token[33];
+static char token[33];
 
 static void begin(void)
 {
@@ -29,7 +30,6 @@ static void begin(void)
 static void end(void)
 {
     test_log_run_free(&run);
-    free(text);
     fclose(test_log_out);
 }
 
@@ -39,14 +39,9 @@ static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome,
                                    const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "p", name, outcome, reason);
 
-    cr_assert_not_null(result);
-    result->program = strdup("p");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
     result->file = strdup("test.c");
     result->line = 5;
     return result;
@@ -54,8 +49,7 @@ static struct test_log_result *add(const char *name,
 
 static const char *printed(void)
 {
-    text = test_load(test_path("out"), NULL);
-    return text;
+    return test_load(test_path("out"), NULL);
 }
 
 static size_t count(const char *part)
@@ -82,7 +76,7 @@ static void expect_command(const char *command)
     snprintf(all, sizeof(all), "\n::%s::\n%s\n::stop-commands::%s\n", token,
              command, token);
     cr_expect_not_null(strstr(printed(), all), "%s is not in:\n%s", command,
-                       text);
+                       printed());
 }
 
 Test(harness_github, stops_commands_until_the_end)
@@ -260,7 +254,8 @@ Test(harness_github, cuts_messages_between_characters)
     add("a", TEST_LOG_OUTCOME_FAILED, reason);
     start();
     test_log_github_end(&run);
-    cr_expect_not_null(strstr(printed(), "\254\n::stop-commands"), "%s", text);
+    cr_expect_not_null(strstr(printed(), "\254\n::stop-commands"), "%s",
+                       printed());
 }
 
 Test(harness_github, prints_nothing_outside_github)

@@ -73,17 +73,15 @@ static struct test_log_index read_index(void)
 
 static const char *page(void)
 {
-    static char *text;
     struct test_log_index index = read_index();
+    char *text;
     size_t size;
-    FILE *out;
+    FILE *out = open_memstream(&text, &size);
 
-    free(text);
-    out = open_memstream(&text, &size);
     test_log_index_put(&index, out);
     cr_assert_eq(fclose(out), 0);
     test_log_index_free(&index);
-    return text;
+    return test_keep(text);
 }
 
 static size_t count_of(const char *text, const char *part)

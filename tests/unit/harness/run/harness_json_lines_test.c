@@ -12,6 +12,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -36,14 +37,7 @@ TestSuite(harness_json_lines, .init = begin, .fini = end);
 static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome)
 {
-    struct test_log_result *result = test_log_run_add(&run);
-
-    cr_assert_not_null(result);
-    result->program = strdup("p");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    return result;
+    return test_add_result(&run, "p", name, outcome, NULL);
 }
 
 static void add_file(const char *file)

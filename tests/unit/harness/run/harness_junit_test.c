@@ -12,6 +12,7 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -33,14 +34,9 @@ static struct test_log_result *add(const char *program, const char *name,
                                    enum test_log_outcome outcome,
                                    const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, program, name, outcome, reason);
 
-    cr_assert_not_null(result);
-    result->program = strdup(program);
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
     result->duration = 1500000;
     return result;
 }
@@ -73,7 +69,7 @@ static void forget_host(char *text)
 
 static const char *written(void)
 {
-    static char *text;
+    char *text;
 
     cr_assert_eq(test_log_write_junit(&run, "junit.xml"), 0);
     text = test_load(test_path("junit.xml"), NULL);

@@ -13,6 +13,7 @@
 #include "harness/machine/notice.h"
 #include "harness/run/folder/run_folder.h"
 #include "tests/support/page.h"
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 #define NOW "runs/2026-11-21T02-08-30.000009"
@@ -40,13 +41,9 @@ static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome,
                                    uint64_t duration)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "p", name, outcome, NULL);
 
-    cr_assert_not_null(result);
-    result->program = strdup("p");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
     result->duration = duration;
     return result;
 }

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -30,14 +31,9 @@ TestSuite(harness_run_json, .init = begin, .fini = end);
 static void add(const char *name, enum test_log_outcome outcome,
                 const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "program", name, outcome, reason);
 
-    cr_assert_not_null(result);
-    result->program = strdup("program");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
     result->duration = UINT64_C(3000000000);
     result->lost[TRACE_LOSS_DISK] = 7;
     result->line = 42;

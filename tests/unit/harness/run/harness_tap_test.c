@@ -7,15 +7,14 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
-static char *text;
 
 static void end(void)
 {
     test_log_run_free(&run);
-    free(text);
 }
 
 TestSuite(harness_tap, .fini = end);
@@ -24,35 +23,29 @@ static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome,
                                    const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "p", name, outcome, reason);
 
-    cr_assert_not_null(result);
-    result->program = strdup("p");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
     result->duration = 1500000;
     return result;
 }
 
 static const char *written(void)
 {
+    char *text;
     size_t size;
-    FILE *out;
+    FILE *out = open_memstream(&text, &size);
 
-    free(text);
-    out = open_memstream(&text, &size);
     cr_assert_not_null(out);
     test_log_put_tap(out, &run);
     cr_assert_eq(fclose(out), 0);
-    return text;
+    return test_keep(text);
 }
 
 static void expect_has(const char *part)
 {
     cr_expect_not_null(strstr(written(), part), "%s is not in:\n%s", part,
-                       text);
+                       written());
 }
 
 Test(harness_tap, writes_the_expected_text)
@@ -140,5 +133,5 @@ Test(harness_tap, cannot_be_forged_by_any_bytes)
     add("u", TEST_LOG_OUTCOME_SKIPPED, bytes);
     for (const char *at = written(); *at; at++)
         lines += *at == '\n';
-    cr_expect_eq(lines, 2 + 8 + 7, "%s", text);
+    cr_expect_eq(lines, 2 + 8 + 7, "%s", written());
 }

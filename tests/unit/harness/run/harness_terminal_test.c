@@ -12,6 +12,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -39,14 +40,9 @@ static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome,
                                    const char *reason)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "program", name, outcome, reason);
 
-    cr_assert_not_null(result);
-    result->program = strdup("program");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
-    result->outcome = outcome;
-    result->reason = reason ? strdup(reason) : NULL;
     result->filter = strdup("info");
     return result;
 }
@@ -77,6 +73,15 @@ static void expect_lacks(const char *part)
 {
     fflush(test_log_out);
     cr_expect_null(strstr(printed, part), "%s is in:\n%s", part, printed);
+}
+
+/* Prints the block of a failed test with this output. */
+static void print_failed(const char *output)
+{
+    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
+
+    give_output(result, output);
+    test_log_print_block(&run, result, &options);
 }
 
 Test(harness_terminal, prints_a_notice_on_one_line)
@@ -110,14 +115,12 @@ Test(harness_terminal, prefixes_every_complaint)
 
 Test(harness_terminal, cuts_long_output_at_a_line_and_names_the_file)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
     enum { LINES = 20000 };
     char *output = calloc(LINES, 10);
 
     for (size_t i = 0; i < LINES; i++)
         snprintf(output + i * 9, 10, "%08zu\n", i);
-    give_output(result, output);
-    test_log_print_block(&run, result, &options);
+    print_failed(output);
     expect_lacks("00000000\n");
     expect_has("00019999\n");
     expect_has("output:\n... ");
@@ -128,14 +131,12 @@ Test(harness_terminal, cuts_long_output_at_a_line_and_names_the_file)
 
 Test(harness_terminal, shows_the_end_of_one_long_line)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
     enum { SIZE = 100000 };
     char *output = calloc(1, SIZE + 1);
 
     memset(output, '.', SIZE);
     memcpy(output + SIZE - 8, "the end\n", 8);
-    give_output(result, output);
-    test_log_print_block(&run, result, &options);
+    print_failed(output);
     expect_has("\n....");
     expect_has("....the end\n");
     free(output);
@@ -200,10 +201,7 @@ Test(harness_terminal, prints_paths_relative_to_the_working_directory)
 
 Test(harness_terminal, ends_output_with_a_newline)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
-
-    give_output(result, "no newline");
-    test_log_print_block(&run, result, &options);
+    print_failed("no newline");
     expect_has("output:\nno newline\ntrace: ");
 }
 
@@ -220,29 +218,20 @@ Test(harness_terminal, names_the_trace_only_with_a_recording)
 
 Test(harness_terminal, shows_output_unchanged)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
-
-    give_output(result, "\033[1mbold\033[0m \377\n\n");
-    test_log_print_block(&run, result, &options);
+    print_failed("\033[1mbold\033[0m \377\n\n");
     expect_has("output:\n\033[1mbold\033[0m \377\n\ntrace: ");
 }
 
 Test(harness_terminal, prints_no_heading_for_empty_output)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
-
-    give_output(result, "");
-    test_log_print_block(&run, result, &options);
+    print_failed("");
     expect_lacks("output:");
 }
 
 Test(harness_terminal, does_not_repeat_live_output)
 {
-    struct test_log_result *result = add("a", TEST_LOG_OUTCOME_FAILED, NULL);
-
     options.live = true;
-    give_output(result, "printed before\n");
-    test_log_print_block(&run, result, &options);
+    print_failed("printed before\n");
     expect_lacks("printed before");
 }
 

@@ -11,6 +11,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
+#include "tests/support/results.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -41,24 +42,17 @@ TestSuite(harness_test_files, .init = begin, .fini = end);
 /* Adds a result with the folder of this test. */
 static struct test_log_result *add(const char *name, const char *filter)
 {
-    struct test_log_result *result = test_log_run_add(&run);
+    struct test_log_result *result =
+        test_add_result(&run, "program", name, TEST_LOG_OUTCOME_PASSED, NULL);
 
-    cr_assert_not_null(result);
-    result->program = strdup("program");
-    result->suite = strdup("suite");
-    result->test = strdup(name);
     result->filter = strdup(filter);
     result->folder = strdup(".");
-    result->outcome = TEST_LOG_OUTCOME_PASSED;
     return result;
 }
 
 static const char *load(const char *name)
 {
-    static char *text;
-
-    text = test_load(test_path(name), NULL);
-    return text;
+    return test_load(test_path(name), NULL);
 }
 
 static const char *words(void)
