@@ -255,7 +255,7 @@ static void expect_run(uint64_t seeds, unsigned count)
               "DYING_SEED=%llu DYING_COUNT=%u DYING_PAGES=\"$PWD/pages\" "
               "LOG=off %s -q -j3",
               (unsigned long long)seeds, count, program);
-    run = e2e_json("testlog-runs/latest/run.json");
+    run = e2e_run_json();
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(run, "tests"))
     {
         expect_death(test, seeds, number, &pages[number]);

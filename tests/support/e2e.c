@@ -86,6 +86,19 @@ void e2e_begin(void)
     cr_assert_eq(chdir(path), 0);
 }
 
+void e2e_begin_gpu(void)
+{
+    e2e_begin();
+    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
+    fclose(fopen("root/dev/nvidiactl", "we"));
+}
+
+void e2e_need(const char *tool)
+{
+    if (e2e_run("command -v %s", tool)->code)
+        cr_skip_test("%s is not installed", tool);
+}
+
 /* ---- Running ---- */
 
 static char **environment(void)
@@ -470,6 +483,16 @@ const cJSON *e2e_result(const cJSON *run, const char *name)
     return found;
 }
 
+const cJSON *e2e_run_json(void)
+{
+    return e2e_json("testlog-runs/latest/run.json");
+}
+
+const cJSON *e2e_latest(const char *name)
+{
+    return e2e_result(e2e_run_json(), name);
+}
+
 size_t e2e_results(const cJSON *run, const char *name)
 {
     const cJSON *test;
@@ -523,6 +546,11 @@ const char *e2e_between(const char *text, const char *from, const char *to)
     begin += strlen(from);
     end = strstr(begin, to);
     return end ? join("%.*s", (int)(end - begin), begin) : "";
+}
+
+const char *e2e_block(const struct e2e *run, const char *name)
+{
+    return e2e_between(run->err, join("---- %s: ", name), "\n\n");
 }
 
 /* Replaces every match of a regular expression with a word. */

@@ -44,6 +44,12 @@ void e2e_folder_make(void);
  * it. */
 void e2e_begin(void);
 
+/* e2e_begin_gpu also makes a folder "root" with a GPU's device file. */
+void e2e_begin_gpu(void);
+
+/* e2e_need skips the test if a tool is not installed. */
+void e2e_need(const char *tool);
+
 /* e2e_program returns the path of tests/programs/NAME.c or .cpp, built in one
  * of the ways above. It skips the test if make has not built that, because
  * headers or libraries were missing. */
@@ -104,6 +110,10 @@ const char *e2e_text(const cJSON *object, const char *member);
 double e2e_number(const cJSON *object, const char *member);
 bool e2e_exists(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* e2e_run_json returns the latest run, e2e_latest its test "suite/test". */
+const cJSON *e2e_run_json(void);
+const cJSON *e2e_latest(const char *name);
+
 /* e2e_result returns the last test "suite/test" of a run.json, e2e_results how
  * many of that name there are. */
 const cJSON *e2e_result(const cJSON *run, const char *name);
@@ -119,6 +129,9 @@ const char *e2e_line(const char *text, const char *part);
 
 /* e2e_between returns the text between two parts, "" if they are missing. */
 const char *e2e_between(const char *text, const char *from, const char *to);
+
+/* e2e_block returns what a run printed of the failed test "suite/test". */
+const char *e2e_block(const struct e2e *, const char *name);
 
 /* e2e_normal replaces times, runs, threads, line numbers and addresses with
  * words. */

@@ -15,8 +15,7 @@ TestSuite(e2e_build_systems, .init = e2e_begin, .timeout = 300);
 
 static void need(const char *program)
 {
-    if (e2e_run("command -v %s", program)->code)
-        cr_skip_test("no %s", program);
+    e2e_need(program);
     e2e_install();
 }
 

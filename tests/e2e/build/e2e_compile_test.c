@@ -597,7 +597,7 @@ Test(e2e_compile, prints_absolute_sources_relative_to_the_working_directory)
     e2e_expect_has(result->err, "\nsrc/own.c:2: no\n",
                    "\nsrc/own.c:2: own/fails: failed: no\n");
     e2e_expect_lacks(result->err, "/src/own.c");
-    run = e2e_json("testlog-runs/latest/run.json");
+    run = e2e_run_json();
     cr_expect_str_eq(e2e_text(e2e_result(run, "own/fails"), "reason"),
                      "src/own.c:2: no");
     cr_expect_str_eq(e2e_text(e2e_result(run, "own/fails"), "file"),

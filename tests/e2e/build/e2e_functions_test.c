@@ -26,12 +26,6 @@ TestSuite(e2e_functions, .init = e2e_begin, .timeout = 300);
 #define CLANG   "clang -finstrument-functions-after-inlining "
 #define CLANGXX "clang++ -finstrument-functions-after-inlining "
 
-static void need(const char *tool)
-{
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
-}
-
 static void expect_success(const struct e2e *result)
 {
     cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
@@ -102,7 +96,7 @@ static void build(const char *compiler, const char *optimization,
 #define TEST_C(name, compiler, tool, optimization)                             \
     Test(e2e_functions, records_c_calls_of_##name)                             \
     {                                                                          \
-        need(tool);                                                            \
+        e2e_need(tool);                                                        \
         build(compiler, optimization, "calls.c", "calls");                     \
         expect_success(e2e_run("./calls out"));                                \
         e2e_expect_is(stacks("out"), C_STACKS);                                \
@@ -114,7 +108,7 @@ WAYS_OF_C(TEST_C)
 #define TEST_CXX(name, compiler, tool, optimization)                           \
     Test(e2e_functions, records_calls_that_exceptions_leave_in_##name)         \
     {                                                                          \
-        need(tool);                                                            \
+        e2e_need(tool);                                                        \
         build(compiler, optimization, "calls_cxx.cpp", "calls");               \
         expect_success(e2e_run("./calls out"));                                \
         e2e_expect_is(stacks("out"), CXX_STACKS);                              \
@@ -138,7 +132,7 @@ Test(e2e_functions, names_functions_of_objects_at_one_address)
     const struct e2e *run;
     const char *out;
 
-    need("gcc");
+    e2e_need("gcc");
     build_plugin("one");
     build_plugin("two");
     expect_success(
@@ -156,7 +150,7 @@ Test(e2e_functions, names_functions_of_objects_at_one_address)
 
 Test(e2e_functions, names_functions_by_their_offsets_without_symbols)
 {
-    need("gcc");
+    e2e_need("gcc");
     build(GCC, "-O0", "calls.c", "calls");
     expect_success(e2e_run("./calls out && strip calls"));
     e2e_expect_has(e2e_run("'" BUILD_DIR "/testlog' stat out")->out,
@@ -173,7 +167,7 @@ Test(e2e_functions, shows_functions_at_level_trace_in_chains_only)
 {
     const char *hidden, *shown;
 
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     hidden = e2e_run("./calls_test --log=info --log-time=none")->err;
@@ -192,7 +186,7 @@ Test(e2e_functions, tells_why_no_expectation_finds_a_function)
 {
     const struct e2e *run;
 
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     run = e2e_exits(1, "EXPECTS=1 ./calls_test --filter=calls/expects*");
@@ -218,7 +212,7 @@ static const char *recorded(const char *flags)
 
 Test(e2e_functions, records_the_functions_that_the_run_asks_for)
 {
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     e2e_expect_is(recorded(""), "look_up request serve step ");
@@ -239,7 +233,7 @@ Test(e2e_functions, names_globs_that_match_no_function)
 {
     const struct e2e *run;
 
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     run = e2e_run("./calls_test --functions='step,zip_*'");
@@ -291,7 +285,7 @@ Test(e2e_functions, refuses_what_names_no_functions)
 /* The last record reaches to the end of the file, which has zeros there. */
 Test(e2e_functions, reads_all_calls_of_a_compressed_recording)
 {
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     e2e_run("CALLS=9000 ./calls_test --filter=calls/serves");
@@ -333,7 +327,7 @@ static const char *counts(void)
 
 Test(e2e_functions, records_a_program_that_only_has_hooks)
 {
-    need("gcc");
+    e2e_need("gcc");
     for (size_t i = 0; i < 2; i++) {
         build_hooked(hooked_libraries[i]);
         expect_success(e2e_run("'" BUILD_DIR "/testlog' record -- ./hooked"));
@@ -349,7 +343,7 @@ Test(e2e_functions, records_the_functions_that_record_asks_for)
         {"--functions=none", ""},
         {"--functions-depth=2", "1,main\n1,work\n"}};
 
-    need("gcc");
+    e2e_need("gcc");
     build_hooked(hooked_libraries[1]);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         e2e_run("'" BUILD_DIR "/testlog' record %s -- ./hooked", cases[i][0]);
@@ -367,7 +361,7 @@ Test(e2e_functions, records_the_functions_that_record_asks_for)
 
 Test(e2e_functions, captures_a_program_that_only_has_hooks)
 {
-    need("gcc");
+    e2e_need("gcc");
     build_hooked(hooked_libraries[1]);
     e2e_run("export XDG_RUNTIME_DIR=$PWD/x; mkdir -m 700 x; TRACE_SERVER=1 "
             "./hooked serve & p=$!; "
@@ -379,7 +373,7 @@ Test(e2e_functions, captures_a_program_that_only_has_hooks)
 /* A recursive call lies in the time of its outermost call. */
 Test(e2e_functions, counts_the_time_of_recursion_once)
 {
-    need("gcc");
+    e2e_need("gcc");
     build(GCC, "-O0", "calls.c", "calls");
     expect_success(e2e_run("./calls out"));
     e2e_expect_is(e2e_run("'" BUILD_DIR "/testlog' stat --csv out | awk -F, "
@@ -392,7 +386,7 @@ Test(e2e_functions, counts_the_time_of_recursion_once)
 
 Test(e2e_functions, counts_calls_beyond_the_limit)
 {
-    need("gcc");
+    e2e_need("gcc");
     expect_success(
         e2e_run(GCC FLAGS PROGRAMS "/calling.c -o calls_test" STATIC));
     e2e_expect_has(e2e_run("CALLS=100000 ./calls_test "

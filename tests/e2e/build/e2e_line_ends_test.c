@@ -70,12 +70,6 @@ static void take_ours(char *line)
     counts.least[at] = atol(strrchr(line, ',') + 1);
 }
 
-static void need(const char *tool)
-{
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
-}
-
 static char *output_of(const struct e2e *run)
 {
     cr_assert_eq(run->code, 0, "%s", run->err);
@@ -127,7 +121,7 @@ static void expect_counts(const struct way *way, const char *argument)
         !strstr(way->compiler, "clang") || strstr(way->flags, "-O0");
     size_t compared = 0, certain = 0;
 
-    need(way->compiler);
+    e2e_need(way->compiler);
     if (e2e_sanitized())
         cr_skip_test("sanitizers change blocks");
     count(way, argument);

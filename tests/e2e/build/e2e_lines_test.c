@@ -27,8 +27,7 @@ static void build_program(const char *compiler, const char *flags,
     char tool[16];
 
     sscanf(compiler, "%15s", tool);
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
+    e2e_need(tool);
     run = e2e_run("cp " PROGRAMS "/%s.c . && %s " FLAGS
                   "%s %s.c -o %s_test" LIBRARIES,
                   program, compiler, flags, program, program);

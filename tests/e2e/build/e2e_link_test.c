@@ -18,12 +18,6 @@ TestSuite(e2e_link, .init = e2e_begin, .timeout = 300);
     " -L '" BUILD_DIR "/shared' -Wl,-rpath,'" BUILD_DIR                        \
     "/shared' -ltestlog -lcriterion -lpcre2-8 -lpthread"
 
-static void need(const char *tool)
-{
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
-}
-
 static void built(const struct e2e *result)
 {
     cr_assert_eq(result->code, 0, "%s: %s", result->command, result->err);
@@ -91,8 +85,8 @@ static void expect_both(const char *compiler, const char *flags)
     {                                                                          \
         if (SANITIZE_FLAGS[0])                                                 \
             cr_skip_test("sanitizers link in their own way");                  \
-        need(compiler);                                                        \
-        need(tool);                                                            \
+        e2e_need(compiler);                                                    \
+        e2e_need(tool);                                                        \
         expect_both(compiler, flags);                                          \
     }
 WAYS(X)
@@ -168,8 +162,7 @@ Test(e2e_link, refuses_a_criterion_with_other_structs)
     const struct e2e *run;
     const char *program = e2e_program("small", E2E_TRACED);
 
-    if (e2e_run("command -v readelf")->code)
-        cr_skip_test("no readelf");
+    e2e_need("readelf");
     run_without("criterion_skip_test", program);
     built(e2e_run(
         "cd other && index=$(readelf --dyn-syms -W lib*.so.3 | awk '$8 ~ "
@@ -282,7 +275,7 @@ Test(e2e_link, links_cuda_files_with_the_flags_of_pkg_config)
         "}\n";
     static const char *const packages[] = {"testlog", "testlog-static"};
 
-    need("nvcc");
+    e2e_need("nvcc");
     e2e_install();
     test_save("k_test.cu", kernel, strlen(kernel));
     for (size_t i = 0; i < 2; i++) {
@@ -492,7 +485,7 @@ Test(e2e_link, contains_no_constructor)
 {
     const struct e2e *result;
 
-    need("readelf");
+    e2e_need("readelf");
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers add constructors");
     result = e2e_exits(0, "readelf -SW '" BUILD_DIR "/libtestlog.a'");

@@ -53,8 +53,7 @@ static const char *sorted(void)
 
 static const cJSON *test_of(const char *name)
 {
-    const cJSON *test, *tests = cJSON_GetObjectItem(
-                           e2e_json("testlog-runs/latest/run.json"), "tests");
+    const cJSON *test, *tests = cJSON_GetObjectItem(e2e_run_json(), "tests");
 
     cJSON_ArrayForEach(test, tests)
     {

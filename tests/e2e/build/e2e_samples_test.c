@@ -183,8 +183,7 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
 
 static void build_deep(const char *compiler, const char *flags)
 {
-    if (e2e_run("command -v %s", compiler)->code)
-        cr_skip_test("%s is missing", compiler);
+    e2e_need(compiler);
     cr_assert_not(e2e_run("%s -g -fomit-frame-pointer %s -o deep '" TESTS_DIR
                           "/programs/deep.c'",
                           compiler, flags)

@@ -19,8 +19,7 @@ static const char *look(void)
 {
     const struct e2e *result;
 
-    if (e2e_run("command -v python3")->code)
-        cr_skip_test("python3 is not installed");
+    e2e_need("python3");
     result = e2e_exits(1, "'" SOURCE_DIR "/.ci/symbols' \"$PWD\"");
     return result->err;
 }

@@ -19,8 +19,7 @@ static void need(const char *command)
 {
     const struct e2e *run = e2e_run("%s", command);
 
-    if (e2e_run("command -v gcc")->code)
-        cr_skip_test("gcc is not installed");
+    e2e_need("gcc");
     cr_assert_eq(run->code, 0, "%s", run->err);
 }
 

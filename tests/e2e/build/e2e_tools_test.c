@@ -8,12 +8,6 @@ E2E_FOLDER
 
 TestSuite(e2e_tools, .init = e2e_begin, .timeout = 300);
 
-static void need(const char *tool)
-{
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
-}
-
 #define SHARED "/shared' -Wl,-rpath,'" BUILD_DIR "/shared"
 
 /* Builds findings.c as ./findings_test. The library, in `folder`, is the usual
@@ -25,7 +19,7 @@ static void build_with(const char *folder, const char *compiler,
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("a sanitized library cannot be used with other tools");
-    need(compiler);
+    e2e_need(compiler);
     result = e2e_run("%s -g -O0 -D_GNU_SOURCE -DTRACING %s -I '%s/include' "
                      "'%s/programs/findings.c' -o findings_test -L'%s%s' "
                      "-ltestlog -lcriterion -lpcre2-8 -lpthread",
@@ -53,7 +47,7 @@ static const char *output_of(const char *test)
 
 static void expect_reason(const char *name, const char *reason)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
     const cJSON *test = e2e_result(run, name);
 
     e2e_expect_is(e2e_text(test, "outcome"), reason[0] ? "failed" : "passed");
@@ -136,7 +130,7 @@ Test(e2e_tools, passes_tests_if_the_leak_checker_cannot_work)
 {
     const struct e2e *run;
 
-    need("strace");
+    e2e_need("strace");
     build("gcc", "-fsanitize=address");
     run = e2e_run("ASAN_OPTIONS= strace -f -o /dev/null ./findings_test "
                   "--filter findings/none");
@@ -206,7 +200,7 @@ Test(e2e_tools, keeps_coverage_after_a_crash)
     const char *lines;
     char message[64];
 
-    need("gcov");
+    e2e_need("gcov");
     build("gcc", "--coverage");
     e2e_expect_is(e2e_last(run_tests("covered/*")->out),
                   "2 passed, 4 failed, 0 skipped");
@@ -226,7 +220,7 @@ Test(e2e_tools, valgrind_finds_only_errors_of_the_test)
 {
     const struct e2e *run;
 
-    need("valgrind");
+    e2e_need("valgrind");
     build("gcc", "");
     run = e2e_exits(
         1,
@@ -246,7 +240,7 @@ Test(e2e_tools, fails_leaks_under_valgrind_even_if_logged)
 {
     const struct e2e *run;
 
-    need("valgrind");
+    e2e_need("valgrind");
     build("gcc", "");
     run = e2e_exits(
         1,
@@ -272,7 +266,7 @@ Test(e2e_tools, gdb_stops_in_a_test)
 {
     const struct e2e *run;
 
-    need("gdb");
+    e2e_need("gdb");
     build("gcc", "");
     run = e2e_run("./findings_test -j1 --debug=idle --filter "
                   "undefined/in_the_test >run 2>&1 & until "
@@ -293,8 +287,7 @@ static const struct e2e *debug(const char *program, const char *test,
 {
     const struct e2e *run;
 
-    if (e2e_run("command -v gdb")->code)
-        cr_skip_test("gdb is not installed");
+    e2e_need("gdb");
     run = e2e_run("{ %s; } | HOME=. TESTLOG_STACKS=" BUILD_DIR
                   "/testlog-stacks timeout -k 1 200 %s --debug-failed %s 2>&1",
                   commands, e2e_program(program, E2E_TRACED), test);

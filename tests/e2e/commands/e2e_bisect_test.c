@@ -157,8 +157,7 @@ Test(e2e_bisect, ends_the_command_of_a_step)
 
 Test(e2e_bisect, runs_on_a_terminal)
 {
-    if (e2e_run("command -v script")->code)
-        cr_skip_test("not installed: script");
+    e2e_need("script");
     e2e_expect_has(e2e_run("cd repository && TMPDIR=../runs script -qec "
                            "\"" TESTLOG "bisect c5 c12 -- '. ./settings && "
                            "test -z \\\"\\$FAILS\\\"'\" /dev/null </dev/null")

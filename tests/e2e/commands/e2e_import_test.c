@@ -130,9 +130,9 @@ static void pretend(const char *tool, const char *text)
         tool, tool);
 }
 
-static const struct e2e *import(const char *data)
+static const struct e2e *import(int code, const char *data)
 {
-    return e2e_run("PATH=$PWD/tools:$PATH " TESTLOG " import %s", data);
+    return e2e_exits(code, "PATH=$PWD/tools:$PATH " TESTLOG " import %s", data);
 }
 
 /* Names may look like what follows them. */
@@ -146,7 +146,7 @@ Test(e2e_import, reads_odd_names_of_perf)
                     "\n"
                     "x 7/9  10.500000000: 2000000 cpu-clock:u: \n"
                     "\t 10 (/a (b)/c d)\n");
-    e2e_expect_code(import("perf.data"), 0);
+    import(0, "perf.data");
     e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out,
                   "a 1/2 3.4: b 8;c d+0x10 1000000\n"
                   "x 9;c d+0x10 2000000\n");
@@ -155,30 +155,24 @@ Test(e2e_import, reads_odd_names_of_perf)
 /* Both count the same time. */
 Test(e2e_import, reads_one_clock_of_two)
 {
-    const struct e2e *run;
-
     pretend("perf", "b 7/8  10.000000001: 1000 task-clock: \n"
                     "\t 10 (/a)\n"
                     "\n"
                     "b 7/8  10.000000002: 1000 cpu-clock:u: \n"
                     "\t 10 (/a)\n");
-    run = import("perf.data");
-    e2e_expect_code(run, 0);
-    e2e_expect_has(run->err, "testlog: import: perf.data has two clocks; "
-                             "task-clock is read, and cpu-clock is left out\n");
+    e2e_expect_has(import(0, "perf.data")->err,
+                   "testlog: import: perf.data has two clocks; task-clock is "
+                   "read, and cpu-clock is left out\n");
     e2e_expect_is(e2e_run(TESTLOG " export --folded=samples")->out,
                   "b 8;a+0x10 1000\n");
 }
 
 Test(e2e_import, asks_for_callers)
 {
-    const struct e2e *run;
-
     pretend("perf", "b 7/8  10.000000001: 1000000 cpu-clock:u:  55e5 (/a)\n");
-    run = import("perf.data");
-    e2e_expect_code(run, 1);
-    e2e_expect_is(run->err, "testlog: import: perf.data: its samples have no "
-                            "callers; record it with -g\n");
+    e2e_expect_is(import(1, "perf.data")->err,
+                  "testlog: import: perf.data: its samples have no callers; "
+                  "record it with -g\n");
 }
 
 Test(e2e_import, survives_what_perf_never_prints)
@@ -212,7 +206,7 @@ Test(e2e_import, survives_what_perf_never_prints)
             size += snprintf(text + size, sizeof(text) - (size_t)size, "%s",
                              words[test_random() % (sizeof(words) / 24)]);
         pretend("perf", text);
-        e2e_expect_code(import("perf.data"), 0);
+        import(0, "perf.data");
     }
 }
 
@@ -290,7 +284,7 @@ Test(e2e_import, follows_calls_that_uftrace_lost)
                        "1.000000060    7: [entry] open(12) depth: 0\n"
                        "nonsense [entry] x(1) depth: 0\n"
                        "1.000000070    7: [entry] x depth: 99999999\n");
-    e2e_expect_code(import("uf.data"), 0);
+    import(0, "uf.data");
     e2e_expect_is(e2e_run(TESTLOG " export --folded")->out,
                   "b c 7;a(int) 10\n"
                   "b c 7;a(int);b c 20\n");
@@ -347,13 +341,10 @@ Test(e2e_import, names_the_package_of_a_missing_tool)
 /* Opening a FIFO would wait for somebody who writes to it. */
 Test(e2e_import, waits_for_no_fifo)
 {
-    const struct e2e *run;
-
     e2e_run("mkdir uf.data && mkfifo uf.data/task.txt");
     pretend("uftrace", "");
-    run = import("uf.data");
-    e2e_expect_code(run, 1);
-    e2e_expect_has(run->err, "uf.data: its task.txt cannot be read");
+    e2e_expect_has(import(1, "uf.data")->err,
+                   "uf.data: its task.txt cannot be read");
 }
 
 Test(e2e_import, leaves_no_run_of_damaged_data)

@@ -13,14 +13,7 @@
 E2E_FOLDER
 
 /* `root` looks like a machine with a driver. */
-static void begin(void)
-{
-    e2e_begin();
-    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
-    fclose(fopen("root/dev/nvidiactl", "we"));
-}
-
-TestSuite(e2e_ops, .init = begin, .timeout = 300);
+TestSuite(e2e_ops, .init = e2e_begin_gpu, .timeout = 300);
 
 static const char *table(void)
 {

@@ -38,8 +38,7 @@ static void need_tools(void)
 {
     if (e2e_run("command -v protoc")->code)
         cr_skip_test("needs protoc, from Debian's protobuf-compiler");
-    if (e2e_run("command -v python3")->code)
-        cr_skip_test("needs python3");
+    e2e_need("python3");
 }
 
 Test(e2e_perfetto, draws_a_run_as_chrome_s_trace_does)

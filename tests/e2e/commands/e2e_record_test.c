@@ -14,14 +14,7 @@
 E2E_FOLDER
 
 /* Makes `root` look like a machine with a driver. */
-static void begin(void)
-{
-    e2e_begin();
-    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
-    fclose(fopen("root/dev/nvidiactl", "we"));
-}
-
-TestSuite(e2e_record, .init = begin, .timeout = 300);
+TestSuite(e2e_record, .init = e2e_begin_gpu, .timeout = 300);
 
 #define RECORD                                                                 \
     "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root " TESTLOG " record "
@@ -33,14 +26,9 @@ static const struct e2e *record(const char *arguments)
                    arguments);
 }
 
-static const cJSON *run_json(void)
-{
-    return e2e_json("testlog-runs/latest/run.json");
-}
-
 static const cJSON *entries(void)
 {
-    return cJSON_GetObjectItemCaseSensitive(run_json(), "tests");
+    return cJSON_GetObjectItemCaseSensitive(e2e_run_json(), "tests");
 }
 
 static const cJSON *entry_of(int number)
@@ -74,7 +62,7 @@ Test(e2e_record, writes_the_files_of_a_run)
     e2e_expect_is(e2e_text(entry_of(0), "program"), "gpu_any");
     e2e_expect_is(e2e_text(entry_of(0), "outcome"), "passed");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "on");
-    e2e_expect_has(e2e_text(run_json(), "command"), "testlog record -- ");
+    e2e_expect_has(e2e_text(e2e_run_json(), "command"), "testlog record -- ");
     cr_expect_eq(strncmp(folder, "tests/gpu_any/process.", 22), 0, "%s",
                  folder);
     e2e_json("testlog-runs/latest/trace.json");
@@ -156,11 +144,12 @@ Test(e2e_record, says_why_nothing_was_recorded)
 /* ---- Annotated programs ---- */
 
 /* Without a GPU, and without our library for one. */
-static const struct e2e *record_steps(const char *flags, const char *steps)
+static const struct e2e *record_steps(int code, const char *flags,
+                                      const char *steps)
 {
-    return e2e_run("TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG
-                   " record %s -- %s %s",
-                   flags, e2e_program("steps", E2E_TRACED), steps);
+    return e2e_exits(
+        code, "TESTLOG_GPU_LIBRARY=/nowhere " TESTLOG " record %s -- %s %s",
+        flags, e2e_program("steps", E2E_TRACED), steps);
 }
 
 static const char *lines(void)
@@ -170,10 +159,7 @@ static const char *lines(void)
 
 Test(e2e_record, records_an_annotated_program)
 {
-    const struct e2e *result = record_steps("", "line fork");
-
-    e2e_expect_code(result, 0);
-    e2e_expect_lacks(result->err, "GPU", "nothing");
+    e2e_expect_lacks(record_steps(0, "", "line fork")->err, "GPU", "nothing");
     cr_expect_eq(cJSON_GetArraySize(entries()), 1);
     e2e_expect_has(lines(), "INFO programs::steps: begins\n",
                    "DEBUG step{word=\"line\"}: programs::steps: a line\n",
@@ -183,14 +169,14 @@ Test(e2e_record, records_an_annotated_program)
 
 Test(e2e_record, records_annotated_programs_that_one_starts)
 {
-    e2e_expect_code(record_steps("", "program"), 0);
+    record_steps(0, "", "program");
     cr_expect_eq(cJSON_GetArraySize(entries()), 2);
     e2e_expect_has(lines(), "a line");
 }
 
 Test(e2e_record, records_on_after_an_exec)
 {
-    e2e_expect_code(record_steps("", "exec"), 0);
+    record_steps(0, "", "exec");
     cr_expect_eq(cJSON_GetArraySize(entries()), 1);
     cr_expect_eq(e2e_count(lines(), "begins"), 2);
     e2e_expect_has(lines(), "a line");
@@ -198,14 +184,14 @@ Test(e2e_record, records_on_after_an_exec)
 
 Test(e2e_record, keeps_what_a_killed_program_recorded)
 {
-    e2e_expect_code(record_steps("", "line die"), 128 + 9);
+    record_steps(128 + 9, "", "line die");
     e2e_expect_has(lines(), "a line");
     e2e_expect_is(e2e_text(entry_of(0), "outcome"), "crashed");
 }
 
 Test(e2e_record, yields_to_a_recording_of_the_program)
 {
-    e2e_expect_code(record_steps("", "line start"), 0);
+    record_steps(0, "", "line start");
     e2e_expect_has(lines(), "a line");
     e2e_expect_lacks(lines(), "elsewhere");
     e2e_expect_has(e2e_run(TESTLOG " log mine --filter=trace")->out,
@@ -214,15 +200,14 @@ Test(e2e_record, yields_to_a_recording_of_the_program)
 
 Test(e2e_record, records_annotations_up_to_a_limit)
 {
-    e2e_expect_code(record_steps("--trace-limit=256K", "fill"), 0);
+    record_steps(0, "--trace-limit=256K", "fill");
     e2e_expect_has(e2e_run(TESTLOG " log 2>&1")->out, "records were lost");
-    e2e_expect_code(record_steps("--trace-limit=1", "fill"), 2);
+    record_steps(2, "--trace-limit=1", "fill");
 }
 
 Test(e2e_record, records_the_level_of_the_host_that_was_asked_for)
 {
-    e2e_expect_code(record_steps("--trace-options=host_tracer_level=1", "line"),
-                    0);
+    record_steps(0, "--trace-options=host_tracer_level=1", "line");
     e2e_expect_has(lines(), "begins");
     e2e_expect_lacks(lines(), "a line");
 }
@@ -444,13 +429,13 @@ Test(e2e_record, filters_lines_by_variables_and_flags)
 {
     e2e_run("LOG=off " RECORD "-- %s init", e2e_stub(), e2e_any("gpu_any"));
     e2e_expect_is(
-        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+        e2e_text(cJSON_GetObjectItemCaseSensitive(e2e_run_json(), "filters"),
                  "log"),
         "off");
     e2e_run("LOG=off " RECORD "--log=gpu=trace --log-format=json -- %s init",
             e2e_stub(), e2e_any("gpu_any"));
     e2e_expect_is(
-        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+        e2e_text(cJSON_GetObjectItemCaseSensitive(e2e_run_json(), "filters"),
                  "log_origin"),
         "--log");
 }
@@ -461,7 +446,7 @@ Test(e2e_record, uses_the_default_filter_if_no_directive_is_valid)
     e2e_expect_has(e2e_run("LOG='[[' " RECORD "-- true", e2e_stub())->err,
                    "testlog: LOG: unclosed bracket in");
     e2e_expect_is(
-        e2e_text(cJSON_GetObjectItemCaseSensitive(run_json(), "filters"),
+        e2e_text(cJSON_GetObjectItemCaseSensitive(e2e_run_json(), "filters"),
                  "log"),
         "info,gpu=trace");
 }
@@ -516,18 +501,18 @@ Test(e2e_record, leaves_flags_after_the_program_to_it)
 
 /* Runs a program that loads libtorch_cuda.so; another profiler starts `when`
  * it says. */
-static const struct e2e *train(const char *when)
+static const struct e2e *train(int code, const char *when)
 {
-    if (e2e_run("command -v python3")->code)
-        cr_skip_test("no python3");
+    e2e_need("python3");
     e2e_exits(0, "echo '" TORCH
                  "' | ${CC:-cc} -shared -fPIC -xc - -o libtorch_cuda.so");
-    return e2e_run("TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root "
-                   "TRACE_CUPTI=%s " TESTLOG " record -- python3 "
-                   "%s/programs/train.py ./libtorch_cuda.so %s %s",
-                   BUILD_DIR "/libtestlog-gpu.so",
-                   BUILD_DIR "/tests/playback.so", TESTS_DIR,
-                   BUILD_DIR "/tests/driver/libcuda.so.1", when);
+    return e2e_exits(code,
+                     "TESTLOG_GPU_LIBRARY=%s TESTLOG_GPU_ROOT=$PWD/root "
+                     "TRACE_CUPTI=%s " TESTLOG " record -- python3 "
+                     "%s/programs/train.py ./libtorch_cuda.so %s %s",
+                     BUILD_DIR "/libtestlog-gpu.so",
+                     BUILD_DIR "/tests/playback.so", TESTS_DIR,
+                     BUILD_DIR "/tests/driver/libcuda.so.1", when);
 }
 
 static size_t kernels(void)
@@ -540,16 +525,15 @@ static size_t kernels(void)
  * ours. */
 Test(e2e_record, traces_pytorch_if_nobody_else_profiles)
 {
-    e2e_expect_code(train(""), 0);
+    train(0, "");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "playback");
     cr_expect_eq(kernels(), 1);
 }
 
 Test(e2e_record, names_a_profiler_that_was_there_before)
 {
-    const struct e2e *result = train("before");
+    const struct e2e *result = train(0, "before");
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "GPU trace off: in use by Kineto\n");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
     cr_expect_eq(kernels(), 0);
@@ -557,9 +541,8 @@ Test(e2e_record, names_a_profiler_that_was_there_before)
 
 Test(e2e_record, names_a_profiler_that_started_later)
 {
-    const struct e2e *result = train("while");
+    const struct e2e *result = train(0, "while");
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "GPU trace incomplete: in use by Kineto\n");
     e2e_expect_is(e2e_text(entry_of(0), "gpu"), "busy");
 }

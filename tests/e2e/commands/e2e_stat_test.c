@@ -16,14 +16,7 @@
 E2E_FOLDER
 
 /* `root` looks like a machine with a driver. */
-static void begin(void)
-{
-    e2e_begin();
-    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
-    fclose(fopen("root/dev/nvidiactl", "we"));
-}
-
-TestSuite(e2e_stat, .init = begin, .timeout = 300);
+TestSuite(e2e_stat, .init = e2e_begin_gpu, .timeout = 300);
 
 static void run_nested(void)
 {
@@ -416,9 +409,7 @@ static double used(const char *test, const char *member)
 {
     const cJSON *one;
 
-    cJSON_ArrayForEach(
-        one,
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "tests"))
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(e2e_run_json(), "tests"))
     {
         if (!strcmp(e2e_text(one, "name"), test))
             return e2e_number(cJSON_GetObjectItem(one, "usage"), member);

@@ -24,7 +24,7 @@ static const struct e2e *sample(const char *options, const char *tests)
 
 static const cJSON *counter_of_run(int number)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
     const cJSON *summary = cJSON_GetObjectItemCaseSensitive(run, "gpu_summary");
 
     return cJSON_GetArrayItem(

@@ -158,8 +158,7 @@ Test(e2e_device, names_the_launch_before_an_asynchronous_error)
     const struct e2e *run =
         e2e_exits(1, "'%s' --filter device/faults", program());
     const cJSON *summary = cJSON_GetObjectItemCaseSensitive(
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), "device/faults"),
-        "gpu_summary");
+        e2e_latest("device/faults"), "gpu_summary");
     const cJSON *fault = cJSON_GetObjectItemCaseSensitive(summary, "fault");
 
     e2e_expect_has(

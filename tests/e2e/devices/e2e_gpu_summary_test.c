@@ -11,14 +11,7 @@
 E2E_FOLDER
 
 /* `root` looks like a machine with a driver. */
-static void begin(void)
-{
-    e2e_begin();
-    cr_assert_eq(mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
-    fclose(fopen("root/dev/nvidiactl", "we"));
-}
-
-TestSuite(e2e_gpu_summary, .init = begin, .timeout = 300);
+TestSuite(e2e_gpu_summary, .init = e2e_begin_gpu, .timeout = 300);
 
 /* The fixture's name follows. */
 #define PLAYED                                                                 \
@@ -109,7 +102,7 @@ Test(e2e_gpu_summary, ends_the_block_of_a_failed_test)
     const struct e2e *result =
         e2e_exits(1, PLAYED "plain.fixture %s --filter 'gpu/@(fails|uses_it)'",
                   program());
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     EXPECT_IN_ORDER(result->err, rows);
     EXPECT_IN_ORDER(result->err, parts);
@@ -136,7 +129,7 @@ Test(e2e_gpu_summary, adds_up_the_programs_of_a_run)
                   PLAYED "plain.fixture " TESTLOG
                          " run %s %s -- --filter '*/@(uses_it|passes)'",
                   program(), program());
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     EXPECT_IN_ORDER(result->err, parts);
     expect_summary(run, 2);
@@ -158,7 +151,7 @@ Test(e2e_gpu_summary, of_a_retried_test_is_that_of_its_last_try)
 {
     e2e_exits(1, PLAYED "plain.fixture %s --filter gpu/fails --retries=1",
               program());
-    expect_summary(e2e_json("testlog-runs/latest/run.json"), 1);
+    expect_summary(e2e_run_json(), 1);
 }
 
 Test(e2e_gpu_summary, is_printed_for_a_recorded_program)
@@ -168,7 +161,7 @@ Test(e2e_gpu_summary, is_printed_for_a_recorded_program)
                 e2e_any("gpu_any"));
 
     e2e_expect_has(result->err, "testlog: GPU: kernels 9 in ");
-    expect_summary(e2e_json("testlog-runs/latest/run.json"), 1);
+    expect_summary(e2e_run_json(), 1);
 }
 
 /* The stub reports a kernel when it begins, at the end of the body, and when
@@ -192,8 +185,7 @@ Test(e2e_gpu_summary, counts_graphs_that_are_traced_as_a_whole)
               "--trace-options=gpu_enable_cupti_activity_graph_trace=true",
               program());
 
-    const cJSON *summary =
-        item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary");
+    const cJSON *summary = item(e2e_run_json(), "gpu_summary");
 
     cr_expect_eq(e2e_number(item(summary, "graphs"), "count"), 2);
     expect_time(item(summary, "graphs"), "time_ns", 5600);
@@ -204,11 +196,13 @@ Test(e2e_gpu_summary, counts_graphs_that_are_traced_as_a_whole)
 /* ---- Leaks ---- */
 
 /* gpu/uses_it enters the span "step" before it uses the GPU. */
-static const struct e2e *run_leaks(const char *fixture, const char *option)
+static const struct e2e *run_leaks(int code, const char *fixture,
+                                   const char *option)
 {
-    return e2e_run(PLAYED "%s.fixture %s --filter gpu/uses_it "
-                          "--trace-options=%s",
-                   fixture, program(), option);
+    return e2e_exits(code,
+                     PLAYED "%s.fixture %s --filter gpu/uses_it "
+                            "--trace-options=%s",
+                     fixture, program(), option);
 }
 
 #define LEAK                                                                   \
@@ -225,7 +219,7 @@ Test(e2e_gpu_summary, warns_of_leaks_by_default)
         e2e_count(result->err, "testlog: gpu/uses_it: warning: " LEAK "\n"), 1,
         "%s", result->err);
     e2e_expect_has(result->err, "testlog: GPU: leaked 4.0 MiB\n");
-    test = e2e_result(e2e_json("testlog-runs/latest/run.json"), "gpu/uses_it");
+    test = e2e_latest("gpu/uses_it");
     leaks = item(item(test, "gpu_summary"), "leaks");
     cr_expect_eq(e2e_number(leaks, "count"), 2);
     cr_expect_eq(e2e_number(leaks, "bytes"), (4 << 20) + 1024);
@@ -237,24 +231,17 @@ Test(e2e_gpu_summary, warns_of_leaks_by_default)
 
 Test(e2e_gpu_summary, fails_a_test_that_leaks_if_asked)
 {
-    const struct e2e *result = run_leaks("leak", "gpu_leaks=fail");
+    const struct e2e *result = run_leaks(1, "leak", "gpu_leaks=fail");
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->err, "---- gpu/uses_it: failed: " LEAK " ----\n",
                    "  leaked    4.0 MiB in 2 allocations; ");
     e2e_expect_lacks(result->err, "warning: ");
-    e2e_expect_is(e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
-                                      "gpu/uses_it"),
-                           "reason"),
-                  LEAK);
+    e2e_expect_is(e2e_text(e2e_latest("gpu/uses_it"), "reason"), LEAK);
 }
 
 Test(e2e_gpu_summary, ignores_leaks_if_asked)
 {
-    const struct e2e *result = run_leaks("leak", "gpu_leaks=off");
-
-    e2e_expect_code(result, 0);
-    e2e_expect_lacks(result->err, "leaked");
+    e2e_expect_lacks(run_leaks(0, "leak", "gpu_leaks=off")->err, "leaked");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/run.json"), "largest\":{");
 }
 
@@ -262,29 +249,22 @@ Test(e2e_gpu_summary, finds_no_leak_in_released_memory)
 {
     static const char *const fixtures[] = {"plain", "pool", "reset"};
 
-    for (size_t i = 0; i < sizeof(fixtures) / sizeof(*fixtures); i++) {
-        const struct e2e *result = run_leaks(fixtures[i], "gpu_leaks=fail");
-
-        e2e_expect_code(result, 0);
-        e2e_expect_lacks(result->err, "leaked");
-    }
+    for (size_t i = 0; i < sizeof(fixtures) / sizeof(*fixtures); i++)
+        e2e_expect_lacks(run_leaks(0, fixtures[i], "gpu_leaks=fail")->err,
+                         "leaked");
 }
 
 Test(e2e_gpu_summary, tells_memory_of_pools_apart)
 {
-    const struct e2e *result = run_leaks("pool_leak", "gpu_leaks=fail");
-
-    e2e_expect_code(result, 1);
-    e2e_expect_has(result->err,
+    e2e_expect_has(run_leaks(1, "pool_leak", "gpu_leaks=fail")->err,
                    "leaked GPU memory: 3.0 KiB in 1 allocation of device "
                    "memory in step; 3.0 KiB came from memory pools ----\n");
 }
 
 Test(e2e_gpu_summary, finds_leaks_after_a_reset_that_failed)
 {
-    const struct e2e *result = run_leaks("reset_failed", "gpu_leaks=fail");
+    const struct e2e *result = run_leaks(1, "reset_failed", "gpu_leaks=fail");
 
-    e2e_expect_code(result, 1);
     e2e_expect_has(result->err, "leaked GPU memory: 4.0 MiB in 1 allocation");
 }
 
@@ -304,9 +284,8 @@ Test(e2e_gpu_summary, judges_no_leaks_if_records_are_missing)
 Test(e2e_gpu_summary, judges_no_leaks_if_limits_drop_records)
 {
     const struct e2e *result =
-        run_leaks("pool", "gpu_leaks=fail,gpu_max_activity_api_events=3");
+        run_leaks(0, "pool", "gpu_leaks=fail,gpu_max_activity_api_events=3");
 
-    e2e_expect_code(result, 0);
     e2e_expect_has(result->err, "not judged, because records are missing: "
                                 "leaked GPU memory: 3.0 KiB");
 }
@@ -332,8 +311,7 @@ Test(e2e_gpu_summary, adds_up_the_leaks_of_a_run)
     const cJSON *leaks;
 
     e2e_expect_has(result->err, "testlog: GPU: leaked 8.0 MiB\n");
-    leaks = item(item(e2e_json("testlog-runs/latest/run.json"), "gpu_summary"),
-                 "leaks");
+    leaks = item(item(e2e_run_json(), "gpu_summary"), "leaks");
     cr_expect_eq(e2e_number(leaks, "count"), 4);
     cr_expect_eq(e2e_number(item(leaks, "largest"), "bytes"), 4 << 20);
 }

@@ -17,10 +17,8 @@ E2E_FOLDER
 /* `root` looks like a machine with a driver, `bare` like one without. */
 static void begin(void)
 {
-    e2e_begin();
-    cr_assert_eq(
-        mkdir("bare", 0777) | mkdir("root", 0777) | mkdir("root/dev", 0777), 0);
-    fclose(fopen("root/dev/nvidiactl", "we"));
+    e2e_begin_gpu();
+    cr_assert_eq(mkdir("bare", 0777), 0);
 }
 
 TestSuite(e2e_gpu, .init = begin, .timeout = 300);
@@ -39,11 +37,6 @@ static const char *program(void)
     return e2e_program("gpu", E2E_TRACED);
 }
 
-static const cJSON *run_json(void)
-{
-    return e2e_json("testlog-runs/latest/run.json");
-}
-
 static const cJSON *gpu_of(const cJSON *run)
 {
     const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(run, "gpu");
@@ -54,7 +47,7 @@ static const cJSON *gpu_of(const cJSON *run)
 
 static const char *state_of(const char *test)
 {
-    return e2e_text(e2e_result(run_json(), test), "gpu");
+    return e2e_text(e2e_latest(test), "gpu");
 }
 
 /* ---- States ---- */
@@ -99,12 +92,13 @@ Test(e2e_gpu, reports_why_the_gpu_trace_is_off)
             e2e_exits(0, "LOG=gpu=trace %s %s --filter gpu/leaves_it_alone",
                       with_stub(runners[i].variables), program());
 
-        e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), runners[i].state);
+        e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "state"),
+                      runners[i].state);
         e2e_expect_is(state_of("gpu/leaves_it_alone"), runners[i].state);
         e2e_expect_is(e2e_line(result->err, "testlog: GPU trace"),
                       runners[i].console ? runners[i].console : "");
         if (runners[i].console)
-            e2e_expect_is(e2e_text(gpu_of(run_json()), "notice"),
+            e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "notice"),
                           runners[i].console + strlen("testlog: "));
     }
 }
@@ -124,7 +118,7 @@ Test(e2e_gpu, reports_the_state_that_a_test_recorded)
 
         e2e_expect_is(state_of("gpu/uses_it"), states[i]);
         e2e_expect_is(state_of("gpu/leaves_it_alone"), "unused");
-        e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), states[i]);
+        e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "state"), states[i]);
         cr_expect_eq(e2e_count(result->err, NOTICE),
                      strcmp(states[i], "unused") ? 1 : 0, "%s: %s", states[i],
                      result->err);
@@ -137,7 +131,7 @@ Test(e2e_gpu, ignores_an_unknown_state)
                       "--filter gpu/uses_it",
             e2e_stub(), program());
     e2e_expect_is(state_of("gpu/uses_it"), "unused");
-    e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "unused");
+    e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "state"), "unused");
 }
 
 Test(e2e_gpu, reports_that_records_are_played_back)
@@ -149,7 +143,7 @@ Test(e2e_gpu, reports_that_records_are_played_back)
 
     cr_expect_eq(e2e_count(result->err, "GPU trace: played back"), 1, "%s",
                  result->err);
-    e2e_expect_is(e2e_text(gpu_of(run_json()), "source"), "playback");
+    e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "source"), "playback");
 }
 
 /* ---- Activities of a test ---- */
@@ -211,7 +205,7 @@ Test(e2e_gpu, writes_libraries_devices_and_counts_to_run_json)
         0, WITH_STUB "STUB_NOTES='" ON_NOTES "' %s --filter 'gpu/uses*'",
         e2e_stub(), program());
 
-    gpu = gpu_of(run_json());
+    gpu = gpu_of(e2e_run_json());
     e2e_expect_is(e2e_text(gpu, "state"), "on");
     e2e_expect_is(e2e_text(gpu, "library"), "/stub.so");
     e2e_expect_is(e2e_text(gpu, "api"), "27");
@@ -230,8 +224,7 @@ Test(e2e_gpu, writes_libraries_devices_and_counts_to_run_json)
     cr_expect_eq(e2e_number(cJSON_GetArrayItem(devices, 1), "ordinal"), 2);
     e2e_expect_is(e2e_text(cJSON_GetArrayItem(devices, 1), "name"),
                   "Stub \"200\"");
-    cr_expect_eq(e2e_number(e2e_result(run_json(), "gpu/uses_it"), "gpu_lost"),
-                 1);
+    cr_expect_eq(e2e_number(e2e_latest("gpu/uses_it"), "gpu_lost"), 1);
     e2e_expect_has(result->err, "testlog: gpu/uses_it: 1 of 3 launches have no "
                                 "device record; see its log\n");
 }
@@ -246,7 +239,7 @@ Test(e2e_gpu, prints_no_notice_without_cuda)
                 program());
 
     e2e_expect_lacks(result->err, "GPU");
-    e2e_expect_has(e2e_text(gpu_of(run_json()), "notice"), "GPU trace off");
+    e2e_expect_has(e2e_text(gpu_of(e2e_run_json()), "notice"), "GPU trace off");
 }
 
 static const char *const asked[] = {
@@ -296,7 +289,7 @@ Test(e2e_gpu, prints_one_notice_for_several_programs)
                   " run %s %s %s -- --filter '*/@(passes|uses*)'",
         e2e_stub(), program(), e2e_program("small", E2E_TRACED), program());
 
-    run = run_json();
+    run = e2e_run_json();
     gpu = gpu_of(run);
     cr_expect_eq(e2e_count(result->err, NOTICE), 1, "%s", result->err);
     e2e_expect_is(e2e_text(gpu, "state"), "on");
@@ -324,7 +317,7 @@ Test(e2e_gpu, reports_a_missing_driver_once_for_all_programs)
 
     cr_expect_eq(e2e_count(result->err, "no NVIDIA driver"), 1, "%s",
                  result->err);
-    e2e_expect_is(e2e_text(gpu_of(run_json()), "state"), "no-driver");
+    e2e_expect_is(e2e_text(gpu_of(e2e_run_json()), "state"), "no-driver");
 }
 
 /* ---- Cost and side effects ---- */

@@ -57,8 +57,7 @@ static const char *shown(const char *before, const char *test)
 
 static const cJSON *gpu(void)
 {
-    return cJSON_GetObjectItemCaseSensitive(
-        e2e_json("testlog-runs/latest/run.json"), "gpu");
+    return cJSON_GetObjectItemCaseSensitive(e2e_run_json(), "gpu");
 }
 
 /* Returns a slice of the last run's trace. */
@@ -354,10 +353,7 @@ Test(e2e_nvtx, sends_nothing_that_comes_back)
 {
     e2e_run("cp " BUILD_DIR "/libtestlog-gpu.so copy.so");
     e2e_expect_is(calls("NVTX_INJECTION64_PATH=./copy.so", "nests", 0), "");
-    cr_expect_eq(e2e_number(e2e_result(e2e_json("testlog-runs/latest/run.json"),
-                                       "sending/nests"),
-                            "dropped"),
-                 0);
+    cr_expect_eq(e2e_number(e2e_latest("sending/nests"), "dropped"), 0);
     e2e_expect_lacks(e2e_read("testlog-runs/latest/trace.json"), "\"nvtx");
     slice("inner");
 }

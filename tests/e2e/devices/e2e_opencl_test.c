@@ -52,11 +52,6 @@ static void run(void)
     cr_assert_eq(chdir(result->folder), 0);
 }
 
-static const cJSON *run_json(void)
-{
-    return e2e_json("testlog-runs/latest/run.json");
-}
-
 static const cJSON *item(const cJSON *object, const char *name)
 {
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -67,7 +62,7 @@ static const cJSON *item(const cJSON *object, const char *name)
 
 static double count_of(const char *name)
 {
-    return e2e_number(item(run_json(), "opencl"), name);
+    return e2e_number(item(e2e_run_json(), "opencl"), name);
 }
 
 static const char *lines_of(const char *test)
@@ -105,10 +100,9 @@ Test(e2e_opencl, answers_as_without_the_layer)
 Test(e2e_opencl, writes_its_state_into_run_json)
 {
     run();
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
-    e2e_expect_is(e2e_text(e2e_result(run_json(), "opencl/launches"), "opencl"),
-                  "on");
-    e2e_expect_is(e2e_text(item(run_json(), "gpu"), "state"), "no-driver");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"), "on");
+    e2e_expect_is(e2e_text(e2e_latest("opencl/launches"), "opencl"), "on");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "gpu"), "state"), "no-driver");
     cr_expect_eq(count_of("launches"), 5010);
     cr_expect_eq(count_of("launched"), 5009);
     cr_expect_eq(count_of("unfinished"), 1, "the one that waits for ever");
@@ -124,7 +118,7 @@ Test(e2e_opencl, says_how_exact_its_times_are)
     double error;
 
     run();
-    cr_assert_eq(sscanf(e2e_text(item(run_json(), "opencl"), "clock"),
+    cr_assert_eq(sscanf(e2e_text(item(e2e_run_json(), "opencl"), "clock"),
                         "%63[A-Z_], error %lf ns", clock, &error),
                  2);
     e2e_expect_is(clock, "CLOCK_MONOTONIC_RAW");
@@ -134,7 +128,7 @@ Test(e2e_opencl, says_how_exact_its_times_are)
 Test(e2e_opencl, is_unused_by_other_tests)
 {
     e2e_run("%s", e2e_program("small", E2E_TRACED));
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "unused");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"), "unused");
 }
 
 Test(e2e_opencl, records_nothing_if_devices_are_off)
@@ -144,7 +138,7 @@ Test(e2e_opencl, records_nothing_if_devices_are_off)
         FOUND
         "%s --filter opencl/launches --trace-options=device_tracer_level=0",
         program());
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "unused");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"), "unused");
 }
 
 /* The program of the test has a layer of its own, which does not exist. */
@@ -152,7 +146,7 @@ Test(e2e_opencl, keeps_the_users_layers)
 {
     e2e_exits(0, FOUND "OPENCL_LAYERS=/none.so %s --filter opencl/launches",
               program());
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"), "on");
 }
 
 /* A loader passes over a layer that is no library, as one without layers does.
@@ -166,7 +160,8 @@ Test(e2e_opencl, reports_a_layer_that_is_not_loaded)
         "%s --filter 'opencl/@(launches|forks)'",
         program());
 
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "not-loaded");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"),
+                  "not-loaded");
     cr_expect_eq(e2e_count(result->err,
                            "testlog: OpenCL trace off: the loader did not "
                            "load a layer of OPENCL_LAYERS: "),
@@ -376,7 +371,8 @@ Test(e2e_opencl, says_that_a_program_took_its_layer_away)
 {
     const struct e2e *result = record_one("hide");
 
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "not-loaded");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"),
+                  "not-loaded");
     e2e_expect_has(result->err,
                    "testlog: OpenCL trace off: the program replaced "
                    "OPENCL_LAYERS, which named testlog's layer; append to ");
@@ -387,7 +383,7 @@ Test(e2e_opencl, records_any_program)
     const struct e2e *result =
         e2e_exits(0, POCL TESTLOG " record -- %s", answers());
 
-    e2e_expect_is(e2e_text(item(run_json(), "opencl"), "state"), "on");
+    e2e_expect_is(e2e_text(item(e2e_run_json(), "opencl"), "state"), "on");
     e2e_expect_has(result->err, "testlog: GPU: kernels ");
     e2e_expect_lacks(result->err, "NVIDIA", "nothing was recorded");
 }

@@ -77,14 +77,14 @@ static const struct e2e *test(const char *fixture, const char *options)
 
 static double counted(const char *name)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     return e2e_number(cJSON_GetObjectItemCaseSensitive(run, "gpu"), name);
 }
 
 static bool is_graph_level(void)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
         cJSON_GetObjectItemCaseSensitive(run, "gpu"), "graph_level"));

@@ -24,8 +24,7 @@ static void configure(const char *tests)
 {
     char text[4096];
 
-    if (e2e_run("command -v ctest")->code)
-        cr_skip_test("no ctest");
+    e2e_need("ctest");
     snprintf(text, sizeof(text),
              "cmake_minimum_required(VERSION 3.14)\nproject(some NONE)\n"
              "enable_testing()\nset(SMALL \"%s\")\nset(OUTCOMES \"%s\")\n"

@@ -129,8 +129,7 @@ Test(e2e_flaky, asks_git_without_running_its_commands)
 {
     const char *program = e2e_program("unsteady", E2E_TRACED);
 
-    if (e2e_run("command -v git")->code)
-        cr_skip_test("no git");
+    e2e_need("git");
     e2e_run("unset GITHUB_SHA CI_COMMIT_SHA; exec 2>/dev/null; git init -q; "
             "git config user.email a@b; git config user.name a; echo 1 >file; "
             "echo testlog-runs >.gitignore; git add file; git commit -qm one; "
@@ -158,8 +157,7 @@ Test(e2e_flaky, does_not_run_commands_of_odd_repositories)
 {
     const char *program = e2e_program("unsteady", E2E_TRACED);
 
-    if (e2e_run("command -v git")->code)
-        cr_skip_test("no git");
+    e2e_need("git");
     e2e_run("unset GITHUB_SHA CI_COMMIT_SHA; exec 2>/dev/null; git init -q; "
             "git config user.email a@b; git config user.name a; echo 1 >file; "
             "echo testlog-runs >.gitignore; git add file; git commit -qm one; "
@@ -211,16 +209,12 @@ Test(e2e_flaky, is_told_to_github)
 Test(e2e_flaky, names_the_flavour_of_a_build)
 {
     run_unsteady("");
-    e2e_expect_has(
-        e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"), "gcc-O",
-        "-traced");
+    e2e_expect_has(e2e_text(e2e_run_json(), "flavour"), "gcc-O", "-traced");
     run_unsteady("--flavour=my.own_build-3");
-    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"),
-                  "my.own_build-3");
+    e2e_expect_is(e2e_text(e2e_run_json(), "flavour"), "my.own_build-3");
     e2e_run("echo 'flavour = conf' >testlog.conf");
     run_unsteady("");
-    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "flavour"),
-                  "conf");
+    e2e_expect_is(e2e_text(e2e_run_json(), "flavour"), "conf");
 }
 
 Test(e2e_flaky, refuses_a_flavour_that_is_no_word)

@@ -63,8 +63,7 @@ Test(e2e_handover, counts_results_when_run_json_cannot_be_written)
 
     expect_all_counted(result);
     e2e_expect_has(result->err, "cannot write tests/losing/run.json: ");
-    cr_expect_eq(
-        e2e_results(e2e_json("testlog-runs/latest/run.json"), "losing/t13"), 1);
+    cr_expect_eq(e2e_results(e2e_run_json(), "losing/t13"), 1);
 }
 
 Test(e2e_handover, ignores_results_that_a_test_wrote)
@@ -84,7 +83,7 @@ static const struct e2e *run_dying(const char *how)
 /* t10 dies in its hook, before it reports its end. */
 static void expect_ended_counted(const struct e2e *result, const char *reason)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     e2e_expect_code(result, 1);
     e2e_expect_is(e2e_last(result->out), "7 passed, 4 failed, 0 skipped");

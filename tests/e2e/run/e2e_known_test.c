@@ -26,15 +26,6 @@ static void configure(const char *text)
     fclose(file);
 }
 
-static const cJSON *result_of(const char *test)
-{
-    const cJSON *result =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), test);
-
-    cr_assert_not_null(result, "%s", test);
-    return result;
-}
-
 #define FAIL_ALL                                                               \
     "[test knowing/@(fails|crashes|hangs)]\n"                                  \
     "expect = fail\n"                                                          \
@@ -53,12 +44,13 @@ Test(e2e_known, failures_do_not_fail_a_run)
                    "    knowing/fails: failed: the server is gone\n",
                    "    knowing/hangs: timed out: the server");
     e2e_expect_lacks(run->err, "\nfailed:\n", "run them again");
-    e2e_expect_is(e2e_text(result_of("knowing/fails"), "outcome"), "failed");
-    e2e_expect_is(e2e_text(result_of("knowing/crashes"), "outcome"), "crashed");
-    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "timeout");
-    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "known"),
+    e2e_expect_is(e2e_text(e2e_latest("knowing/fails"), "outcome"), "failed");
+    e2e_expect_is(e2e_text(e2e_latest("knowing/crashes"), "outcome"),
+                  "crashed");
+    e2e_expect_is(e2e_text(e2e_latest("knowing/hangs"), "outcome"), "timeout");
+    e2e_expect_is(e2e_text(e2e_latest("knowing/hangs"), "known"),
                   "the server is gone");
-    cr_expect_null(cJSON_GetObjectItem(result_of("knowing/passes"), "known"));
+    cr_expect_null(cJSON_GetObjectItem(e2e_latest("knowing/passes"), "known"));
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
                    "not ok 2 - knowing/fails # TODO the server is gone\n");
     e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"),
@@ -75,7 +67,7 @@ Test(e2e_known, a_program_of_testlog_run_knows_them_too)
         0, TESTLOG " run %s %s -- --filter '*/@(passes|fails|crashes|hangs)'",
         program(), e2e_program("unsteady", E2E_TRACED));
     e2e_expect_has(run->out, "3 known failures\n");
-    e2e_expect_is(e2e_text(result_of("knowing/fails"), "known"),
+    e2e_expect_is(e2e_text(e2e_latest("knowing/fails"), "known"),
                   "the server is gone");
 }
 
@@ -91,7 +83,7 @@ Test(e2e_known, names_those_that_pass)
     configure("[test knowing/passes]\nexpect = fail\nreason = too old\n"
               "strict = 1\n");
     run = e2e_exits(1, "%s --filter '*/passes'", program());
-    e2e_expect_is(e2e_text(result_of("knowing/passes"), "reason"),
+    e2e_expect_is(e2e_text(e2e_latest("knowing/passes"), "reason"),
                   "passed, although it is a known failure: too old");
 }
 
@@ -103,7 +95,7 @@ Test(e2e_known, accepts_either_result_of_flaky_tests)
     run = e2e_exits(0, "%s --filter '*/@(passes|fails)'", program());
     e2e_expect_has(run->out, "1 known failure\n1 passed, 0 failed, 1 skipped");
     e2e_expect_lacks(run->err, "that passed");
-    cr_expect_eq(e2e_number(result_of("knowing/fails"), "tries"), 1);
+    cr_expect_eq(e2e_number(e2e_latest("knowing/fails"), "tries"), 1);
 }
 
 Test(e2e_known, does_not_start_skipped_tests)
@@ -113,8 +105,9 @@ Test(e2e_known, does_not_start_skipped_tests)
     configure("[test knowing/hangs]\nexpect = skip\nreason = no network\n");
     run = e2e_exits(0, "%s --filter '*/@(passes|hangs)'", program());
     e2e_expect_is(run->out, "1 passed, 0 failed, 1 skipped\n");
-    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "outcome"), "skipped");
-    e2e_expect_is(e2e_text(result_of("knowing/hangs"), "reason"), "no network");
+    e2e_expect_is(e2e_text(e2e_latest("knowing/hangs"), "outcome"), "skipped");
+    e2e_expect_is(e2e_text(e2e_latest("knowing/hangs"), "reason"),
+                  "no network");
     cr_expect_not(
         e2e_exists("testlog-runs/latest/tests/knowing_test/knowing.hangs"));
 }
@@ -190,9 +183,9 @@ Test(e2e_known, a_program_that_died_knew_them)
     configure(CORE);
     run_core("", "fails crashes");
     e2e_run("rm testlog.conf; '" TESTLOG "' list");
-    e2e_expect_is(e2e_text(result_of("core/fails"), "known"),
+    e2e_expect_is(e2e_text(e2e_latest("core/fails"), "known"),
                   "the server is gone");
-    e2e_expect_is(e2e_text(result_of("core/crashes"), "known"),
+    e2e_expect_is(e2e_text(e2e_latest("core/crashes"), "known"),
                   "the server is gone");
 }
 
@@ -204,7 +197,7 @@ Test(e2e_known, no_result_is_judged_twice)
             e2e_program("in_process", E2E_CORE));
     e2e_expect_has(e2e_run("'" TESTLOG "' run ./core_test")->out,
                    "1 known failure\n0 passed, 1 failed, 1 skipped\n");
-    e2e_expect_has(e2e_text(result_of("core/passes"), "reason"),
+    e2e_expect_has(e2e_text(e2e_latest("core/passes"), "reason"),
                    "passed, although it is a known failure: it was gone");
 }
 

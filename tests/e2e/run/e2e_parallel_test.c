@@ -100,7 +100,7 @@ Test(e2e_parallel, keeps_the_order_of_results)
     script("slow", "meet here; outlive quick");
     script("quick", "meet here");
     e2e_exits(0, TESTLOG " run ./slow ./small ./quick -- -j3");
-    run = e2e_json("testlog-runs/latest/run.json");
+    run = e2e_run_json();
     test = cJSON_GetObjectItem(run, "tests")->child;
     cr_expect_str_eq(e2e_text(test, "program"), "slow");
     cr_expect_str_eq(e2e_text(test->next, "program"), "small");
@@ -367,10 +367,8 @@ Test(e2e_parallel, reruns_only_failures)
     script("c", "exit 1");
     e2e_run(TESTLOG " run ./a ./b ./c -- -j3");
     e2e_exits(1, TESTLOG " run ./a ./b ./c -- -j3 --failed");
-    cr_expect_eq(
-        e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
-        0);
-    cr_expect_eq(e2e_results(e2e_json("testlog-runs/latest/run.json"), "c"), 1);
+    cr_expect_eq(e2e_results(e2e_run_json(), "small/passes"), 0);
+    cr_expect_eq(e2e_results(e2e_run_json(), "c"), 1);
 }
 
 #define SHOWN "until grep -q 'programs.: a 0' terminal; do sleep 0.01; done"

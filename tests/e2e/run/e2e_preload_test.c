@@ -45,7 +45,7 @@ static void expect_outcome(const cJSON *run, const char *test,
 
 static void expect_all_recorded(void)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     expect_outcome(run, "passes", "passed");
     expect_outcome(run, "fails", "failed");
@@ -70,8 +70,7 @@ Test(e2e_preload, records_all_tests_with_the_same_verdicts)
             e2e_exits(1, TESTLOG " run --preload %s", build(flags[i]));
 
         e2e_expect_closing(run, "4 passed, 4 failed, 1 skipped");
-        expect_outcome(e2e_json("testlog-runs/latest/run.json"), "crashes",
-                       "crashed");
+        expect_outcome(e2e_run_json(), "crashes", "crashed");
         e2e_expect_has(run->err, "unlinked.c:22: unlinked_crashes_impl\n");
         expect_all_recorded();
     }

@@ -126,8 +126,7 @@ Test(e2e_results, prove_reads_the_tap)
 {
     const struct e2e *result;
 
-    if (e2e_run("command -v prove")->code)
-        cr_skip_test("prove is not installed");
+    e2e_need("prove");
     e2e_run("./ci");
     result = e2e_run("sed 1s/14/13/ testlog-runs/latest/results.tap >13.tap; "
                      "prove -e cat 13.tap");
@@ -148,8 +147,7 @@ static void expect_valid(const char *path)
 
 static void need_xmllint(void)
 {
-    if (e2e_run("command -v xmllint")->code)
-        cr_skip_test("xmllint is not installed");
+    e2e_need("xmllint");
 }
 
 Test(e2e_results, writes_junit_that_matches_its_schema)

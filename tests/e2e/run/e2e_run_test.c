@@ -61,7 +61,7 @@ Test(e2e_run, merges_programs_into_one_run)
 {
     const struct e2e *result =
         e2e_exits(0, TESTLOG " run a/small_test b/small_test 2>&1");
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     e2e_expect_is(e2e_last(result->out), "32 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(result->out, " skipped\n"), 1);
@@ -76,11 +76,11 @@ Test(e2e_run, merges_programs_into_one_run)
 Test(e2e_run, notes_the_command_with_its_flags)
 {
     e2e_run(TESTLOG " run a/small_test -- --filter '*/passes' --log=off");
-    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "command"),
+    e2e_expect_is(e2e_text(e2e_run_json(), "command"),
                   TESTLOG " run a/small_test -- --filter '*/passes' "
                           "--log=off");
     e2e_run("a/small_test --log='a b' passes");
-    e2e_expect_is(e2e_text(e2e_json("testlog-runs/latest/run.json"), "command"),
+    e2e_expect_is(e2e_text(e2e_run_json(), "command"),
                   "a/small_test '--log=a b' passes");
 }
 
@@ -112,9 +112,7 @@ Test(e2e_run, supports_special_characters_in_program_names)
     cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/small.passes"));
     e2e_exits(0, TESTLOG " run \"a/it's <&>\"");
     cr_expect(e2e_exists("testlog-runs/latest/tests/it's <&>/run.json"));
-    cr_expect_eq(
-        e2e_results(e2e_json("testlog-runs/latest/run.json"), "small/passes"),
-        1);
+    cr_expect_eq(e2e_results(e2e_run_json(), "small/passes"), 1);
 }
 
 Test(e2e_run, traces_each_test_on_its_own_track)
@@ -155,7 +153,7 @@ Test(e2e_run, counts_times_of_all_programs_from_the_start_of_the_run)
     trace = e2e_json("testlog-runs/latest/trace.json");
     cr_expect_lt(begin_of(trace, "request"), begin_of(trace, "outer"));
     e2e_expect_is(
-        e2e_text(e2e_json("testlog-runs/latest/run.json"), "start"),
+        e2e_text(e2e_run_json(), "start"),
         e2e_text(e2e_json("testlog-runs/latest/tests/traced_test/run.json"),
                  "start"));
 }
@@ -320,7 +318,7 @@ Test(e2e_run, counts_a_program_that_dies_as_a_failed_test)
     const struct e2e *result =
         e2e_run("mkdir folder; " TESTLOG
                 " run ./dies ./dies_without_a_name ./exits_7 ./folder");
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     e2e_expect_is(e2e_text(e2e_result(run, "dies"), "outcome"), "crashed");
     e2e_expect_is(e2e_text(e2e_result(run, "dies"), "reason"),

@@ -21,11 +21,6 @@ static const char *testlog(void)
     return BUILD_DIR "/testlog";
 }
 
-static const cJSON *latest(const char *name)
-{
-    return e2e_result(e2e_json("testlog-runs/latest/run.json"), name);
-}
-
 /* ---- Retries ---- */
 
 Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
@@ -34,7 +29,7 @@ Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
         0,
         "%s --retries 2 --filter unsteady/second_try --filter unsteady/passes",
         program());
-    const cJSON *test = latest("unsteady/second_try");
+    const cJSON *test = e2e_latest("unsteady/second_try");
 
     e2e_expect_closing(result, "2 passed, 0 failed, 0 skipped");
     e2e_expect_has(result->err,
@@ -47,7 +42,7 @@ Test(e2e_runner, passes_a_flaky_test_on_a_later_try)
     cr_expect_str_eq(e2e_text(test, "outcome"), "passed");
     cr_expect_eq(e2e_number(test, "tries"), 2);
     cr_expect(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, "flaky")));
-    cr_expect_eq(e2e_number(latest("unsteady/passes"), "tries"), 1);
+    cr_expect_eq(e2e_number(e2e_latest("unsteady/passes"), "tries"), 1);
     e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), "<flakyFailure ");
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"),
                    "  tries: 2\n  flaky: true\n");
@@ -75,8 +70,8 @@ Test(e2e_runner, retries_crashes_and_parameters)
                   program());
 
     e2e_expect_closing(result, "4 passed, 0 failed, 0 skipped");
-    cr_expect_eq(e2e_number(latest("unsteady/sizes[1]"), "tries"), 2);
-    cr_expect_eq(e2e_number(latest("unsteady/sizes[2]"), "tries"), 1);
+    cr_expect_eq(e2e_number(e2e_latest("unsteady/sizes[1]"), "tries"), 2);
+    cr_expect_eq(e2e_number(e2e_latest("unsteady/sizes[2]"), "tries"), 1);
 }
 
 Test(e2e_runner, fails_a_test_that_fails_every_try)
@@ -85,7 +80,7 @@ Test(e2e_runner, fails_a_test_that_fails_every_try)
         e2e_exits(1, "%s --retries 2 --filter unsteady/never", program());
 
     e2e_expect_closing(result, "0 passed, 1 failed, 0 skipped");
-    cr_expect_eq(e2e_number(latest("unsteady/never"), "tries"), 3);
+    cr_expect_eq(e2e_number(e2e_latest("unsteady/never"), "tries"), 3);
     e2e_expect_has(e2e_last(e2e_read("testlog-runs/latest/results.jsonl")),
                    "unsteady.never.try3\",\"tries\":3,\"flaky\":false,");
     e2e_expect_has(e2e_read("testlog-runs/latest/results.tap"), "  tries: 3\n");
@@ -103,7 +98,7 @@ Test(e2e_runner, retries_under_testlog_run)
                   testlog(), program());
 
     e2e_expect_has(result->err, "\nflaky:\n    unsteady/second_try");
-    cr_expect_eq(e2e_number(latest("unsteady/second_try"), "tries"), 2);
+    cr_expect_eq(e2e_number(e2e_latest("unsteady/second_try"), "tries"), 2);
 }
 
 Test(e2e_runner, fail_fast_waits_for_the_last_try)
@@ -128,7 +123,7 @@ Test(e2e_runner, counts_each_repetition_as_a_test)
     e2e_expect_has(result->err, "unsteady/second_try#1: failed: ",
                    " --repeat 3 --filter 'unsteady/second_try' --filter "
                    "'unsteady/sizes[1]'\n");
-    cr_expect_str_eq(e2e_text(latest("unsteady/sizes[1]#2"), "outcome"),
+    cr_expect_str_eq(e2e_text(e2e_latest("unsteady/sizes[1]#2"), "outcome"),
                      "passed");
 }
 
@@ -274,11 +269,13 @@ Test(e2e_runner, applies_timeout_to_every_test)
         e2e_exits(1, "%s -j4 --timeout 2 --filter 'waits/*'", program());
 
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
-    cr_expect_str_eq(e2e_text(latest("waits/unannotated"), "outcome"),
+    cr_expect_str_eq(e2e_text(e2e_latest("waits/unannotated"), "outcome"),
                      "timeout");
     cr_expect_str_eq(
-        e2e_text(latest("waits/and_blocks_all_signals"), "outcome"), "timeout");
-    cr_expect_str_eq(e2e_text(latest("waits/for_ever"), "outcome"), "timeout");
+        e2e_text(e2e_latest("waits/and_blocks_all_signals"), "outcome"),
+        "timeout");
+    cr_expect_str_eq(e2e_text(e2e_latest("waits/for_ever"), "outcome"),
+                     "timeout");
 }
 
 Test(e2e_runner, lists_slow_tests)
@@ -331,9 +328,7 @@ Test(e2e_runner, writes_all_files_of_an_interrupted_run)
     e2e_expect_closing(result, "0 passed, 1 failed, 1 skipped");
     e2e_expect_has(err, "interrupted by SIGINT: 1 test did not run\n",
                    "by SIGINT ----\n", ": waiting{for=\"Godot\"}\n");
-    cr_expect_str_eq(
-        e2e_text(e2e_json("testlog-runs/latest/run.json"), "interrupted"),
-        "SIGINT");
+    cr_expect_str_eq(e2e_text(e2e_run_json(), "interrupted"), "SIGINT");
     cr_expect(e2e_exists("testlog-runs/latest/junit.xml"));
     cr_expect(e2e_exists("testlog-runs/latest/trace.json"));
     cr_expect(

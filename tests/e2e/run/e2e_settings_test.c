@@ -116,9 +116,7 @@ Test(e2e_settings, give_single_tests_a_timeout)
     settings("timeout = 100\n[test waits/unann*]\ntimeout = 0.2\n");
     result = e2e_exits(1, "%s --filter=waits/unannotated", unsteady());
     e2e_expect_has(result->err, "waits/unannotated");
-    e2e_expect_is(e2e_text(e2e_result(e2e_json("testlog-runs/latest/run.json"),
-                                      "waits/unannotated"),
-                           "outcome"),
+    e2e_expect_is(e2e_text(e2e_latest("waits/unannotated"), "outcome"),
                   "timeout");
 }
 

@@ -114,8 +114,7 @@ Test(e2e_shards, writes_the_shard_to_run_json_and_stderr)
 {
     const struct e2e *result =
         e2e_run("./small --shard=2/5 --shard-by=hash --filter '*/sizes*'");
-    const cJSON *shard =
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+    const cJSON *shard = cJSON_GetObjectItem(e2e_run_json(), "shard");
 
     e2e_expect_has(result->err, "recorded: trace (default); "
                                 "shard: 2/5 by hash (--shard)\n");
@@ -126,12 +125,10 @@ Test(e2e_shards, writes_the_shard_to_run_json_and_stderr)
     cr_expect_eq(e2e_count(result->err, "shard: 1/3 by slice (TEST_SHARD)"),
                  (size_t)1);
     e2e_expect_closing(result, "12 passed, 0 failed, 0 skipped");
-    shard =
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+    shard = cJSON_GetObjectItem(e2e_run_json(), "shard");
     cr_expect_eq(e2e_number(shard, "total"), 3);
     e2e_run("./small");
-    shard =
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "shard");
+    shard = cJSON_GetObjectItem(e2e_run_json(), "shard");
     cr_expect(cJSON_IsNull(shard));
 }
 
@@ -216,8 +213,7 @@ Test(e2e_shards, writes_the_plan_of_all_shards_to_run_json)
                       planners[i].programs);
     }
     e2e_run("./small");
-    cr_expect_null(
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "plan"));
+    cr_expect_null(cJSON_GetObjectItem(e2e_run_json(), "plan"));
 }
 
 /* No test runs: there are fewer than shards. */
@@ -230,10 +226,8 @@ Test(e2e_shards, names_up_to_10000_planned_tests)
         e2e_run("LARGE_TESTS=%d ./large --filter large/one_of_many "
                 "--shard=20000/20000",
                 tests);
-        program = planned_program(
-            cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"),
-                                "plan"),
-            "large");
+        program = planned_program(cJSON_GetObjectItem(e2e_run_json(), "plan"),
+                                  "large");
         cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(program, "counts")),
                      20000);
         cr_expect_eq(cJSON_HasObjectItem(program, "tests"), tests == 10000);

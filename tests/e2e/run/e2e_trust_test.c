@@ -194,7 +194,7 @@ static const char *gpu(void)
 
 static const char *gpu_state(void)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
 
     return e2e_text(e2e_result(run, "gpu/uses_it"), "gpu");
 }

@@ -41,15 +41,6 @@ static const struct e2e *run(const char *flags)
     return e2e_run("%s %s", command(), flags);
 }
 
-/* Returns the block of a test. */
-static const char *block_of(const struct e2e *run, const char *name)
-{
-    char head[128];
-
-    snprintf(head, sizeof(head), "---- %s: ", name);
-    return e2e_between(run->err, head, "\n\n");
-}
-
 static const char *file_of(const struct e2e *run, const char *test,
                            const char *file)
 {
@@ -119,7 +110,7 @@ Test(e2e_children, explain_each_crash)
         const char *block;
 
         snprintf(name, sizeof(name), "children/%s", crash->name);
-        block = block_of(all(), name);
+        block = e2e_block(all(), name);
         if (!block[0] && getuid())
             continue; /* skipped: only root can become another user */
         e2e_expect_has(block, " child process ", crash->signal);
@@ -186,7 +177,7 @@ Test(e2e_children, stand_in_the_report)
 
 Test(e2e_children, show_the_first_few_and_count_the_rest)
 {
-    const char *block = block_of(all(), "children/hundred");
+    const char *block = e2e_block(all(), "children/hundred");
     const cJSON *test =
         e2e_result(e2e_json("%s/testlog-runs/latest/run.json", all()->folder),
                    "children/hundred");
@@ -199,7 +190,7 @@ Test(e2e_children, show_the_first_few_and_count_the_rest)
 
 Test(e2e_children, keep_hostile_names_in_their_line)
 {
-    const char *block = block_of(all(), "children/hostile_name");
+    const char *block = e2e_block(all(), "children/hostile_name");
 
     cr_expect_eq(e2e_count(block, " child process "), 1);
     e2e_expect_has(block, " crashed: SIGSEGV at 0: null pointer\n");
@@ -261,7 +252,7 @@ Test(e2e_children, leave_their_signals_in_a_full_recording)
 {
     const struct e2e *result =
         run("--filter children/hundred --trace-limit=256K");
-    const char *block = block_of(result, "children/hundred");
+    const char *block = e2e_block(result, "children/hundred");
 
     e2e_expect_has(block, " crashed: SIGSEGV at 0",
                    " more child processes crashed\n");
@@ -273,7 +264,7 @@ Test(e2e_children, have_no_frames_without_the_program_for_stacks)
     const struct e2e *result =
         e2e_run("TESTLOG_STACKS=/dev/null %s --filter children/null_pointer",
                 e2e_program("children", E2E_TRACED));
-    const char *block = block_of(result, "children/null_pointer");
+    const char *block = e2e_block(result, "children/null_pointer");
 
     e2e_expect_has(block, " crashed: SIGSEGV at 0\n");
     e2e_expect_lacks(block, ": crash_here\n");
@@ -283,16 +274,16 @@ Test(e2e_children, have_no_frames_without_the_program_for_stacks)
 
 Test(e2e_children, leave_no_open_spans_if_they_exit)
 {
-    e2e_expect_lacks(block_of(all(), "spans/child_that_exits"), "open spans");
-    e2e_expect_lacks(block_of(all(), "spans/crash_beside_children"),
+    e2e_expect_lacks(e2e_block(all(), "spans/child_that_exits"), "open spans");
+    e2e_expect_lacks(e2e_block(all(), "spans/crash_beside_children"),
                      "has_exited");
-    e2e_expect_has(block_of(all(), "spans/crash_beside_children"),
+    e2e_expect_has(e2e_block(all(), "spans/crash_beside_children"),
                    ": in_the_test\n");
 }
 
 Test(e2e_children, have_open_spans_if_they_hang)
 {
-    const char *block = block_of(all(), "spans/child_that_hangs");
+    const char *block = e2e_block(all(), "spans/child_that_hangs");
 
     e2e_expect_has(block, ": hangs\n");
     e2e_expect_lacks(block, "has_exited");

@@ -137,7 +137,7 @@ Test(e2e_expect, reports_a_failure_at_the_statement)
 
 static void expect_unjudged(const char *test, int count, const char *why)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *run = e2e_run_json();
     const cJSON *result = e2e_result(run, test);
 
     cr_assert_not_null(result);

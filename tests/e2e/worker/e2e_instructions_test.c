@@ -17,8 +17,7 @@ TestSuite(e2e_instructions, .init = e2e_begin, .timeout = 300);
 
 static void need_valgrind(void)
 {
-    if (e2e_run("command -v valgrind")->code)
-        cr_skip_test("not installed: valgrind");
+    e2e_need("valgrind");
 #ifdef __SANITIZE_ADDRESS__
     cr_skip_test("valgrind cannot run a program with a sanitizer");
 #endif
@@ -26,8 +25,7 @@ static void need_valgrind(void)
 
 static const cJSON *usage(void)
 {
-    const cJSON *tests =
-        cJSON_GetObjectItem(e2e_json("testlog-runs/latest/run.json"), "tests");
+    const cJSON *tests = cJSON_GetObjectItem(e2e_run_json(), "tests");
 
     return cJSON_GetObjectItem(cJSON_GetArrayItem(tests, 0), "usage");
 }

@@ -35,15 +35,6 @@ static const char *program(void)
     "n=0; for p in $(cat pids); do grep -q '^State:.[^Z]' /proc/$p/status "    \
     "2>/dev/null && n=$((n + 1)); done; echo alive: $n"
 
-static const cJSON *result_of(const char *test)
-{
-    const cJSON *result =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), test);
-
-    cr_assert_not_null(result, "%s", test);
-    return result;
-}
-
 /* Also one that ignores SIGTERM, one with a session of its own, and a program
  * of such a one. */
 Test(e2e_leaving, ends_all_processes_of_a_test_that_timed_out)
@@ -55,7 +46,7 @@ Test(e2e_leaving, ends_all_processes_of_a_test_that_timed_out)
     e2e_expect_has(run->err,
                    "testlog: leaving/hangs: ending 4 processes that it "
                    "started: ");
-    e2e_expect_is(e2e_text(result_of("leaving/hangs"), "outcome"), "timeout");
+    e2e_expect_is(e2e_text(e2e_latest("leaving/hangs"), "outcome"), "timeout");
 }
 
 Test(e2e_leaving, leaves_them_if_asked)
@@ -100,7 +91,7 @@ Test(e2e_leaving, names_children_that_record_nothing)
     e2e_expect_has(run->out, "2 passed, 0 failed");
     e2e_expect_has(run->err, "leaving/leaves_child left processes behind: ",
                    "leaving/is_not_annotated left processes behind");
-    e2e_expect_has(e2e_text(result_of("leaving/leaves_child"), "survivors"),
+    e2e_expect_has(e2e_text(e2e_latest("leaving/leaves_child"), "survivors"),
                    " (leaving_test)");
 }
 
@@ -110,12 +101,12 @@ Test(e2e_leaving, fails_tests_that_leave_processes)
         e2e_exits(1, "%s --fail-leaky --filter '*/leaves_*'", program());
 
     e2e_expect_has(run->out, "1 passed, 2 failed");
-    e2e_expect_is(e2e_text(result_of("leaving/leaves_daemon"), "outcome"),
+    e2e_expect_is(e2e_text(e2e_latest("leaving/leaves_daemon"), "outcome"),
                   "failed");
-    e2e_expect_has(e2e_text(result_of("leaving/leaves_daemon"), "reason"),
+    e2e_expect_has(e2e_text(e2e_latest("leaving/leaves_daemon"), "reason"),
                    "left 1 process: ");
-    e2e_expect_has(e2e_text(result_of("leaving/leaves_child"), "reason"),
+    e2e_expect_has(e2e_text(e2e_latest("leaving/leaves_child"), "reason"),
                    "left 1 process: ");
-    e2e_expect_is(e2e_text(result_of("leaving/leaves_nothing"), "outcome"),
+    e2e_expect_is(e2e_text(e2e_latest("leaving/leaves_nothing"), "outcome"),
                   "passed");
 }

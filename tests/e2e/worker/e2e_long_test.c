@@ -15,14 +15,9 @@ static const char *program(const char *name)
     return e2e_program(name, E2E_TRACED);
 }
 
-static const cJSON *result_of(const char *name)
-{
-    return e2e_result(e2e_json("testlog-runs/latest/run.json"), name);
-}
-
 static void expect_failed(const char *name, const char *note)
 {
-    const cJSON *result = result_of(name);
+    const cJSON *result = e2e_latest(name);
     const char *reason = e2e_text(result, "reason");
 
     e2e_expect_is(e2e_text(result, "outcome"), "failed");
@@ -90,7 +85,7 @@ Test(e2e_long, cuts_reasons_everywhere)
         cr_expect_lt(strlen(e2e_read("testlog-runs/latest/%s", files[i])),
                      6 * MOST, "%s", files[i]);
     cr_expect_lt(strlen(run->err), 8 * MOST);
-    e2e_expect_is(e2e_text(result_of("long/skip"), "outcome"), "skipped");
+    e2e_expect_is(e2e_text(e2e_latest("long/skip"), "outcome"), "skipped");
 }
 
 Test(e2e_long, cuts_the_values_of_newer_assertions)
@@ -98,9 +93,10 @@ Test(e2e_long, cuts_the_values_of_newer_assertions)
     const struct e2e *run = e2e_run("%s", program("long_new"));
 
     e2e_expect_closing(run, "0 passed, 3 failed, 0 skipped");
-    e2e_expect_is(e2e_text(result_of("long_new/strings"), "outcome"), "failed");
+    e2e_expect_is(e2e_text(e2e_latest("long_new/strings"), "outcome"),
+                  "failed");
     expect_failed("long_new/message", " bytes left out; see output.txt");
-    e2e_expect_is(e2e_text(result_of("long_new/nested"), "outcome"), "failed");
+    e2e_expect_is(e2e_text(e2e_latest("long_new/nested"), "outcome"), "failed");
     cr_expect_lt(strlen(run->err), 16 * MOST);
 }
 
@@ -117,7 +113,7 @@ Test(e2e_long, cuts_at_the_limit)
         e2e_exits(1, "LONG_SIZE=%u %s --filter long/message --keep=2",
                   rows[i].size, program("long"));
         expect_failed("long/message", NULL);
-        cr_expect_eq(e2e_count(e2e_text(result_of("long/message"), "reason"),
+        cr_expect_eq(e2e_count(e2e_text(e2e_latest("long/message"), "reason"),
                                " bytes left out"),
                      rows[i].cut, "%u", rows[i].size);
     }

@@ -14,25 +14,16 @@ static const char *program(void)
     return e2e_program("losses", E2E_TRACED);
 }
 
-static const cJSON *result_of(const char *test)
-{
-    const cJSON *result =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), test);
-
-    cr_assert_not_null(result, "%s", test);
-    return result;
-}
-
 static double lost(const char *test, const char *cause)
 {
-    return e2e_number(cJSON_GetObjectItemCaseSensitive(result_of(test), "lost"),
-                      cause);
+    return e2e_number(
+        cJSON_GetObjectItemCaseSensitive(e2e_latest(test), "lost"), cause);
 }
 
 static int causes(const char *test)
 {
     return cJSON_GetArraySize(
-        cJSON_GetObjectItemCaseSensitive(result_of(test), "lost"));
+        cJSON_GetObjectItemCaseSensitive(e2e_latest(test), "lost"));
 }
 
 Test(e2e_losses, counts_lost_records_by_cause)
@@ -48,7 +39,7 @@ Test(e2e_losses, counts_lost_records_by_cause)
     cr_expect_eq(lost("losses/handler", "nested"), 3);
     cr_expect_eq(causes("losses/handler_and_limit"), 2);
     cr_expect_eq(lost("losses/handler_and_limit", "nested"), 1);
-    cr_expect_eq(e2e_number(result_of("losses/handler_and_limit"), "dropped"),
+    cr_expect_eq(e2e_number(e2e_latest("losses/handler_and_limit"), "dropped"),
                  lost("losses/handler_and_limit", "limit") + 1);
     e2e_expect_has(run->err,
                    "testlog: losses/handler: 3 records were lost in signal "

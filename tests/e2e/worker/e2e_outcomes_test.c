@@ -137,8 +137,7 @@ Test(e2e_outcome, reports_a_test_that_dies_before_it_begins)
 {
     e2e_exits(1, "%s", e2e_program("unborn", E2E_TRACED));
 
-    const cJSON *test = e2e_result(e2e_json("testlog-runs/latest/run.json"),
-                                   "unborn/never_begins");
+    const cJSON *test = e2e_latest("unborn/never_begins");
 
     e2e_expect_is(e2e_text(test, "outcome"), "crashed");
     cr_expect_lt(e2e_number(test, "duration_ns"), 60e9);
@@ -371,7 +370,7 @@ Test(e2e_outcomes, starts_no_test_after_a_failure_with_fail_fast)
 {
     const struct e2e *run = e2e_exits(1, "%s -f -j1 --filter 'outcomes/fails*'",
                                       e2e_program("outcomes", E2E_TRACED));
-    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *json = e2e_run_json();
 
     e2e_expect_closing(run, "0 passed, 1 failed, 4 skipped");
     e2e_expect_is(

@@ -12,8 +12,7 @@ static void need_valgrind(void)
 {
     if (e2e_sanitized())
         cr_skip_test("valgrind cannot run a sanitized program");
-    if (e2e_run("command -v valgrind")->code)
-        cr_skip_test("valgrind is not installed");
+    e2e_need("valgrind");
 }
 
 /* Expects that only the planted race is found. */

@@ -27,7 +27,7 @@ Test(e2e_sandboxed, reports_the_crash_and_its_signal)
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "1 passed, 6 failed, 0 skipped");
     e2e_expect_lacks(run->err, "child process");
-    json = e2e_json("testlog-runs/latest/run.json");
+    json = e2e_run_json();
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char name[64];
         const char *reason;

@@ -28,12 +28,6 @@ static void begin(void)
 
 TestSuite(e2e_stack_builds, .init = begin, .timeout = 300);
 
-static void need(const char *tool)
-{
-    if (e2e_run("command -v %s", tool)->code)
-        cr_skip_test("%s is not installed", tool);
-}
-
 /* Builds a program of tests/programs, NAME.c or NAME if that has an extension.
  */
 static void build(const char *compiler, const char *flags, const char *name,
@@ -56,14 +50,6 @@ static const struct e2e *run(const char *program, const char *flags)
 
 /* ---- All crashes and hangs ---- */
 
-static const char *block_of(const struct e2e *all, const char *name)
-{
-    char head[128];
-
-    snprintf(head, sizeof(head), "---- %s: ", name);
-    return e2e_between(all->err, head, "\n\n");
-}
-
 /* Criterion alone runs the same program in `plain`. */
 static void expect_criterions_verdicts(const char *plain)
 {
@@ -85,7 +71,7 @@ static void expect_criterions_verdicts(const char *plain)
 static void expect_places(const struct e2e *all, const char *suite,
                           const char *outcome, size_t count)
 {
-    const cJSON *run = e2e_json("testlog-runs/latest/run.json"), *test;
+    const cJSON *run = e2e_run_json(), *test;
     char place[64];
     size_t found = 0;
 
@@ -100,7 +86,7 @@ static void expect_places(const struct e2e *all, const char *suite,
         e2e_expect_is(e2e_text(test, "outcome"), outcome);
         if (!strstr(name, "parent_of_vfork"))
             e2e_expect_has(
-                e2e_between(block_of(all, name), "stacks:\n", "trace: "),
+                e2e_between(e2e_block(all, name), "stacks:\n", "trace: "),
                 place);
     }
     cr_expect_eq(found, count, "%zu tests of %s", found, suite);
@@ -112,7 +98,7 @@ static void build_both(const char *compiler, const char *optimization,
     char flags[256];
 
     snprintf(flags, sizeof(flags), "%s -o plain", optimization);
-    need(compiler);
+    e2e_need(compiler);
     build(compiler, flags, name, " -lcriterion -lpthread");
     snprintf(flags, sizeof(flags), "%s -o traced -DTRACING", optimization);
     build(compiler, flags, name, STATIC);
@@ -135,7 +121,7 @@ static const struct {
 
 static void expect_callers(const struct e2e *all, bool has_tail_calls)
 {
-    e2e_expect_has(block_of(all, "calling/null_function_last"),
+    e2e_expect_has(e2e_block(all, "calling/null_function_last"),
                    has_tail_calls ? "it ended with this call (a tail "
                                   : "its call goes to this address");
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
@@ -144,7 +130,7 @@ static void expect_callers(const struct e2e *all, bool has_tail_calls)
         snprintf(name, sizeof(name), "calling/%s", calls[i].name);
         snprintf(caller, sizeof(caller), ": %s\n", calls[i].caller);
         snprintf(below, sizeof(below), "%s\n", calls[i].below);
-        e2e_expect_has(e2e_between(block_of(all, name), "crashed:\n", "log:"),
+        e2e_expect_has(e2e_between(e2e_block(all, name), "crashed:\n", "log:"),
                        "/crashing.c:", caller, below);
     }
 }
@@ -174,12 +160,12 @@ static void expect_throws(const char *compiler, const char *flags)
 
     build_both(compiler, flags, "throws.cpp");
     all = run("traced", "");
-    stack = e2e_between(block_of(all, "thrown/below_the_test"),
+    stack = e2e_between(e2e_block(all, "thrown/below_the_test"),
                         ", which threw it:\n", "log:");
     e2e_expect_has(e2e_between(stack, "/throws.cpp:", "\n"), ": open_file");
     e2e_expect_has(stack, ": load", ": load_missing",
                    ": thrown_below_the_test_impl\n");
-    e2e_expect_has(block_of(all, "thrown/in_a_thread"),
+    e2e_expect_has(e2e_block(all, "thrown/in_a_thread"),
                    "std::terminate after std::runtime_error: open /nonex");
     expect_criterions_verdicts("plain");
 }
@@ -221,7 +207,7 @@ CXX(X)
 
 Test(e2e_stack_builds, explain_exceptions_with_a_shared_library)
 {
-    need("g++");
+    e2e_need("g++");
     build("g++", "-std=c++17 -DTRACING -o traced", "throws.cpp", SHARED);
     e2e_expect_has(
         run("traced", "--filter thrown/below_the_test")->err,
@@ -231,7 +217,7 @@ Test(e2e_stack_builds, explain_exceptions_with_a_shared_library)
 /* Only an assembler's directive refers to one of its functions. */
 Test(e2e_stack_builds, explain_exceptions_if_the_library_has_lto)
 {
-    need("g++");
+    e2e_need("g++");
     e2e_run("cc -O2 -flto -D_GNU_SOURCE -fvisibility=hidden -I '" TESTS_DIR
             "/..' -I '" BUILD_DIR "/include' -c '" TESTS_DIR
             "/../harness/worker/exceptions.c'");
@@ -245,7 +231,7 @@ Test(e2e_stack_builds, explain_exceptions_if_the_library_has_lto)
 /* The program knows nothing of testlog. */
 Test(e2e_stack_builds, explain_exceptions_with_a_preloaded_library)
 {
-    need("g++");
+    e2e_need("g++");
     build("g++", "-std=c++17 -o plain", "throws.cpp", " -lcriterion -lpthread");
     e2e_run("mv plain plain_program");
     e2e_expect_has(
@@ -262,7 +248,7 @@ Test(e2e_stack_builds, explain_exceptions_in_tests_written_in_c)
 {
     const struct e2e *all;
 
-    need("g++");
+    e2e_need("g++");
     e2e_run("cat >call.c <<'END'\n"
             "#include <signal.h>\n"
             "#include <testlog/test_log.h>\n"
@@ -338,7 +324,7 @@ Test(e2e_stack_builds, name_functions_without_debug_information)
 
 Test(e2e_stack_builds, demangle_names_of_cxx)
 {
-    need("g++");
+    e2e_need("g++");
     build("g++", TRACED "-O0 -x c++ -DCXX", "loading_crash", STATIC);
     expect_stack("traced", ": net::list<int>::sum(int const volatile*)\n",
                  "loading_crash.c:");

@@ -35,15 +35,6 @@ static const struct e2e *all_of(const char *program)
                     e2e_program(program, E2E_TRACED));
 }
 
-/* Returns the block of a test. */
-static const char *block_of(const struct e2e *all, const char *name)
-{
-    char head[128];
-
-    snprintf(head, sizeof(head), "---- %s: ", name);
-    return e2e_between(all->err, head, "\n\n");
-}
-
 /* ---- Crashes ---- */
 
 static const struct crash {
@@ -79,7 +70,7 @@ static const char *expect_end(const struct e2e *all, const char *suite,
     char name[128];
 
     snprintf(name, sizeof(name), "%s/%s", suite, crash->name);
-    block = block_of(all, name);
+    block = e2e_block(all, name);
     e2e_expect_is(e2e_text(e2e_result(run, name), "outcome"), outcome);
     e2e_expect_has(e2e_text(e2e_result(run, name), "reason"), crash->reason);
     e2e_expect_has(block, crash->frame);
@@ -412,7 +403,7 @@ Test(e2e_stacks, name_an_exception_without_a_look_at_its_stack)
 
 Test(e2e_stacks, show_who_called_the_function_of_an_assertion)
 {
-    e2e_expect_has(block_of(all_of("crashing"), "asserting/in_a_helper"),
+    e2e_expect_has(e2e_block(all_of("crashing"), "asserting/in_a_helper"),
                    ", assertion at programs/crashing.c:", ": check\n",
                    ": asserting_in_a_helper_impl\n");
 }
@@ -421,8 +412,8 @@ Test(e2e_stacks, leave_out_an_assertion_of_the_test_itself)
 {
     const struct e2e *all = all_of("crashing");
 
-    e2e_expect_lacks(block_of(all, "asserting/in_the_test"), "stacks:");
-    e2e_expect_lacks(block_of(all, "asserting/ten_times"), "stacks:");
+    e2e_expect_lacks(e2e_block(all, "asserting/in_the_test"), "stacks:");
+    e2e_expect_lacks(e2e_block(all, "asserting/ten_times"), "stacks:");
 }
 
 Test(e2e_stacks, look_at_eight_assertions_at_most)
@@ -437,12 +428,12 @@ Test(e2e_stacks, look_at_eight_assertions_at_most)
 Test(e2e_stacks, say_how_many_assertions_have_a_stack)
 {
     const char *block =
-        block_of(all_of("crashing"), "asserting/many_in_a_helper");
+        e2e_block(all_of("crashing"), "asserting/many_in_a_helper");
 
     cr_expect_eq(e2e_count(block, ": check_again\n"), 8, "%s", block);
     e2e_expect_has(block,
                    "\n  (only the first 8 failed assertions have a stack)\n");
-    e2e_expect_lacks(block_of(all_of("crashing"), "asserting/in_a_helper"),
+    e2e_expect_lacks(e2e_block(all_of("crashing"), "asserting/in_a_helper"),
                      "only the first");
 }
 
@@ -475,7 +466,7 @@ Test(e2e_stacks, explain_each_hang)
         const char *block;
 
         snprintf(name, sizeof(name), "hanging/%s", hangs[i].name);
-        block = block_of(all, name);
+        block = e2e_block(all, name);
         e2e_expect_has(block, "timed out");
         for (size_t j = 0; j < 5 && hangs[i].texts[j]; j++)
             e2e_expect_has(block, hangs[i].texts[j]);

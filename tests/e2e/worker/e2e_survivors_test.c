@@ -14,15 +14,6 @@ static const char *program(void)
     return e2e_program("survivors", E2E_TRACED);
 }
 
-static const cJSON *result_of(const char *test)
-{
-    const cJSON *result =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), test);
-
-    cr_assert_not_null(result, "%s", test);
-    return result;
-}
-
 static const char *log_of(const char *test)
 {
     return e2e_read("testlog-runs/latest/tests/survivors_test/survivors.%s/"
@@ -37,7 +28,7 @@ Test(e2e_survivors, waits_for_children_that_end_soon)
 
     e2e_expect_closing(run, "1 passed, 0 failed, 0 skipped");
     cr_expect_eq(e2e_count(log_of("soon"), " of the survivor"), 2000);
-    cr_expect_eq(e2e_number(result_of("survivors/soon"), "dropped"), 0);
+    cr_expect_eq(e2e_number(e2e_latest("survivors/soon"), "dropped"), 0);
     e2e_expect_lacks(run->err, "left processes behind");
 }
 
@@ -53,7 +44,7 @@ Test(e2e_survivors, does_not_wait_for_children_of_a_test_that_timed_out)
                   program(), flags[i]);
 
         e2e_expect_is(
-            e2e_text(result_of("survivors/hangs_with_child"), "outcome"),
+            e2e_text(e2e_latest("survivors/hangs_with_child"), "outcome"),
             "timeout");
     }
 }
@@ -67,7 +58,7 @@ static const struct e2e *run_late(const cJSON **late)
             "%s --filter 'survivors/[lz]*' -j4 --render=all", program());
 
         e2e_expect_closing(run, "4 passed, 0 failed, 0 skipped");
-        *late = result_of("survivors/late");
+        *late = e2e_latest("survivors/late");
         if (tries == 1 ||
             cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(*late, "lost"),
                                 "end"))
@@ -111,5 +102,5 @@ Test(e2e_survivors, prints_nothing_without_survivors)
 
     e2e_expect_closing(run, "2 passed, 0 failed, 0 skipped");
     e2e_expect_lacks(run->err, "left processes");
-    e2e_expect_is(e2e_text(result_of("survivors/none"), "survivors"), "");
+    e2e_expect_is(e2e_text(e2e_latest("survivors/none"), "survivors"), "");
 }

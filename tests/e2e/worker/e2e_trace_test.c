@@ -389,7 +389,7 @@ Test(e2e_trace, keeps_verdicts_after_the_limit)
 {
     const struct e2e *run =
         e2e_run("TRACE_LIMIT=256K %s --filter 'limit/*'", program());
-    const cJSON *json = e2e_json("testlog-runs/latest/run.json");
+    const cJSON *json = e2e_run_json();
     const cJSON *passed = e2e_result(json, "limit/passes");
     const cJSON *failed = e2e_result(json, "limit/fails");
 
@@ -419,8 +419,7 @@ Test(e2e_trace, reports_lost_records_once)
 {
     const struct e2e *run =
         e2e_run("TRACE_LIMIT=256K %s --filter 'limit/passes' 2>&1", program());
-    const cJSON *test =
-        e2e_result(e2e_json("testlog-runs/latest/run.json"), "limit/passes");
+    const cJSON *test = e2e_latest("limit/passes");
     char line[128];
 
     snprintf(line, sizeof(line),

@@ -18,7 +18,7 @@ Test(e2e_tracees, times_out_tests_that_are_stopped)
         cr_skip_test("ptrace is forbidden");
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "2 passed, 3 failed, 0 skipped");
-    json = e2e_json("testlog-runs/latest/run.json");
+    json = e2e_run_json();
     e2e_expect_is(e2e_text(e2e_result(json, "tracees/signal"), "outcome"),
                   "timeout");
     e2e_expect_is(e2e_text(e2e_result(json, "tracees/stop"), "outcome"),

@@ -13,14 +13,9 @@ E2E_FOLDER
 
 TestSuite(e2e_worker, .init = e2e_begin, .timeout = 300);
 
-static const cJSON *latest(const char *name)
-{
-    return e2e_result(e2e_json("testlog-runs/latest/run.json"), name);
-}
-
 static const char *reason(const char *name)
 {
-    return e2e_text(latest(name), "reason");
+    return e2e_text(e2e_latest(name), "reason");
 }
 
 /* ---- Not dumpable ---- */
@@ -45,7 +40,7 @@ Test(e2e_worker, reports_results_if_the_runner_is_not_dumpable)
 
     e2e_expect_code(result, 1);
     e2e_expect_closing(result, "1 passed, 3 failed, 0 skipped");
-    cr_expect_str_eq(e2e_text(latest("undumpable/hangs"), "outcome"),
+    cr_expect_str_eq(e2e_text(e2e_latest("undumpable/hangs"), "outcome"),
                      "timeout");
     cr_expect_str_eq(reason("undumpable/exits_midway"),
                      "exited with 0 before the test ended");
@@ -117,7 +112,7 @@ Test(e2e_worker, times_out_a_worker_that_hangs_in_a_constructor)
                   e2e_program("starting", E2E_TRACED));
 
     e2e_expect_closing(result, "2 passed, 1 failed, 0 skipped");
-    cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
+    cr_expect_str_eq(e2e_text(e2e_latest("starting/b"), "outcome"), "timeout");
     e2e_expect_has(reason("starting/b"), "its process never began the test");
 }
 
@@ -128,7 +123,7 @@ Test(e2e_worker, distinguishes_a_worker_from_a_hooks_child)
                 e2e_program("starting", E2E_TRACED));
 
     e2e_expect_closing(result, "2 passed, 1 failed, 0 skipped");
-    cr_expect_str_eq(e2e_text(latest("starting/b"), "outcome"), "timeout");
+    cr_expect_str_eq(e2e_text(e2e_latest("starting/b"), "outcome"), "timeout");
 }
 
 Test(e2e_worker, retries_a_worker_that_hung_in_a_constructor)
@@ -138,7 +133,7 @@ Test(e2e_worker, retries_a_worker_that_hung_in_a_constructor)
                 e2e_program("starting", E2E_TRACED));
 
     e2e_expect_closing(result, "3 passed, 0 failed, 0 skipped");
-    cr_expect_eq(e2e_number(latest("starting/b"), "tries"), 2);
+    cr_expect_eq(e2e_number(e2e_latest("starting/b"), "tries"), 2);
 }
 
 /* Runs a command while a grandchild of the shell does `meanwhile` to it, so
