@@ -7,7 +7,7 @@ deps-opencl: ## install PoCL, an OpenCL device that is the processor: 255 MB
 	@./.ci/deps ocl-icd-libopencl1 pocl-opencl-icd opencl-c-headers
 
 TEST_LIB := $(addprefix tests/support/,support.c cases.c programs.c formats.c e2e.c sampled.c \
-    calls.c chrome.c page.c results.c view_server.c)
+    calls.c chrome.c page.c runs.c view_server.c)
 NO_UNITS := $(if $(MICROHTTPD),,$(wildcard tests/unit/runners/runners_view_*_test.c))
 TEST_SRC := $(filter-out $(NO_UNITS),$(sort $(shell find tests -name '*_test.c')))
 

@@ -8,7 +8,7 @@
 
 #include "harness/run/model/model.h"
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -31,7 +31,7 @@ static void add(struct test_log_run *run, const char *program, const char *name,
                 enum test_log_outcome outcome, uint64_t time)
 {
     struct test_log_result *result =
-        test_add_result(run, program, name, outcome, NULL);
+        runs_add_result(run, program, name, outcome, NULL);
 
     result->duration = time;
 }

@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/run/past/outcomes.h"
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct pass_times times;
@@ -26,7 +26,7 @@ static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome, uint64_t time)
 {
     struct test_log_result *result =
-        test_add_result(&run, "program", name, outcome, NULL);
+        runs_add_result(&run, "program", name, outcome, NULL);
 
     result->duration = time;
     return result;

@@ -12,7 +12,7 @@
 
 #include <criterion/criterion.h>
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -40,7 +40,7 @@ static struct test_log_result *add(const char *name,
                                    const char *reason)
 {
     struct test_log_result *result =
-        test_add_result(&run, "p", name, outcome, reason);
+        runs_add_result(&run, "p", name, outcome, reason);
 
     result->file = strdup("test.c");
     result->line = 5;

@@ -13,26 +13,10 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
-static char printed[4096];
-static int dir;
-
-static void begin(void)
-{
-    test_folder();
-    test_log_out = fmemopen(printed, sizeof(printed), "w");
-    mkdir(test_path("runs"), 0777);
-    dir = open(test_path("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static void end(void)
-{
-    fclose(test_log_out);
-    close(dir);
-}
-
-TestSuite(harness_index, .init = begin, .fini = end, .timeout = 60);
+TestSuite(harness_index, .init = runs_begin, .fini = runs_end, .timeout = 60);
 
 /* Returns "runs/2026-11-21T02-08-30.NUMBER/FILE". */
 static const char *path_in(int number, const char *file)
@@ -65,7 +49,7 @@ static struct test_log_index read_index(void)
 {
     struct test_log_index index;
 
-    cr_assert_eq(test_log_index_read(&index, dir, TEST_LOG_INDEX_RUNS,
+    cr_assert_eq(test_log_index_read(&index, runs_dir, TEST_LOG_INDEX_RUNS,
                                      TEST_LOG_INDEX_SHOWN),
                  0);
     return index;
@@ -232,8 +216,8 @@ static enum test_log_index_note note_of(const char *outcomes)
     test_log_index_free(&index);
     test_remove_tree(test_path("runs"));
     mkdir(test_path("runs"), 0777);
-    close(dir);
-    dir = open(test_path("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(runs_dir);
+    runs_dir = open(test_path("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return note;
 }
 
@@ -391,7 +375,7 @@ Test(harness_index, reads_what_it_can_without_memory)
         struct test_log_index index;
 
         test_fail_memory(nth, nth % 2);
-        if (!test_log_index_read(&index, dir, TEST_LOG_INDEX_RUNS,
+        if (!test_log_index_read(&index, runs_dir, TEST_LOG_INDEX_RUNS,
                                  TEST_LOG_INDEX_SHOWN))
             test_log_index_put(&index, null);
         test_log_index_free(&index);
@@ -418,7 +402,7 @@ Test(harness_index, replaces_the_file)
     run.path[strlen(run.path) - 1] = '\0';
     test_log_index_write(&run);
     fflush(test_log_out);
-    cr_expect_str_eq(printed, "");
+    cr_expect_str_eq(runs_printed, "");
     cr_assert_eq(lstat(test_path("runs/index.html"), &status), 0);
     cr_expect(S_ISREG(status.st_mode));
     cr_expect_gt(status.st_size, 1000);
@@ -459,7 +443,8 @@ Test(harness_index, reports_a_folder_where_it_cannot_write)
     run.path[strlen(run.path) - 1] = '\0';
     test_log_index_write(&run);
     fflush(test_log_out);
-    cr_expect(strstr(printed, "/runs/index.html: Is a directory; results are "
-                              "not affected\n"),
-              "%s", printed);
+    cr_expect(strstr(runs_printed,
+                     "/runs/index.html: Is a directory; results are "
+                     "not affected\n"),
+              "%s", runs_printed);
 }

@@ -12,7 +12,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -37,7 +37,7 @@ TestSuite(harness_json_lines, .init = begin, .fini = end);
 static struct test_log_result *add(const char *name,
                                    enum test_log_outcome outcome)
 {
-    return test_add_result(&run, "p", name, outcome, NULL);
+    return runs_add_result(&run, "p", name, outcome, NULL);
 }
 
 static void add_file(const char *file)

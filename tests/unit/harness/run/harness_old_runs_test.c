@@ -16,59 +16,27 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
-static char printed[4096];
-static int dir;
-
-static void begin(void)
-{
-    test_folder();
-    test_log_out = fmemopen(printed, sizeof(printed), "w");
-    mkdir(test_path("runs"), 0777);
-    dir = open(test_path("runs"), O_PATH | O_DIRECTORY);
-}
-
-static void end(void)
-{
-    fclose(test_log_out);
-    close(dir);
-}
-
-TestSuite(harness_old_runs, .init = begin, .fini = end);
-
-static const char *in_runs(const char *name)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "runs/%s", name);
-    return test_path(path);
-}
+TestSuite(harness_old_runs, .init = runs_begin, .fini = runs_end);
 
 static void save(const char *name, const char *text)
 {
-    test_save(in_runs(name), text, strlen(text));
-}
-
-static const char *name_of(int number)
-{
-    static char name[64];
-
-    snprintf(name, sizeof(name), "2026-11-21T02-08-30.%06d", number);
-    return name;
+    test_save(runs_path(name), text, strlen(text));
 }
 
 /* Makes a run with a test; `failed` < 0: it was killed. */
 static const char *make(int number, int failed)
 {
-    const char *name = name_of(number);
+    const char *name = runs_name(number);
     char file[PATH_MAX], text[256];
 
-    mkdir(in_runs(name), 0777);
+    mkdir(runs_path(name), 0777);
     snprintf(file, sizeof(file), "%s/tests", name);
-    mkdir(in_runs(file), 0777);
+    mkdir(runs_path(file), 0777);
     snprintf(file, sizeof(file), "%s/tests/program", name);
-    mkdir(in_runs(file), 0777);
+    mkdir(runs_path(file), 0777);
     snprintf(file, sizeof(file), "%s/tests/program/output.txt", name);
     save(file, "output\n");
     snprintf(file, sizeof(file), "%s/run.json", name);
@@ -83,12 +51,12 @@ static const char *make(int number, int failed)
 
 static bool exists(int number)
 {
-    return !faccessat(dir, name_of(number), F_OK, AT_SYMLINK_NOFOLLOW);
+    return !faccessat(runs_dir, runs_name(number), F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 static void prune(size_t keep)
 {
-    struct test_log_run run = {.path = (char *)in_runs(name_of(99))};
+    struct test_log_run run = {.path = (char *)runs_path(runs_name(99))};
 
     for (int i = 0; i < 10;
          i++) /* it takes two seconds of a slow disk at most */
@@ -105,18 +73,18 @@ Test(harness_old_runs, lists_the_latest_run_first)
     make(1, -1);
     make(3, 1);
     save("notes.txt", "");
-    names = test_log_list_runs(dir, true, &count);
+    names = test_log_list_runs(runs_dir, true, &count);
     cr_assert_eq(count, 3);
-    cr_expect_str_eq(names[0], name_of(3));
-    cr_expect_str_eq(names[1], name_of(2));
-    cr_expect_str_eq(names[2], name_of(1));
+    cr_expect_str_eq(names[0], runs_name(3));
+    cr_expect_str_eq(names[1], runs_name(2));
+    cr_expect_str_eq(names[2], runs_name(1));
     test_log_free_names(names, count);
 }
 
 Test(harness_old_runs, lists_no_runs_of_an_empty_folder)
 {
     size_t count = 1;
-    char **names = test_log_list_runs(dir, true, &count);
+    char **names = test_log_list_runs(runs_dir, true, &count);
 
     cr_assert(names);
     cr_expect_eq(count, 0);
@@ -125,9 +93,9 @@ Test(harness_old_runs, lists_no_runs_of_an_empty_folder)
 
 Test(harness_old_runs, tells_failed_runs)
 {
-    cr_expect_not(test_log_old_runs_failed(dir, make(1, 0)));
-    cr_expect(test_log_old_runs_failed(dir, make(2, 1)));
-    cr_expect(test_log_old_runs_failed(dir, make(3, -1)), "it was killed");
+    cr_expect_not(test_log_old_runs_failed(runs_dir, make(1, 0)));
+    cr_expect(test_log_old_runs_failed(runs_dir, make(2, 1)));
+    cr_expect(test_log_old_runs_failed(runs_dir, make(3, -1)), "it was killed");
 }
 
 Test(harness_old_runs, keeps_the_last_runs)
@@ -137,7 +105,7 @@ Test(harness_old_runs, keeps_the_last_runs)
     prune(3);
     for (int i = 1; i <= 8; i++)
         cr_expect_eq(exists(i), i > 5, "run %d", i);
-    cr_expect_str_empty(printed);
+    cr_expect_str_empty(runs_printed);
 }
 
 Test(harness_old_runs, keeps_older_runs_that_failed)
@@ -163,7 +131,7 @@ Test(harness_old_runs, keeps_the_run_that_latest_names)
     make(1, 0);
     make(2, 0);
     make(3, 0);
-    cr_assert_eq(symlinkat(name_of(1), dir, "latest"), 0);
+    cr_assert_eq(symlinkat(runs_name(1), runs_dir, "latest"), 0);
     prune(1);
     cr_expect(exists(1));
     cr_expect_not(exists(2));
@@ -180,24 +148,25 @@ Test(harness_old_runs, keeps_runs_in_progress)
     make(3, 0);
     prune(1);
     cr_expect_eq(access(run.path, F_OK), 0, "it has no run.json yet");
-    cr_expect_eq(test_log_old_runs_remove(dir, trace_base_name(run.path)), -1);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, trace_base_name(run.path)),
+                 -1);
     cr_expect_eq(errno, EBUSY);
     cr_expect_not(exists(1));
 
     char *path = strdup(run.path);
 
     test_log_run_free(&run);
-    cr_expect_eq(test_log_old_runs_remove(dir, trace_base_name(path)), 0);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, trace_base_name(path)), 0);
     cr_expect_eq(access(path, F_OK), -1);
     free(path);
 }
 
 Test(harness_old_runs, keeps_a_run_that_another_program_joined)
 {
-    struct test_log_run run = {.parent = {.folder = in_runs(make(1, 0))}};
+    struct test_log_run run = {.parent = {.folder = runs_path(make(1, 0))}};
 
     cr_assert_eq(test_log_run_open(&run, test_path("runs"), "/bin/program"), 0);
-    cr_expect_eq(test_log_old_runs_remove(dir, name_of(1)), -1);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, runs_name(1)), -1);
     cr_expect_eq(errno, EBUSY);
     test_log_run_free(&run);
 }
@@ -208,25 +177,25 @@ Test(harness_old_runs, leaves_foreign_files)
     mkdir(test_path("other"), 0777);
     mkdir(test_path("other/tests"), 0777);
     test_save(test_path("other/run.json"), "", 0);
-    cr_assert_eq(symlinkat("../other", dir, name_of(1)), 0);
-    save(name_of(2), "a file");
-    mkdir(in_runs(name_of(3)), 0777); /* empty: it begins now */
-    mkdir(in_runs("2026-11-21"), 0777);
-    mkdir(in_runs("2026-11-21/tests"), 0777);
-    mkdir(in_runs("2026-11-21T02-08-30.000004.old"), 0777);
-    mkdir(in_runs("2026-11-21T02-08-30.000004.old/tests"), 0777);
+    cr_assert_eq(symlinkat("../other", runs_dir, runs_name(1)), 0);
+    save(runs_name(2), "a file");
+    mkdir(runs_path(runs_name(3)), 0777); /* empty: it begins now */
+    mkdir(runs_path("2026-11-21"), 0777);
+    mkdir(runs_path("2026-11-21/tests"), 0777);
+    mkdir(runs_path("2026-11-21T02-08-30.000004.old"), 0777);
+    mkdir(runs_path("2026-11-21T02-08-30.000004.old/tests"), 0777);
     make(5, 0);
     make(6, 0);
     prune(1);
     for (int i = 1; i <= 3; i++)
         cr_expect(exists(i), "%d", i);
     cr_expect_eq(access(test_path("other/run.json"), F_OK), 0);
-    cr_expect_eq(access(in_runs("2026-11-21/tests"), F_OK), 0);
-    cr_expect_eq(access(in_runs("2026-11-21T02-08-30.000004.old/tests"), F_OK),
-                 0);
+    cr_expect_eq(access(runs_path("2026-11-21/tests"), F_OK), 0);
+    cr_expect_eq(
+        access(runs_path("2026-11-21T02-08-30.000004.old/tests"), F_OK), 0);
     cr_expect_not(exists(5));
-    cr_expect_eq(test_log_old_runs_remove(dir, name_of(1)), -1);
-    cr_expect_eq(test_log_old_runs_remove(dir, "../other"), -1);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, runs_name(1)), -1);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, "../other"), -1);
     cr_expect_eq(errno, EINVAL);
 }
 
@@ -238,7 +207,7 @@ Test(harness_old_runs, removes_links_in_a_run_but_not_their_targets)
     test_save(test_path("other/file"), "", 0);
     make(2, 0);
     snprintf(link, sizeof(link), "%s/tests/program/link", make(1, 0));
-    cr_assert_eq(symlink(test_path("other"), in_runs(link)), 0);
+    cr_assert_eq(symlink(test_path("other"), runs_path(link)), 0);
     prune(1);
     cr_expect_not(exists(1));
     cr_expect_eq(access(test_path("other/file"), F_OK), 0);
@@ -249,9 +218,9 @@ Test(harness_old_runs, finishes_removals_that_were_interrupted)
     char aside[PATH_MAX];
 
     snprintf(aside, sizeof(aside), ".removing-%s", make(1, 0));
-    cr_assert_eq(renameat(dir, name_of(1), dir, aside), 0);
+    cr_assert_eq(renameat(runs_dir, runs_name(1), runs_dir, aside), 0);
     prune(20);
-    cr_expect_eq(access(in_runs(aside), F_OK), -1);
+    cr_expect_eq(access(runs_path(aside), F_OK), -1);
 }
 
 Test(harness_old_runs, prints_the_first_failure)
@@ -261,19 +230,19 @@ Test(harness_old_runs, prints_the_first_failure)
 
     for (int i = 0; i < 70; i++) {
         size += snprintf(folder + size, sizeof(folder) - (size_t)size, "/a");
-        cr_assert_eq(mkdir(in_runs(folder), 0777), 0);
+        cr_assert_eq(mkdir(runs_path(folder), 0777), 0);
     }
     make(2, 0);
     prune(1);
     cr_expect_not(exists(1), "it is not listed any more");
-    cr_expect(strstr(printed, "cannot remove the old run "));
-    cr_expect(strstr(printed, name_of(1)));
-    cr_expect(strstr(printed, "; remove it yourself\n"));
+    cr_expect(strstr(runs_printed, "cannot remove the old run "));
+    cr_expect(strstr(runs_printed, runs_name(1)));
+    cr_expect(strstr(runs_printed, "; remove it yourself\n"));
 }
 
 Test(harness_old_runs, does_not_prune_for_parts_and_temporary_runs)
 {
-    struct test_log_run run = {.path = (char *)in_runs(name_of(99)),
+    struct test_log_run run = {.path = (char *)runs_path(runs_name(99)),
                                .role = TEST_LOG_ROLE_PART};
 
     make(1, 0);

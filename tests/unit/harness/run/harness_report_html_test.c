@@ -13,7 +13,7 @@
 #include "harness/machine/notice.h"
 #include "harness/run/folder/run_folder.h"
 #include "tests/support/page.h"
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 #define NOW "runs/2026-11-21T02-08-30.000009"
@@ -42,7 +42,7 @@ static struct test_log_result *add(const char *name,
                                    uint64_t duration)
 {
     struct test_log_result *result =
-        test_add_result(&run, "p", name, outcome, NULL);
+        runs_add_result(&run, "p", name, outcome, NULL);
 
     result->duration = duration;
     return result;

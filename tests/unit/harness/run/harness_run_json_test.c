@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -32,7 +32,7 @@ static void add(const char *name, enum test_log_outcome outcome,
                 const char *reason)
 {
     struct test_log_result *result =
-        test_add_result(&run, "program", name, outcome, reason);
+        runs_add_result(&run, "program", name, outcome, reason);
 
     result->duration = UINT64_C(3000000000);
     result->lost[TRACE_LOSS_DISK] = 7;

@@ -18,46 +18,15 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
-static char printed[4096];
-static int dir;
-
-static void begin(void)
-{
-    test_folder();
-    test_log_out = fmemopen(printed, sizeof(printed), "w");
-    mkdir(test_path("runs"), 0777);
-    dir = open(test_path("runs"), O_PATH | O_DIRECTORY);
-}
-
-static void end(void)
-{
-    fclose(test_log_out);
-    close(dir);
-}
-
-TestSuite(harness_run_order, .init = begin, .fini = end, .timeout = 60);
-
-static const char *in_runs(const char *name)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "runs/%s", name);
-    return test_path(path);
-}
+TestSuite(harness_run_order, .init = runs_begin, .fini = runs_end,
+          .timeout = 60);
 
 static void save(const char *name, const char *text)
 {
-    test_save(in_runs(name), text, strlen(text));
-}
-
-static const char *name_of(int number)
-{
-    static char name[64];
-
-    snprintf(name, sizeof(name), "2026-11-21T02-08-30.%06d", number);
-    return name;
+    test_save(runs_path(name), text, strlen(text));
 }
 
 /* Makes a run that has no number. */
@@ -65,10 +34,10 @@ static int make(int number)
 {
     char tests[PATH_MAX];
 
-    mkdir(in_runs(name_of(number)), 0777);
-    snprintf(tests, sizeof(tests), "%s/tests", name_of(number));
-    mkdir(in_runs(tests), 0777);
-    return open(in_runs(name_of(number)), O_PATH | O_DIRECTORY);
+    mkdir(runs_path(runs_name(number)), 0777);
+    snprintf(tests, sizeof(tests), "%s/tests", runs_name(number));
+    mkdir(runs_path(tests), 0777);
+    return open(runs_path(runs_name(number)), O_PATH | O_DIRECTORY);
 }
 
 /* Begins a run and returns its number. */
@@ -78,7 +47,7 @@ static uint64_t take(int number)
                                .folder = make(number)};
     uint64_t order;
 
-    test_log_run_order_take(&run, dir);
+    test_log_run_order_take(&run, runs_dir);
     fflush(test_log_out);
     order = test_log_run_order_of(run.folder);
     close(run.folder);
@@ -92,8 +61,8 @@ static uint64_t read_as(const char *text, size_t size)
     uint64_t order;
     char file[PATH_MAX];
 
-    snprintf(file, sizeof(file), "%s/order", name_of(0));
-    test_save(in_runs(file), text, size);
+    snprintf(file, sizeof(file), "%s/order", runs_name(0));
+    test_save(runs_path(file), text, size);
     order = test_log_run_order_of(folder);
     close(folder);
     return order;
@@ -102,11 +71,11 @@ static uint64_t read_as(const char *text, size_t size)
 static void expect_latest_first(const int *numbers, size_t expected)
 {
     size_t count;
-    char **names = test_log_list_runs(dir, true, &count);
+    char **names = test_log_list_runs(runs_dir, true, &count);
 
     cr_assert_eq(count, expected);
     for (size_t i = 0; i < count; i++)
-        cr_expect_str_eq(names[i], name_of(numbers[i]));
+        cr_expect_str_eq(names[i], runs_name(numbers[i]));
     test_log_free_names(names, count);
 }
 
@@ -116,7 +85,7 @@ Test(harness_run_order, counts_runs)
     cr_expect_eq(take(3), 2);
     cr_expect_eq(take(5), 3);
     expect_latest_first((int[]){5, 3, 9}, 3);
-    cr_expect_str_empty(printed);
+    cr_expect_str_empty(runs_printed);
 }
 
 Test(harness_run_order, takes_runs_without_a_number_for_the_oldest)
@@ -166,14 +135,14 @@ Test(harness_run_order, follows_no_link_and_waits_for_no_fifo)
     int folder = make(0);
 
     save("number", "5\n");
-    snprintf(file, sizeof(file), "%s/order", name_of(0));
-    cr_assert_eq(symlinkat("../number", dir, file), 0);
+    snprintf(file, sizeof(file), "%s/order", runs_name(0));
+    cr_assert_eq(symlinkat("../number", runs_dir, file), 0);
     cr_expect_eq(test_log_run_order_of(folder), 0);
-    unlinkat(dir, file, 0);
-    cr_assert_eq(mkfifo(in_runs(file), 0666), 0);
+    unlinkat(runs_dir, file, 0);
+    cr_assert_eq(mkfifo(runs_path(file), 0666), 0);
     cr_expect_eq(test_log_run_order_of(folder), 0);
-    unlinkat(dir, file, 0);
-    cr_assert_eq(mkdirat(dir, file, 0777), 0);
+    unlinkat(runs_dir, file, 0);
+    cr_assert_eq(mkdirat(runs_dir, file, 0777), 0);
     cr_expect_eq(test_log_run_order_of(folder), 0);
     close(folder);
 }
@@ -192,26 +161,26 @@ Test(harness_run_order, goes_on_after_the_highest_if_the_counter_is_lost)
         save(".order", lost[i]);
         cr_expect_eq(take(--number), ++last, "%s", lost[i]);
     }
-    cr_assert_eq(unlinkat(dir, ".order", 0), 0);
+    cr_assert_eq(unlinkat(runs_dir, ".order", 0), 0);
     cr_expect_eq(take(--number), ++last);
-    cr_expect_str_empty(printed);
+    cr_expect_str_empty(runs_printed);
 }
 
 Test(harness_run_order, goes_on_after_the_highest_if_there_can_be_no_counter)
 {
     take(9);
-    unlinkat(dir, ".order", 0);
+    unlinkat(runs_dir, ".order", 0);
     save("elsewhere", "7\n");
-    cr_assert_eq(symlinkat("elsewhere", dir, ".order"), 0);
+    cr_assert_eq(symlinkat("elsewhere", runs_dir, ".order"), 0);
     cr_expect_eq(take(8), 2);
-    unlinkat(dir, ".order", 0);
-    cr_assert_eq(mkfifo(in_runs(".order"), 0666), 0);
+    unlinkat(runs_dir, ".order", 0);
+    cr_assert_eq(mkfifo(runs_path(".order"), 0666), 0);
     cr_expect_eq(take(7), 3);
-    unlinkat(dir, ".order", 0);
-    cr_assert_eq(mkdirat(dir, ".order", 0777), 0);
+    unlinkat(runs_dir, ".order", 0);
+    cr_assert_eq(mkdirat(runs_dir, ".order", 0777), 0);
     cr_expect_eq(take(6), 4);
     expect_latest_first((int[]){6, 7, 8, 9}, 4);
-    cr_expect_str_empty(printed);
+    cr_expect_str_empty(runs_printed);
 }
 
 /* Another user's run may have been unable to write the counter. */
@@ -220,7 +189,7 @@ Test(harness_run_order, goes_on_after_the_latest_run)
     take(9);
     take(8);
     save(".order", "1\n");
-    cr_assert_eq(symlinkat(name_of(8), dir, "latest"), 0);
+    cr_assert_eq(symlinkat(runs_name(8), runs_dir, "latest"), 0);
     cr_expect_eq(take(7), 3);
 }
 
@@ -228,11 +197,11 @@ Test(harness_run_order, reads_no_number_outside_of_the_folder)
 {
     mkdir(test_path("other"), 0777);
     test_save(test_path("other/order"), "70\n", 3);
-    cr_assert_eq(symlinkat("../other", dir, "latest"), 0);
+    cr_assert_eq(symlinkat("../other", runs_dir, "latest"), 0);
     cr_expect_eq(take(9), 1);
-    unlinkat(dir, "latest", 0);
-    cr_assert_eq(symlinkat("there", dir, "latest"), 0);
-    cr_assert_eq(symlinkat("../other", dir, "there"), 0);
+    unlinkat(runs_dir, "latest", 0);
+    cr_assert_eq(symlinkat("there", runs_dir, "latest"), 0);
+    cr_assert_eq(symlinkat("../other", runs_dir, "there"), 0);
     cr_expect_eq(take(8), 2);
 }
 
@@ -241,7 +210,7 @@ Test(harness_run_order, survives_the_highest_number)
     char file[PATH_MAX];
 
     close(make(1));
-    snprintf(file, sizeof(file), "%s/order", name_of(1));
+    snprintf(file, sizeof(file), "%s/order", runs_name(1));
     save(file, "999999999999999999\n");
     cr_expect_eq(take(2), 999999999999999999);
     cr_expect_eq(take(3), 999999999999999999);
@@ -255,7 +224,7 @@ Test(harness_run_order, reports_a_number_that_it_cannot_write)
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &none);
     cr_expect_eq(take(1), 0);
-    cr_expect_str_eq(printed,
+    cr_expect_str_eq(runs_printed,
                      "testlog: cannot write runs/new/order: File too large; "
                      "testlog list and --keep count this run among the "
                      "oldest\n");
@@ -291,10 +260,10 @@ Test(harness_run_order, gives_each_run_its_own_number_whoever_is_killed)
     waitpid(killed, NULL, 0);
     for (int i = 1; i < PROCESSES; i++)
         waitpid(pids[i], NULL, 0);
-    names = test_log_list_runs(dir, true, &count);
+    names = test_log_list_runs(runs_dir, true, &count);
     cr_assert_geq(count, RUNS);
     for (size_t i = 0; i < count; i++) {
-        int folder = openat(dir, names[i], O_PATH | O_DIRECTORY);
+        int folder = openat(runs_dir, names[i], O_PATH | O_DIRECTORY);
         uint64_t number = test_log_run_order_of(folder);
 
         close(folder);

@@ -15,26 +15,10 @@
 
 #include <criterion/criterion.h>
 
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
-static char printed[4096];
-static int dir;
-
-static void begin(void)
-{
-    test_folder();
-    test_log_out = fmemopen(printed, sizeof(printed), "w");
-    mkdir(test_path("runs"), 0777);
-    dir = open(test_path("runs"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-static void end(void)
-{
-    fclose(test_log_out);
-    close(dir);
-}
-
-TestSuite(harness_scratch, .init = begin, .fini = end);
+TestSuite(harness_scratch, .init = runs_begin, .fini = runs_end);
 
 #define RUN     "2026-11-21T02-08-30.000001"
 #define SCRATCH "testlog-scratch-abcdef/" RUN
@@ -145,26 +129,27 @@ Test(harness_scratch, ignores_a_damaged_file)
 Test(harness_scratch, keeps_a_run_whose_folder_is_in_use)
 {
     make_killed_run();
-    cr_expect_eq(test_log_old_runs_remove(dir, RUN), -1);
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, RUN), -1);
     cr_expect_eq(errno, EBUSY);
     make_run("elsewhere", "/tmp/" SCRATCH);
-    cr_expect(test_log_old_runs_in_progress(dir, RUN));
-    cr_expect_eq(test_log_old_runs_remove(dir, RUN), -1);
+    cr_expect(test_log_old_runs_in_progress(runs_dir, RUN));
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, RUN), -1);
     cr_expect_eq(errno, EBUSY);
     make_run(host(), "/tmp/testlog-scratch-gone/" RUN);
-    cr_expect_not(test_log_old_runs_in_progress(dir, RUN));
-    cr_expect_eq(test_log_old_runs_remove(dir, RUN), 0);
+    cr_expect_not(test_log_old_runs_in_progress(runs_dir, RUN));
+    cr_expect_eq(test_log_old_runs_remove(runs_dir, RUN), 0);
     cr_expect_not(exists("runs/" RUN));
 }
 
 Test(harness_scratch, rescues_a_run_that_was_killed)
 {
     make_killed_run();
-    test_log_scratch_rescue(dir, "runs");
+    test_log_scratch_rescue(runs_dir, "runs");
     fflush(test_log_out);
-    cr_expect_not_null(strstr(printed, "runs/" RUN " was killed; it has been "
-                                       "moved there from "),
-                       "%s", printed);
+    cr_expect_not_null(strstr(runs_printed,
+                              "runs/" RUN " was killed; it has been "
+                              "moved there from "),
+                       "%s", runs_printed);
     cr_expect(exists("runs/" RUN "/tests/file"));
     cr_expect_not(exists("runs/" RUN "/scratch"));
     cr_expect_not(exists("testlog-scratch-abcdef"));
@@ -177,7 +162,7 @@ Test(harness_scratch, rescues_no_run_in_progress)
     make_killed_run();
     run.folder = open_folder(test_path("runs/" RUN));
     test_log_old_runs_hold(&run);
-    test_log_scratch_rescue(dir, "runs");
+    test_log_scratch_rescue(runs_dir, "runs");
     cr_expect(exists(SCRATCH "/tests/file"));
     cr_expect(exists("runs/" RUN "/scratch"));
     test_log_run_free(&run);
@@ -191,10 +176,10 @@ Test(harness_scratch, rescues_no_run_that_a_program_writes_to)
     make_killed_run();
     run.folder = open_folder(test_path(SCRATCH));
     test_log_old_runs_hold(&run);
-    test_log_scratch_rescue(dir, "runs");
+    test_log_scratch_rescue(runs_dir, "runs");
     cr_expect(exists(SCRATCH "/tests/file"));
     test_log_run_free(&run);
-    test_log_scratch_rescue(dir, "runs");
+    test_log_scratch_rescue(runs_dir, "runs");
     cr_expect(exists("runs/" RUN "/tests/file"));
 }
 

@@ -12,7 +12,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -41,7 +41,7 @@ static struct test_log_result *add(const char *name,
                                    const char *reason)
 {
     struct test_log_result *result =
-        test_add_result(&run, "program", name, outcome, reason);
+        runs_add_result(&run, "program", name, outcome, reason);
 
     result->filter = strdup("info");
     return result;

@@ -11,7 +11,7 @@
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
 
-#include "tests/support/results.h"
+#include "tests/support/runs.h"
 #include "tests/support/support.h"
 
 static struct test_log_run run;
@@ -43,7 +43,7 @@ TestSuite(harness_test_files, .init = begin, .fini = end);
 static struct test_log_result *add(const char *name, const char *filter)
 {
     struct test_log_result *result =
-        test_add_result(&run, "program", name, TEST_LOG_OUTCOME_PASSED, NULL);
+        runs_add_result(&run, "program", name, TEST_LOG_OUTCOME_PASSED, NULL);
 
     result->filter = strdup(filter);
     result->folder = strdup(".");
