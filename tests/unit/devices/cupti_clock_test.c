@@ -114,14 +114,11 @@ static void play(void)
 /* Plays a fixture in which kinds of records have times of another clock. */
 static struct trace_reader *reader_of(const char *off)
 {
-    struct trace_reader *reader;
-
     devices_init();
     devices_play("graph");
     devices_set("OFF", off);
     cr_assert_eq(test_child(play), 0);
-    reader = test_open();
-    return reader;
+    return test_open();
 }
 
 static void expect_short(struct trace_reader *reader, const char *off)

@@ -31,7 +31,6 @@ static void make(uint64_t id, uint64_t original)
 static char *lines_of_copies(const char *options)
 {
     struct trace_span_ref one, two;
-    char *lines;
 
     outer.interest = inner.interest = TRACE_UNREGISTERED;
     trace_site_register(&outer);
@@ -50,8 +49,7 @@ static char *lines_of_copies(const char *options)
     make(21, 0); /* CUPTI may report a copy as made, too */
     make(FIRST, 21);
     make(FIRST + 1, 22);
-    lines = devices_lines(test_read());
-    return lines;
+    return devices_lines(test_read());
 }
 
 Test(cupti_graph_nodes, are_named_by_the_span_that_made_them)

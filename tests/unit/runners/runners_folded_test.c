@@ -34,7 +34,7 @@ static char *text_of(const struct runners_folded *folded)
     return test_keep(text);
 }
 
-/* Ends the recording and returns its stacks, to be freed. */
+/* Ends the recording and returns its stacks, which are kept. */
 static char *folded_as(const char *name)
 {
     struct trace_reader *reader = test_read();
@@ -44,7 +44,7 @@ static char *folded_as(const char *name)
     cr_assert_eq(runners_folded_add(&folded, reader, name), 0);
     text = text_of(&folded);
     runners_folded_free(&folded);
-    return test_keep(text);
+    return text;
 }
 
 /* Returns the time of the path that ends with `frames`, 0 if there is none. */

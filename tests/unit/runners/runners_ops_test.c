@@ -12,7 +12,7 @@
 
 TestSuite(runners_ops, .init = test_begin, .timeout = 60);
 
-/* Ends the recording and returns its rows, to be freed. */
+/* Ends the recording and returns its rows, which are kept. */
 static char *rows(const char *test, const char *losses)
 {
     struct trace_reader *reader = test_read();

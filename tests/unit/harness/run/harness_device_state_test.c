@@ -26,15 +26,13 @@ TestSuite(harness_device_state, .init = test_folder, .fini = end);
 static bool read_notes(const char *const *pairs)
 {
     struct trace_reader *reader;
-    bool told;
 
     test_record();
     for (; *pairs; pairs += 2)
         trace_device_note(pairs[0], pairs[1]);
     reader = test_read();
     test_log_gpu_free(&one);
-    told = test_log_gpu_read(&one, reader);
-    return told;
+    return test_log_gpu_read(&one, reader);
 }
 
 static const cJSON *members(const struct test_log_gpu *gpu)

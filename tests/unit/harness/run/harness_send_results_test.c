@@ -32,7 +32,7 @@ static void end(void)
 
 TestSuite(harness_send_results, .init = begin, .fini = end, .timeout = 60);
 
-/* Returns what was sent, to be freed, and ends the sending. */
+/* Returns what was sent, which is kept, and ends the sending. */
 static char *sent(void)
 {
     char *text = calloc(1, 65536);

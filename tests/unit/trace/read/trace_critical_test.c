@@ -82,7 +82,7 @@ static const char *name_of(const struct trace_causes *slices,
 }
 
 /* Ends the recording and returns the names on its path, "-" where nothing was
- * recorded; to be freed. */
+ * recorded; they are kept. */
 static char *path_of(void)
 {
     struct trace_reader *reader = test_read();
