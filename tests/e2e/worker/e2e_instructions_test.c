@@ -94,12 +94,8 @@ Test(e2e_instructions, diff_finds_one_percent)
     e2e_exits(0, TESTLOG
               "diff latest~2 latest~1 --by=instructions --fail-over=0.5%%");
     diff = e2e_exits(1, TESTLOG "diff --by=instructions --fail-over=0.5%%");
-    e2e_expect_has(diff->out, "
-slower:
-    counting/few: ",
-                   "
-slower spans:
-    compute: ", " times as many");
+    e2e_expect_has(diff->out, "\nslower:\n    counting/few: ",
+                   "\nslower spans:\n    compute: ", " times as many");
     e2e_expect_lacks(diff->out, "noise");
 }
 
