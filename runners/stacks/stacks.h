@@ -15,7 +15,7 @@
  *     more     the stack has more frames than are shown
  *     fault    what is at the address that the program must not use
  *     exception  type and text of the one that was not caught
- *     note     why something is missing
+ *     note     why something is missing, or a deadlock
  *     end      all was printed
  *
  * A part that is unknown is empty. Flags are letters: i for a function that was
@@ -182,6 +182,13 @@ const char *stacks_variable(struct Dwfl *, uint64_t address, uint64_t *offset);
  * of thread 12"; empty if it runs or if that is unknown. */
 void stacks_waits(struct Dwfl *, const struct stacks_thread *,
                   const struct stacks_stack *, char *text, size_t size);
+
+/* ---- deadlocks.c ---- */
+
+/* stacks_note_lock notes that a thread waits for a lock that `holder` holds.
+ * stacks_put_deadlocks then prints each cycle of such threads as a note. */
+void stacks_note_lock(pid_t thread, const char *lock, pid_t holder);
+void stacks_put_deadlocks(void);
 
 /* ---- exception.c ---- */
 

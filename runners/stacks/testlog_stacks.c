@@ -105,6 +105,7 @@ static void put_all(const struct request *request)
         room -= put_process(processes[i], request, room);
     if (!room)
         stacks_put("note\tonly %d threads are shown", STACKS_THREADS);
+    stacks_put_deadlocks();
 }
 
 static bool read_fault(const char *argument, struct stacks_fault *fault)

@@ -70,7 +70,7 @@ static void put_futex(struct Dwfl *dwfl, const struct stacks_thread *thread,
     const char *variable; /* that it is in, at an offset; NULL: unknown */
     uint64_t offset = 0;
     uint32_t owner = 0;
-    char within[32] = "";
+    char within[32] = "", lock[256];
     size_t used;
 
     if (!is_mutex && calls(stack, "join")) {
@@ -81,16 +81,21 @@ static void put_futex(struct Dwfl *dwfl, const struct stacks_thread *thread,
     if (offset)
         snprintf(within, sizeof(within), " + %#" PRIx64, offset);
     if (variable)
-        snprintf(text, size, "%s %#" PRIx64 " (%s%s)", kind, at, variable,
-                 within);
+        snprintf(lock, sizeof(lock), "%s%s", variable, within);
     else
-        snprintf(text, size, "%s %#" PRIx64, kind, at);
+        snprintf(lock, sizeof(lock), "%s %#" PRIx64, kind, at);
+    if (variable)
+        snprintf(text, size, "%s %#" PRIx64 " (%s)", kind, at, lock);
+    else
+        snprintf(text, size, "%s", lock);
     used = strlen(text);
     /* The owner is the third word of glibc's struct __pthread_mutex_s. */
     if (is_mutex &&
         stacks_copy(thread->process, at + 8, &owner, sizeof(owner)) &&
-        is_thread(thread, owner))
+        is_thread(thread, owner)) {
         snprintf(text + used, size - used, " of thread %" PRIu32, owner);
+        stacks_note_lock(thread->id, lock, (pid_t)owner);
+    }
 }
 
 /* ---- Other calls ---- */

@@ -198,7 +198,7 @@ TEST_LOG(calling, unmapped)
 
 TEST_LOG(calling, data)
 {
-    static char data[64];
+    static char data[64] = {1}; /* mapped from the file */
 
     cr_assert(apply((function *)(void *)data, 1));
 }

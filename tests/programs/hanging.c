@@ -39,6 +39,12 @@ TEST_LOG(hanging, deadlock)
     pthread_join(threads[0], NULL);
 }
 
+TEST_LOG(hanging, locks_twice)
+{
+    pthread_mutex_lock(&one);
+    cr_assert_eq(pthread_mutex_lock(&one), 0); /* no tail call */
+}
+
 TEST_LOG(hanging, condition)
 {
     pthread_cond_t never = PTHREAD_COND_INITIALIZER;

@@ -59,7 +59,7 @@ struct test_log_stacks {
     size_t crashes;      /* of children, also of those that are not listed */
     const char *limited; /* how many failed assertions have a stack, if not
                             all; "" */
-    const char **notes;  /* why something is missing */
+    const char **notes;  /* why something is missing, or a deadlock */
     size_t stack_count, frame_count, child_count, note_count;
     size_t stack_capacity, frame_capacity, child_capacity, note_capacity;
     struct trace_text text;

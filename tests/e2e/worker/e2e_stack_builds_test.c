@@ -150,7 +150,7 @@ static void expect_crashes(const char *compiler, const char *optimization)
 static void expect_hangs(const char *compiler, const char *optimization)
 {
     build_both(compiler, optimization, "hanging");
-    expect_places(run("traced", ""), "hanging", "timeout", 9);
+    expect_places(run("traced", ""), "hanging", "timeout", 10);
 }
 
 static void expect_throws(const char *compiler, const char *flags)

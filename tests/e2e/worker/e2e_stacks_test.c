@@ -445,6 +445,8 @@ static const struct hang {
     {"deadlock",
      {"waits for mutex 0x", " (one) of thread ", " (two) of thread ",
       "lock_one_and_two\n", "lock_two_and_one\n"}},
+    {"locks_twice",
+     {"\n  deadlock: thread ", " waits for one, which it holds\n"}},
     {"semaphore", {"waits for semaphore 0x", " (queue + 0x10000):\n"}},
     {"condition", {"waits for condition 0x", "hanging_condition_impl\n"}},
     {"livelock", {": spin\n", "hanging_livelock_impl\n"}},
@@ -460,7 +462,7 @@ Test(e2e_stacks, explain_each_hang)
 {
     const struct e2e *all = all_of("hanging");
 
-    e2e_expect_has(all->out, "0 passed, 9 failed, 0 skipped");
+    e2e_expect_has(all->out, "0 passed, 10 failed, 0 skipped");
     for (size_t i = 0; i < sizeof(hangs) / sizeof(*hangs); i++) {
         char name[128];
         const char *block;
@@ -471,6 +473,25 @@ Test(e2e_stacks, explain_each_hang)
         for (size_t j = 0; j < 5 && hangs[i].texts[j]; j++)
             e2e_expect_has(block, hangs[i].texts[j]);
     }
+}
+
+Test(e2e_stacks, say_a_deadlock_in_one_line)
+{
+    const char *block = e2e_block(all_of("hanging"), "hanging/deadlock");
+    const char *line = strstr(block, "  deadlock: thread ");
+    int first, second, held;
+
+    cr_assert_not_null(line, "%s", block);
+    cr_assert_eq(sscanf(line,
+                        "  deadlock: thread %d waits for %*s (held by thread "
+                        "%d), which waits for %*s (held by thread %d)",
+                        &first, &second, &held),
+                 3, "%s", line);
+    cr_expect_eq(first, held);
+    cr_expect_neq(first, second);
+    cr_expect_eq(e2e_count(block, "deadlock: "), 1, "%s", block);
+    e2e_expect_lacks(e2e_block(all_of("hanging"), "hanging/condition"),
+                     "deadlock: ");
 }
 
 /* ---- Where there are no stacks ---- */
