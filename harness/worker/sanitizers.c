@@ -23,6 +23,7 @@
 #pragma weak __lsan_do_recoverable_leak_check
 #pragma weak __gcov_dump
 #pragma weak __sanitizer_set_death_callback
+#pragma weak __asan_set_error_report_callback
 #pragma weak __gcov_exit
 #pragma weak __llvm_profile_write_file
 void __ubsan_get_current_report_data(const char **kind, const char **message,
@@ -31,6 +32,7 @@ void __ubsan_get_current_report_data(const char **kind, const char **message,
 int __lsan_do_recoverable_leak_check(void);
 void __gcov_dump(void);
 void __sanitizer_set_death_callback(void (*)(void));
+void __asan_set_error_report_callback(void (*)(const char *));
 void __gcov_exit(void);
 int __llvm_profile_write_file(void);
 
@@ -41,6 +43,8 @@ TRACE_API int __lsan_is_turned_off(void);
 
 static bool runs;    /* Criterion still takes reports of this process */
 static bool checked; /* for leaks */
+
+static char last_summary[1024];
 
 /* ---- What they find ---- */
 
@@ -85,7 +89,58 @@ void __sanitizer_report_error_summary(const char *summary)
     fprintf(stderr, "%s\n", summary);
     if (!runs || test_log_forked())
         return;
+    snprintf(last_summary, sizeof(last_summary), "%s", summary);
+    if (__asan_set_error_report_callback && !strstr(summary, " leaked") &&
+        strstr(summary, "AddressSanitizer: "))
+        return; /* on_report() knows more */
     note_summary(summary);
+    test_log_status_stop(TEST_LOG_STOP_SANITIZER);
+}
+
+/* Returns the first frame of a report that is not the sanitizer's own, such as
+ * "in sum /src/list.c:9", without an end; NULL: there is none. */
+static const char *first_frame(const char *report)
+{
+    static const char frame[] = "\n    #";
+    static const char *const own[] = {" in __interceptor_",  " in __asan_",
+                                      " in __sanitizer_",    " in operator new",
+                                      " in operator delete", "/libsanitizer/",
+                                      "/compiler-rt/"};
+    const size_t count = sizeof(own) / sizeof(*own);
+    const char *line = strstr(report, frame);
+
+    while (line && !strncmp(line, frame, sizeof(frame) - 1)) {
+        size_t size = 1 + strcspn(line + 1, "\n"), i = 0;
+        const char *in = memmem(line, size, " in ", 4);
+
+        while (i < count && !memmem(line, size, own[i], strlen(own[i])))
+            i++;
+        if (in && i == count)
+            return in + 1;
+        line += size;
+    }
+    return NULL;
+}
+
+/* AddressSanitizer calls it at the end of a report. Where its function comes
+ * before ours, as in a program that is linked with libtestlog.so, the summary
+ * is only there. */
+static void on_report(const char *report)
+{
+    static const char prefix[] = "AddressSanitizer: ";
+    const char *summary = strstr(report, "\nSUMMARY: ");
+    const char *kind = strstr(summary ? summary : last_summary, prefix);
+    const char *frame = first_frame(report);
+
+    if (!kind || !runs || test_log_forked())
+        return;
+    if (frame)
+        test_log_status_fail("%.*s %.*s",
+                             (int)(strcspn(kind + sizeof(prefix) - 1, " \n") +
+                                   sizeof(prefix) - 1),
+                             kind, (int)strcspn(frame, "\n"), frame);
+    else
+        test_log_status_fail("%.*s", (int)strcspn(kind, "\n"), kind);
     test_log_status_stop(TEST_LOG_STOP_SANITIZER);
 }
 
@@ -169,6 +224,8 @@ static void on_death(void)
 {
     if (test_log_forked())
         return;
+    if (last_summary[0]) /* the program has a callback of its own */
+        note_summary(last_summary);
     test_log_write_pending();
     trace_device_demand(TRACE_DEMAND_TIME);
 }
@@ -178,6 +235,8 @@ void test_log_sanitizers_begin(void)
     runs = true;
     if (__sanitizer_set_death_callback)
         __sanitizer_set_death_callback(on_death);
+    if (__asan_set_error_report_callback)
+        __asan_set_error_report_callback(on_report);
     test_log_valgrind_begin();
     keep_coverage();
 }

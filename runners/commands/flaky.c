@@ -177,10 +177,11 @@ static void put_text(const struct found *found)
         put_line(&line);
         for (size_t n = 0; n < TEST_LOG_REASONS_MOST && test->reasons[n].text;
              n++) {
-            const char *reason = test->reasons[n].text;
-
-            trace_text_printf(&line, "    %zu x %s", test->reasons[n].count,
-                              reason[0] ? reason : "no reason");
+            trace_text_printf(&line, "    %zu x ", test->reasons[n].count);
+            if (test->reasons[n].text[0])
+                test_log_flaky_reason_text(&line, &test->reasons[n]);
+            else
+                trace_text_literal(&line, "no reason");
             put_line(&line);
         }
     }
@@ -218,9 +219,12 @@ static void put_json(const struct found *found)
         for (size_t n = 0; n < TEST_LOG_REASONS_MOST && test->reasons[n].text;
              n++) {
             cJSON *reason = cJSON_CreateObject();
+            struct trace_text text = {0};
 
+            test_log_flaky_reason_text(&text, &test->reasons[n]);
             cJSON_AddItemToArray(reasons, reason);
-            runners_json_add_text(reason, "reason", test->reasons[n].text);
+            runners_json_add_text(reason, "reason", text.data ? text.data : "");
+            trace_text_free(&text);
             cJSON_AddNumberToObject(reason, "count",
                                     (double)test->reasons[n].count);
         }

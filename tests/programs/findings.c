@@ -31,6 +31,14 @@ TEST_LOG(memory, used_after_free)
     putchar(text[one]);
 }
 
+TEST_LOG(memory, freed_twice)
+{
+    char *volatile text = strdup("freed");
+
+    free(text);
+    free(text); /* cppcheck-suppress doubleFree */
+}
+
 TEST_LOG(memory, used_in_a_child)
 {
     pid_t child = fork();

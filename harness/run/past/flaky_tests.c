@@ -1,21 +1,82 @@
 /* flaky_tests.c: finds flaky tests in the last outcomes of a program. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness/run/past/flaky_tests.h"
 
-static void add_reason(struct test_log_flaky_test *test, const char *reason)
+/* ---- Reasons ---- */
+
+/* Returns the size of the number `at` a place of a text; 0: none is there. The
+ * line in "list.c:9" and the end of "step_2" are names. */
+static size_t number_size(const char *text, const char *at)
 {
-    reason = reason ? reason : "";
+    static const char digits[] = "0123456789";
+    size_t size = strspn(at, digits);
+
+    if (!size || (at > text && (isalnum((unsigned char)at[-1]) ||
+                                at[-1] == '_' || at[-1] == ':')))
+        return 0;
+    if (at[0] == '0' && at[1] == 'x')
+        return 2 + strspn(at + 2, "0123456789abcdefABCDEF");
+    if (at[size] == '.' && strspn(at + size + 1, digits))
+        size += 1 + strspn(at + size + 1, digits);
+    return size;
+}
+
+/* Tells whether two texts differ in numbers alone, and adds those that do to
+ * `varying`. */
+static bool is_alike(const char *one, const char *other, uint64_t *varying)
+{
+    const char *a = one, *b = other;
+    uint64_t bit = 1, found = 0;
+
+    while (*a || *b) {
+        size_t size = number_size(one, a), others = number_size(other, b);
+
+        if (!size != !others || (!size && *a != *b))
+            return false;
+        if (size && (size != others || memcmp(a, b, size) != 0))
+            found |= bit;
+        bit = size ? bit << 1 : bit;
+        a += size ? size : 1;
+        b += size ? others : 1;
+    }
+    *varying |= found;
+    return true;
+}
+
+static void add_reason(struct test_log_flaky_test *test, const char *text)
+{
     for (size_t i = 0; i < TEST_LOG_REASONS_MOST; i++) {
-        if (!test->reasons[i].text)
-            test->reasons[i].text = reason;
-        if (strcmp(test->reasons[i].text, reason) != 0)
+        struct test_log_flaky_reason *reason = &test->reasons[i];
+
+        if (!reason->text)
+            reason->text = text ? text : "";
+        if (!is_alike(reason->text, text ? text : "", &reason->varying))
             continue;
-        test->reasons[i].count++;
+        reason->count++;
         return;
     }
 }
+
+void test_log_flaky_reason_text(struct trace_text *out,
+                                const struct test_log_flaky_reason *reason)
+{
+    uint64_t varying = reason->varying;
+    size_t size;
+
+    for (const char *at = reason->text; *at; at += size ? size : 1) {
+        size = number_size(reason->text, at);
+        if (size && varying & 1)
+            trace_text_char(out, 'N');
+        else
+            trace_text_add(out, at, size ? size : 1);
+        varying = size ? varying >> 1 : varying;
+    }
+}
+
+/* ---- Judging ---- */
 
 /* A dirty tree has a +. */
 static bool is_known(const struct test_log_past_run *run)

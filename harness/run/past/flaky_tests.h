@@ -12,6 +12,13 @@
 
 enum { TEST_LOG_REASONS_MOST = 5 };
 
+/* Reasons that differ in numbers alone are one. */
+struct test_log_flaky_reason {
+    const char *text; /* "": a failure without a reason */
+    uint64_t varying; /* bit i: its number i differs in others */
+    size_t count;
+};
+
 struct test_log_flaky_test {
     const char *name, *flavour;
     size_t runs;     /* in which it ran; repetitions count */
@@ -19,10 +26,8 @@ struct test_log_flaky_test {
     size_t flips;    /* first tries that differ from the one before */
     size_t rescues;  /* passes after a try that failed */
     const struct test_log_past_run *first; /* when it began to be flaky */
-    struct {
-        const char *text; /* "": a failure without a reason */
-        size_t count;
-    } reasons[TEST_LOG_REASONS_MOST]; /* of failed first tries */
+    struct test_log_flaky_reason reasons[TEST_LOG_REASONS_MOST]; /* of failed
+                                                                first tries */
 };
 
 struct test_log_flaky_tests {
@@ -34,5 +39,10 @@ struct test_log_flaky_tests {
  * its outcomes on; texts belong to these. -1 without memory. */
 int test_log_flaky_find(struct test_log_flaky_tests *,
                         const struct test_log_outcomes *, size_t from);
+
+/* test_log_flaky_reason_text adds a reason in which numbers that vary are N,
+ * such as "timed out: after N s". */
+void test_log_flaky_reason_text(struct trace_text *,
+                                const struct test_log_flaky_reason *);
 
 #endif

@@ -56,6 +56,11 @@ static void expect_reason(const char *name, const char *reason)
 
 /* ---- Sanitizers ---- */
 
+/* The first frame is not the sanitizer's. */
+#define USED_AFTER_FREE                                                        \
+    "AddressSanitizer: heap-use-after-free in memory_used_after_free_impl "
+#define FREED_TWICE "AddressSanitizer: double-free in memory_freed_twice_impl "
+
 static void expect_address_findings(const char *compiler, const char *flags)
 {
     const struct e2e *run;
@@ -63,9 +68,9 @@ static void expect_address_findings(const char *compiler, const char *flags)
     build(compiler, flags);
     run = run_tests("@(memory|findings)/*");
     e2e_expect_code(run, 1);
-    e2e_expect_closing(run, "2 passed, 1 failed, 0 skipped");
-    expect_reason("memory/used_after_free",
-                  "AddressSanitizer: heap-use-after-free ");
+    e2e_expect_closing(run, "2 passed, 2 failed, 0 skipped");
+    expect_reason("memory/used_after_free", USED_AFTER_FREE);
+    expect_reason("memory/freed_twice", FREED_TWICE);
     e2e_expect_has(
         e2e_between(run->err, "---- memory/used_after_free: failed", "trace: "),
         "ERROR: AddressSanitizer: heap-use-after-free on ");
@@ -178,10 +183,11 @@ Test(e2e_tools, fails_findings_with_the_shared_library)
 {
     build_with(SHARED, "gcc", "-fsanitize=address,undefined");
     e2e_expect_is(e2e_last(run_tests("!(covered)/*")->out),
-                  "7 passed, 9 failed, 0 skipped");
+                  "7 passed, 10 failed, 0 skipped");
     expect_reason("leaks/in_the_test", "leaked memory");
     expect_reason("undefined/in_the_test", "undefined behavior: ");
-    expect_reason("memory/used_after_free", "exited with 1 instead of 0");
+    expect_reason("memory/used_after_free", USED_AFTER_FREE);
+    expect_reason("memory/freed_twice", FREED_TWICE);
 }
 
 /* ---- Coverage ---- */

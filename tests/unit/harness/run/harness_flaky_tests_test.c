@@ -110,3 +110,42 @@ Test(harness_flaky_tests, keeps_flavours_apart)
     cr_assert_eq(test_log_flaky_find(&found, &outcomes, 0), 0);
     cr_expect_eq(found.count, 0);
 }
+
+static void expect_reason(size_t number, size_t count, const char *expected)
+{
+    const struct test_log_flaky_reason *reason = &found.all[0].reasons[number];
+    struct trace_text text = {0};
+
+    test_log_flaky_reason_text(&text, reason);
+    cr_expect_str_eq(text.data ? text.data : "", expected);
+    cr_expect_eq(reason->count, count, "%s", expected);
+    trace_text_free(&text);
+}
+
+Test(harness_flaky_tests, counts_reasons_that_differ_in_numbers_as_one)
+{
+    static const char *const reasons[] = {"timed out: after 1.01 s, of 1 s",
+                                          "timed out: after 1.5 s, of 1 s",
+                                          "timed out: after 12 s, of 1 s",
+                                          "SIGSEGV at 0x8, in a (l.c:9)",
+                                          "SIGSEGV at 0xfe4, in a (l.c:9)",
+                                          "SIGSEGV at 0x8, in a (l.c:8)",
+                                          "step_2 failed",
+                                          "step_3 failed"};
+    FILE *out = fopen(test_path("p.outcomes"), "we");
+
+    cr_assert_not_null(out);
+    fputs("test\t0\ts/a\nrun\t0\tgcc\ta\th\npassed\t0\t1\t5\n", out);
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        fprintf(out, "run\t%zu\tgcc\ta\th\nfailed\t0\t1\t5\t%s\n", i + 1,
+                reasons[i]);
+    fclose(out);
+    cr_assert_eq(test_log_outcomes_read(&outcomes, "p", test_path("."), 0), 0);
+    cr_assert_eq(test_log_flaky_find(&found, &outcomes, 0), 0);
+    cr_assert_eq(found.count, 1);
+    expect_reason(0, 3, "timed out: after N s, of 1 s");
+    expect_reason(1, 2, "SIGSEGV at N, in a (l.c:9)");
+    expect_reason(2, 1, "SIGSEGV at 0x8, in a (l.c:8)");
+    expect_reason(3, 1, "step_2 failed");
+    expect_reason(4, 1, "step_3 failed");
+}
