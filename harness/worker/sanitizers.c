@@ -98,7 +98,8 @@ void __sanitizer_report_error_summary(const char *summary)
 }
 
 /* Returns the first frame of a report that is not the sanitizer's own, such as
- * "in sum /src/list.c:9", without an end; NULL: there is none. */
+ * "in sum /src/list.c:9", without an end; NULL: there is none. One with a line
+ * is sure: clang's runtime has none, and calls a function of its own "free". */
 static const char *first_frame(const char *report)
 {
     static const char frame[] = "\n    #";
@@ -107,7 +108,7 @@ static const char *first_frame(const char *report)
                                       " in operator delete", "/libsanitizer/",
                                       "/compiler-rt/"};
     const size_t count = sizeof(own) / sizeof(*own);
-    const char *line = strstr(report, frame);
+    const char *line = strstr(report, frame), *other = NULL;
 
     while (line && !strncmp(line, frame, sizeof(frame) - 1)) {
         size_t size = 1 + strcspn(line + 1, "\n"), i = 0;
@@ -115,11 +116,14 @@ static const char *first_frame(const char *report)
 
         while (i < count && !memmem(line, size, own[i], strlen(own[i])))
             i++;
-        if (in && i == count)
-            return in + 1;
         line += size;
+        if (!in || i < count)
+            continue;
+        if (line[-1] != ')') /* "in sum (/bin/list+0x1234)" */
+            return in + 1;
+        other = other ? other : in + 1;
     }
-    return NULL;
+    return other;
 }
 
 /* AddressSanitizer calls it at the end of a report. Where its function comes

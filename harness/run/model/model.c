@@ -211,8 +211,9 @@ struct test_log_place test_log_place_of(const struct test_log_result *result)
                              ? strtoul(reason + size + 1, &end, 10)
                              : 0;
 
-    if (result->outcome == TEST_LOG_OUTCOME_FAILED && size && end &&
-        !strncmp(end, ": ", 2) && line && line < INT_MAX)
+    if ((result->outcome == TEST_LOG_OUTCOME_FAILED ||
+         result->outcome == TEST_LOG_OUTCOME_SKIPPED) &&
+        size && end && !strncmp(end, ": ", 2) && line && line < INT_MAX)
         return (struct test_log_place){reason, size, (unsigned)line, end + 2,
                                        true};
     return (struct test_log_place){own, strlen(own), result->line,

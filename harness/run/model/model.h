@@ -97,8 +97,8 @@ bool test_log_failed(const struct test_log_result *);
  * known failure, which all counts and reports take for that. */
 enum test_log_outcome test_log_counted_outcome(const struct test_log_result *);
 
-/* Where a test failed: the place in its reason, "file:line: why", or its own.
- */
+/* Where a test failed or was skipped: the place in its reason, "file:line:
+ * why", or its own. */
 struct test_log_place {
     const char *file; /* `size` bytes; 0: it is unknown */
     size_t size;

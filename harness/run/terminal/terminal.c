@@ -450,11 +450,14 @@ static void put_ambiguous(const struct test_log_run *run,
 static void put_line(const struct test_log_run *run,
                      const struct test_log_result *result)
 {
+    const struct test_log_place place = test_log_place_of(result);
+
     fputs("    ", test_log_stream());
     put_ambiguous(run, result);
-    put_outcome(result, result->reason);
-    if (result->file)
-        fprintf(test_log_stream(), " (%s:%u)", result->file, result->line);
+    put_outcome(result, place.why);
+    if (place.size)
+        fprintf(test_log_stream(), " (%.*s:%u)", (int)place.size, place.file,
+                place.line);
     fputc('\n', test_log_stream());
 }
 

@@ -129,7 +129,10 @@ static void check(const struct framework *framework)
     if (!framework->leaving)
         expect_outcome(framework, "failed", "exits");
     if (framework->hanging)
-        e2e_run("timeout -s KILL 4 ./eight_test %s", framework->hanging);
+        e2e_run("./eight_test %s & until grep -qs 'about to hang' "
+                "testlog-runs/latest/tests/*/recording.live; do "
+                "sleep 0.01; done; kill -KILL $!; wait $!",
+                framework->hanging);
     expect_outcome(framework, "crashed", "hangs");
 }
 
