@@ -112,6 +112,7 @@ static const char *first_frame(const char *report)
 
     while (line && !strncmp(line, frame, sizeof(frame) - 1)) {
         size_t size = 1 + strcspn(line + 1, "\n"), i = 0;
+        bool has_line = line[size - 1] != ')'; /* "in sum (/bin/list+0x12)" */
         const char *in = memmem(line, size, " in ", 4);
 
         while (i < count && !memmem(line, size, own[i], strlen(own[i])))
@@ -119,7 +120,7 @@ static const char *first_frame(const char *report)
         line += size;
         if (!in || i < count)
             continue;
-        if (line[-1] != ')') /* "in sum (/bin/list+0x1234)" */
+        if (has_line)
             return in + 1;
         other = other ? other : in + 1;
     }
