@@ -212,7 +212,7 @@ static void report_a_leak(void)
 
 static void report_an_error(void)
 {
-    __sanitizer_report_error_summary("SUMMARY: AddressSanitizer: bad f.c:3");
+    __sanitizer_report_error_summary("SUMMARY: MemorySanitizer: bad f.c:3");
 }
 
 static void report_after_the_end(void)
@@ -240,7 +240,7 @@ Test(harness_forks, leak_fails_the_test_with_its_size)
 
 Test(harness_forks, error_of_a_sanitizer_fails_the_test)
 {
-    in_a_test(report_an_error, "AddressSanitizer: bad f.c:3");
+    in_a_test(report_an_error, "MemorySanitizer: bad f.c:3");
 }
 
 Test(harness_forks, error_after_the_test_fails_nothing)
