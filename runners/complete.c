@@ -137,8 +137,8 @@ static void offer_recorded(const char *head, char **words, bool tests)
 
 /* ---- Where it is missing ---- */
 
-/* Offers values of what `argument` names. `head` is what stands before in the
- * last word, `value` is what is there already. */
+/* Offers values of what `argument` names. `head` is the beginning of the last
+ * word, `value` the beginning of the value. */
 static void offer_values(const char *argument, const char *head,
                          const char *value)
 {

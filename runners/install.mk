@@ -69,7 +69,7 @@ install: $(LIB) $(SHARED) $(CORE) $(CORE_SO) $(TESTLOG) $(HELPERS) install-manua
 	$(call pc,-l:libtestlog.a $(EXPORTS),testlog-static.pc,libpcre2-8)
 	$(call pc,$(RPATH)-ltestlog-core,testlog-core.pc,,testlog-core.pc.in)
 
-# What an installation elsewhere has is removed here.
+# Lists the files of an installation elsewhere, and removes them here.
 uninstall: ## remove what install has installed
 	@there=$$(mktemp -d) && $(MAKE) --no-print-directory install DESTDIR="$$there" >/dev/null && \
 	    (cd "$$there$(PREFIX)" && find . ! -type d) | sed 's|^\.|$(PLACE)|' | \

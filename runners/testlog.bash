@@ -145,7 +145,7 @@ _testlog_of() {
     fi
 }
 
-# What follows "run PROGRAM... --" is asked of the programs, the rest of testlog.
+# Programs complete the words after "run PROGRAM... --", testlog all others.
 _testlog() {
     local token i
     local -a words offers

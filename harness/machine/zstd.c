@@ -5,7 +5,7 @@
 #include "harness/machine/zstd.h"
 #include "trace/base/shared_library.h"
 
-/* Of zstd.h. */
+/* Values of zstd.h. */
 enum {
     ZSTD_c_compressionLevel = 100,
     ZSTD_c_checksumFlag = 201,

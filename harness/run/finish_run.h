@@ -39,9 +39,10 @@ struct test_log_finish {
 };
 
 /* test_log_run_finish writes the files of a run that has ended, moves it from
- * its scratch folder, remembers it and removes old runs. What it cannot write,
- * it prints. Of a program that is a part of a run, it hands the results to
- * those who write them. -1 with errno if a file of the results is missing. */
+ * its scratch folder, remembers it and removes old runs. It prints results
+ * that it cannot write. If a program is a part of a run, it hands the results
+ * to those who write them. -1 with errno if a file of the results is missing.
+ */
 int test_log_run_finish(struct test_log_run *, const struct test_log_finish *);
 
 /* test_log_run_compress compresses the recordings of a run that has ended and

@@ -332,7 +332,7 @@ const char *log_filter_unmatched(const struct log_filter *filter, size_t *from)
         size_t i = (*from)++;
         const struct log_directive *one = &filter->directives[i];
         bool is_level = !one->target_size && !one->of_spans && !one->of_events;
-        /* Of several with the same text, one is reported. */
+        /* One of several with the same text is reported. */
         bool is_repeated = i && !log_directive_order(one - 1, one);
 
         if (!one->seen && !is_level && !is_repeated && !of_device(one) &&

@@ -46,8 +46,8 @@ static char *frame_of(const char *name)
     return frame.data;
 }
 
-/* Returns the number of a path, NONE without memory. What is too deep is in the
- * path around it. */
+/* Returns the number of a path, NONE without memory. A frame that is too deep
+ * is counted in the path around it. */
 static uint32_t find_fold(struct runners_folded *folded, uint32_t around,
                           const char *name)
 {

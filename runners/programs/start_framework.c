@@ -225,7 +225,7 @@ static void kill_tree(const struct test_log_run *run, pid_t pid)
     test_log_tree_free(&tree);
 }
 
-/* What runs has no name if nothing has told it. */
+/* The program is named if nothing has told which test runs. */
 static void name_slow(struct framework_program *program, uint64_t since,
                       bool limited)
 {

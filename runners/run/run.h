@@ -231,8 +231,7 @@ enum program_can {
 
 #define PROGRAM_CAN(name) (1u << PROGRAM_##name)
 
-/* What a program is. What stands before it, such as a launcher or ctest, is a
- * matter of its own. */
+/* The kind of a program, without the launcher or the ctest that starts it. */
 struct program_kind {
     unsigned can; /* PROGRAM_CAN of each */
 };

@@ -31,6 +31,22 @@ cJSON *chrome_export(struct trace_reader *reader, const char *const *metadata)
     return chrome_parse(text, size);
 }
 
+void chrome_export_without_memory(struct trace_reader *reader, size_t most)
+{
+    FILE *null = fopen("/dev/null", "we");
+
+    for (size_t nth = 1; nth < most; nth++) {
+        struct trace_chrome chrome;
+
+        test_fail_memory(nth, nth % 2);
+        trace_chrome_begin(&chrome, null);
+        trace_chrome_add(&chrome, reader, 1, "name");
+        trace_chrome_end(&chrome, NULL);
+        test_fail_memory(0, false);
+    }
+    fclose(null);
+}
+
 const char *chrome_text(const cJSON *object, const char *key)
 {
     const char *text =

@@ -11,6 +11,10 @@
 cJSON *chrome_export(struct trace_reader *, const char *const *metadata);
 cJSON *chrome_parse(char *text, size_t size);
 
+/* chrome_export_without_memory exports a recording again and again, where
+ * allocation 1, 2, ... fails, below `most`. */
+void chrome_export_without_memory(struct trace_reader *, size_t most);
+
 /* chrome_text returns a member's text, "" if there is none. chrome_number fails
  * the test if there is none. */
 const char *chrome_text(const cJSON *object, const char *key);

@@ -1,6 +1,6 @@
-# What is loaded into programs, or runs beside them: the libraries for GPUs, for
-# compilers that are looked up with dlsym, and for samples, and the program that
-# takes stacks.
+# Files that are loaded into programs, or run beside them: the libraries for GPUs,
+# for compilers that are looked up with dlsym, and for samples, and the program
+# that takes stacks.
 
 # libtestlog-gpu.so is loaded into programs that use a GPU or NVTX. It has a recorder of
 # its own (RECORD_SRC), for programs without one.
@@ -19,7 +19,7 @@ $(L)/gpu/%.o: %.c $(L)/flags | $(STAGED)
 # Programs without a sanitizer load these.
 $(GPU) $(AUDIT) $(SAMPLE) $(L)/gpu/%.o $(L)/tests/playback.so $(L)/tests/playback-old.so $(L)/tests/driver/%: private SAN :=
 
-# What it does not use stays in the archive.
+# Objects that it does not use stay in the archive.
 $(L)/gpu/trace.a: $(RECORD_SRC:%.c=$(L)/gpu/%.o)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar rcs $@ $^

@@ -172,7 +172,7 @@ static void put_try(struct trace_text *text,
 
 /* ---- A run's lines ---- */
 
-/* What is being added to the file of a program. */
+/* A run that is added to the file of a program. */
 struct addition {
     const struct test_log_run *run;
     const struct test_log_outcomes *known;

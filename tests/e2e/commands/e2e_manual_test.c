@@ -895,7 +895,7 @@ Test(e2e_manual, completion_offers_runs_and_their_tests)
                   "testlog-runs/latest ");
 }
 
-/* fish and zsh take testlog's own answer: a tab stands before the help. */
+/* fish and zsh take testlog's own answer: a tab precedes the help. */
 Test(e2e_manual, completion_of_any_shell_gets_help_of_each_word)
 {
     static const char *const answers[][2] = {

@@ -364,7 +364,7 @@ Test(runners_judge, finds_that_most_calls_execute_more)
     cr_expect_eq(judge_counts_of(0.4).verdict, VERDICT_NOT_SLOWER);
 }
 
-/* What the runs of one side differ by is the noise. */
+/* The spread of one side's runs is the noise. */
 Test(runners_judge, counts_of_one_side_that_differ_are_noise)
 {
     add_counts(OLD, 0, 5, 1000);

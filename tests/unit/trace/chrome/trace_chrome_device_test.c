@@ -575,8 +575,6 @@ Test(trace_chrome_device, reports_an_unused_gpu)
 
 Test(trace_chrome_device, survives_a_lack_of_memory)
 {
-    struct trace_reader *reader;
-    FILE *null = fopen("/dev/null", "we");
     uint64_t begin;
 
     if (!test_can_fail_memory())
@@ -585,15 +583,5 @@ Test(trace_chrome_device, survives_a_lack_of_memory)
     begin = now();
     for (int i = 0; i < 100; i++)
         put_random(begin);
-    reader = test_read();
-    for (size_t nth = 1; nth < 60; nth++) {
-        struct trace_chrome chrome;
-
-        test_fail_memory(nth, nth % 2);
-        trace_chrome_begin(&chrome, null);
-        trace_chrome_add(&chrome, reader, 1, "name");
-        trace_chrome_end(&chrome, NULL);
-        test_fail_memory(0, false);
-    }
-    fclose(null);
+    chrome_export_without_memory(test_read(), 60);
 }

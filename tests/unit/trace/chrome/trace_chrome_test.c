@@ -498,20 +498,7 @@ Test(trace_chrome, survives_a_lack_of_memory)
     if (!test_can_fail_memory())
         cr_skip_test("a sanitizer owns the memory");
     test_rich();
-
-    struct trace_reader *reader = test_read();
-    FILE *null = fopen("/dev/null", "we");
-
-    for (size_t nth = 1; nth < 100; nth++) {
-        struct trace_chrome chrome;
-
-        test_fail_memory(nth, nth % 2);
-        trace_chrome_begin(&chrome, null);
-        trace_chrome_add(&chrome, reader, 1, "name");
-        trace_chrome_end(&chrome, NULL);
-        test_fail_memory(0, false);
-    }
-    fclose(null);
+    chrome_export_without_memory(test_read(), 100);
 }
 
 /* ---- Counters and signposts ---- */
