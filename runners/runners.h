@@ -24,6 +24,12 @@ int runners_version(char **argv);
 int runners_complete(const struct test_log_command *const *commands,
                      char **words);
 
+/* ---- judge_dying.c ---- */
+
+/* runners_judge_dying judges the run of a program that is about to die, whose
+ * paths are the words, and prints its tests; returns the exit code. */
+int runners_judge_dying(char **words);
+
 /* ---- batch.c ---- */
 
 /* runners_batch answers the cases on standard input; returns the exit code. */

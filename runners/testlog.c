@@ -106,6 +106,8 @@ int main(int argc, char **argv)
         return runners_version(argv + 1);
     if (!strcmp(argv[1], "__complete"))
         return runners_complete(commands, argv + 2);
+    if (!strcmp(argv[1], "__judge"))
+        return runners_judge_dying(argv + 2);
     for (size_t i = 0; i < COMMANDS; i++)
         if (!strcmp(argv[1], commands[i]->name)) {
             int code = commands[i]->run(argv + 1);

@@ -88,6 +88,7 @@ static bool enter(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int error;
 
+    test_log_death_wait();
     pthread_once(&once, make_lock);
     error = pthread_mutex_lock(&lock);
     if (error) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/asan_report.h"
 #include "harness/core/core_run.h"
 #include "harness/criterion/plan/plan.h"
 #include "harness/machine/notice.h"
@@ -358,34 +359,49 @@ static void drop_shard(void)
 
 /* ---- The death of the process ---- */
 
+/* The stack comes first: testlog reads it. */
 static bool rescue(const struct trace_crash *crash, const void *context)
 {
-    (void)crash;
     (void)context;
     if (getpid() == core.owner)
         test_log_write_pending();
-    test_log_output_rescue();
-    return false;
+    trace_crash_leave(crash);
+    if (!test_log_death_report(&core, test_log_signal(crash->signal)))
+        test_log_output_rescue();
+    return true;
+}
+
+#pragma weak __sanitizer_set_death_callback
+#pragma weak __asan_set_error_report_callback
+void __sanitizer_set_death_callback(void (*)(void));
+void __asan_set_error_report_callback(void (*)(const char *));
+
+static char error[1024] = "an error that a sanitizer found";
+
+static void on_report(const char *report)
+{
+    test_log_asan_reason(report, "", error, sizeof(error));
 }
 
 /* A sanitizer calls this function before it ends the process. */
-#pragma weak __sanitizer_set_death_callback
-void __sanitizer_set_death_callback(void (*)(void));
-
 static void die(void)
 {
     trace_device_demand(TRACE_DEMAND_TIME);
-    test_log_output_rescue();
+    if (!test_log_death_report(&core, error))
+        test_log_output_rescue();
 }
 
 static void watch_death(void)
 {
-    static const struct trace_crash_hooks hooks = {.crashed = rescue};
+    static const struct trace_crash_watch watch = {.crashed = rescue};
 
     trace_crash_prepare();
-    trace_crash_watch(&hooks);
+    test_log_death_prepare(&core);
+    trace_crash_watch(&watch);
     if (__sanitizer_set_death_callback)
         __sanitizer_set_death_callback(die);
+    if (__asan_set_error_report_callback)
+        __asan_set_error_report_callback(on_report);
 }
 
 int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))

@@ -46,11 +46,25 @@ int test_log_core_keep_journal(void);
  * it. */
 void test_log_core_repair(void);
 
+/* ---- report_death.c ---- */
+
+/* test_log_death_prepare finds the program testlog. test_log_death_report lets
+ * it print the tests of this process, which is about to die, and write the run;
+ * false if it has not. The caller may be a signal handler. Other threads that
+ * call it or test_log_death_wait do not come back. */
+void test_log_death_prepare(const struct test_log_core *);
+bool test_log_death_report(const struct test_log_core *, const char *why);
+void test_log_death_wait(void);
+
 /* ---- judge_run.c ---- */
 
 /* test_log_judge writes the files of a run whose only program has died without
  * them. It does nothing if there is no such program. */
 void test_log_judge(const char *path);
+
+/* test_log_judge_shown does so, too, and prints what the program would have
+ * printed; -1 if the run could not be judged. */
+int test_log_judge_shown(const char *path, const struct test_log_options *);
 
 /* test_log_core_look, if it is set, is called for each test that crashed,
  * before the stacks that its processes left are erased from the recording.

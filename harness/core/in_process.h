@@ -20,6 +20,9 @@
 #define TEST_LOG_RECORDING "recording" /* once the process has ended */
 #define TEST_LOG_OUTPUT    "output.txt"
 
+/* The fact that the owner dies, and of what. */
+#define TEST_LOG_DIED "died"
+
 /* ---- journal.c ---- */
 
 /* A test as the journal has it. */
@@ -92,6 +95,10 @@ void test_log_journal_unlock(int fd);
 void test_log_output_begin(int file, uint64_t size);
 void test_log_output_end(void);
 void test_log_output_rescue(void);
+
+/* test_log_output_restore gives a process that has just been forked the stdout
+ * and stderr that were replaced. */
+void test_log_output_restore(void);
 uint64_t test_log_output_size(int file);
 
 /* ---- results.c ---- */

@@ -312,7 +312,14 @@ bool test_log_journal_is_alive(const struct test_log_journal *journal)
     uint64_t now =
         started ? test_log_process_started(test_log_journal_owner(journal)) : 0;
 
-    return now && now == number(started + 1);
+    return now && now == number(started + 1) &&
+           !test_log_journal_value(journal, TEST_LOG_DIED);
+}
+
+static bool has_died(const struct test_log_journal *journal, pid_t process)
+{
+    return process == test_log_journal_owner(journal) &&
+           test_log_journal_value(journal, TEST_LOG_DIED);
 }
 
 const struct test_log_noted *test_log_journal_running(
@@ -322,7 +329,7 @@ const struct test_log_noted *test_log_journal_running(
         const struct test_log_noted *test = &journal->tests[i];
 
         if (test->outcome == TEST_LOG_OUTCOME_NONE &&
-            test->process != getpid() &&
+            test->process != getpid() && !has_died(journal, test->process) &&
             test_log_process_started(test->process))
             return test;
     }

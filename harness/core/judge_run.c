@@ -102,14 +102,37 @@ static void take_facts(struct test_log_run *run,
     run->process = test_log_journal_owner(journal);
 }
 
+/* Returns the test that the program died in; NULL if it did in none. */
+static const struct test_log_result *crashed_in(const struct test_log_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_CRASHED)
+            return &run->results[i];
+    return NULL;
+}
+
+/* Adds that the program died outside of its tests, if it could note so. */
+static void add_death(struct test_log_run *run,
+                      const struct test_log_journal *journal)
+{
+    const char *died = test_log_journal_value(journal, TEST_LOG_DIED);
+    struct test_log_result *result = died ? test_log_run_add(run) : NULL;
+
+    if (!result)
+        return;
+    result->program = strdup(run->program);
+    result->test = strdup(run->program);
+    result->outcome = TEST_LOG_OUTCOME_CRASHED;
+    if (asprintf(&result->reason, "the program died of %s outside of its tests",
+                 died) < 0)
+        result->reason = NULL;
+}
+
 /* Says which test the program died in, if it did in one. */
 static void say(const struct test_log_run *run)
 {
-    const struct test_log_result *crashed = NULL;
+    const struct test_log_result *crashed = crashed_in(run);
 
-    for (size_t i = 0; i < run->count && !crashed; i++)
-        if (run->results[i].outcome == TEST_LOG_OUTCOME_CRASHED)
-            crashed = &run->results[i];
     if (crashed)
         test_log_notice("%s: %s died in %s (%s); its tests are judged now",
                         run->path, run->program, test_log_name(crashed),
@@ -120,24 +143,19 @@ static void say(const struct test_log_run *run)
                         run->path, run->program);
 }
 
-static void judge(struct test_log_run *run, struct test_log_journal *journal)
+static void judge(struct test_log_run *run, struct test_log_journal *journal,
+                  const struct test_log_options *options)
 {
-    char dir[PATH_MAX];
-    const struct test_log_options options = {.profiler = trace_profiler_default,
-                                             .dir = dir};
-
-    snprintf(dir, sizeof(dir), "%s", run->path);
-    *strrchr(dir, '/') = '\0';
-
     take_facts(run, journal);
-    test_log_core_results(run, 0, journal, &options.output.style, false);
+    test_log_core_results(run, 0, journal, &options->output.style, false);
+    if (!crashed_in(run))
+        add_death(run, journal);
     run->took = test_log_run_last_end(run);
     test_log_run_finish(
-        run, &(struct test_log_finish){.options = &options,
+        run, &(struct test_log_finish){.options = options,
                                        .without = TEST_LOG_WITHOUT(PRUNE)});
     if (test_log_core_is_written(run))
         test_log_core_remove_journal(run);
-    say(run);
 }
 
 static void print_bad(struct test_log_run *run, size_t from)
@@ -201,20 +219,62 @@ static bool hold(struct test_log_run *run)
     return run->lock && !flock(run->lock, LOCK_EX | LOCK_NB);
 }
 
-void test_log_judge(const char *path)
+/* Tests that have ended have been printed. */
+static void show(struct test_log_run *run,
+                 const struct test_log_options *options)
 {
+    struct test_log_history history;
+
+    for (size_t i = 0; !options->output.quiet && i < run->count; i++)
+        if (run->results[i].outcome == TEST_LOG_OUTCOME_CRASHED)
+            test_log_print_block(run, &run->results[i], &options->output);
+    test_log_history_open(&history, options->dir, NULL,
+                          test_log_flavour_given(options));
+    test_log_history_read(&history, test_log_rerun_name(run->executable));
+    test_log_run_print(run, options, &history, NULL, NULL);
+    test_log_history_free(&history);
+}
+
+/* Judges the run with some options, or with NULL and a notice. */
+static int judge_at(const char *path, const struct test_log_options *shown)
+{
+    char dir[PATH_MAX];
+    const struct test_log_options hidden = {.profiler = trace_profiler_default,
+                                            .dir = dir};
     struct test_log_run run = {.path = realpath(path, NULL)};
     struct test_log_journal journal;
+    int status = -1;
 
     run.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     if (run.path && run.folder > 0 && !test_log_core_is_written(&run))
         run.program = program_of(path);
     if (run.program && hold(&run) && read_journal(&run, &journal)) {
-        if (test_log_journal_value(&journal, "alone"))
-            judge(&run, &journal);
+        if (test_log_journal_value(&journal, "alone")) {
+            snprintf(dir, sizeof(dir), "%s", run.path);
+            *strrchr(dir, '/') = '\0';
+            run.output = shown ? &shown->output : NULL;
+            judge(&run, &journal, shown ? shown : &hidden);
+            if (shown)
+                show(&run, shown);
+            else
+                say(&run);
+            status = 0;
+        }
         test_log_journal_free(&journal);
     }
     if (run.folder < 0)
         run.folder = 0;
     test_log_run_free(&run);
+    return status;
+}
+
+void test_log_judge(const char *path)
+{
+    judge_at(path, NULL);
+}
+
+int test_log_judge_shown(const char *path,
+                         const struct test_log_options *options)
+{
+    return judge_at(path, options);
 }

@@ -11,6 +11,7 @@
 #include "harness/options/known_failures.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/run/model/test_stacks.h"
 #include "trace/base/containers.h"
 #include "trace/base/strings.h"
 #include "trace/format.h"
@@ -222,7 +223,7 @@ void test_log_core_extract(const struct test_log_run *run,
 /* Finds the signal and the time in the recording of a process that is gone. */
 static void find_end(const struct test_log_run *run,
                      const struct test_log_result *result,
-                     struct test_log_noted *test)
+                     struct test_log_noted *test, const char *died)
 {
     struct trace_reader *reader = test_log_recording(run, result);
     const unsigned char *stack;
@@ -235,7 +236,7 @@ static void find_end(const struct test_log_run *run,
         test->ended = run->start.monotonic + trace_reader_summary(reader).end;
     trace_reader_close(reader);
     if (!test->reason)
-        test->reason = copy("its process died");
+        test->reason = copy(died ? died : "its process died");
 }
 
 static void judge_crashes(struct test_log_run *run,
@@ -255,7 +256,10 @@ static void judge_crashes(struct test_log_run *run,
             if (result) {
                 test_log_core_extract(run, result, test);
                 test->folder = copy(result->folder);
-                find_end(run, result, test);
+                find_end(run, result, test,
+                         test->process == test_log_journal_owner(journal)
+                             ? test_log_journal_value(journal, TEST_LOG_DIED)
+                             : NULL);
                 test_log_run_drop(run);
             }
         }
@@ -265,6 +269,17 @@ static void judge_crashes(struct test_log_run *run,
 
 void (*test_log_core_look)(const struct test_log_run *,
                            const struct test_log_result *);
+
+static void set_reason(const struct test_log_run *run,
+                       struct test_log_result *result)
+{
+    char *reason = test_log_stacks_reason(run, result, "");
+
+    if (!reason)
+        return;
+    free(result->reason);
+    result->reason = reason;
+}
 
 static void add(struct test_log_run *run, const struct test_log_noted *test,
                 const char *flavour, const struct log_style *style, bool sent)
@@ -276,6 +291,7 @@ static void add(struct test_log_run *run, const struct test_log_noted *test,
     if (result->outcome == TEST_LOG_OUTCOME_CRASHED) {
         if (test_log_core_look)
             test_log_core_look(run, result);
+        set_reason(run, result);
         test_log_render(run, result, style, false);
     } else if (sent)
         result->written = result->outcome;

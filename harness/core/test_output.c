@@ -80,3 +80,10 @@ void test_log_output_rescue(void)
         at += got;
     printed = (struct trace_descriptor){0};
 }
+
+void test_log_output_restore(void)
+{
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (trace_descriptor_is_ours(&before[fd - 1]))
+            dup2(before[fd - 1].fd, fd);
+}

@@ -94,9 +94,9 @@ static bool takes_stacks(void)
 
 void test_log_crash_begin(void)
 {
-    static const struct trace_crash_hooks stop = {
+    static const struct trace_crash_watch stop = {
         is_ours, test_log_status_crashing, on_crash};
-    static const struct trace_crash_hooks go_on = {is_ours, NULL, only_write};
+    static const struct trace_crash_watch go_on = {is_ours, NULL, only_write};
 
     if (test_log_valgrind_runs()) /* its stacks are not the test's */
         return;

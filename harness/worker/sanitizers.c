@@ -13,6 +13,7 @@
 #include <criterion/criterion.h>
 #include <criterion/event.h>
 
+#include "harness/asan_report.h"
 #include "harness/pending_output.h"
 #include "harness/worker/worker.h"
 #include "trace/device.h"
@@ -97,55 +98,17 @@ void __sanitizer_report_error_summary(const char *summary)
     test_log_status_stop(TEST_LOG_STOP_SANITIZER);
 }
 
-/* Returns the first frame of a report that is not the sanitizer's own, such as
- * "in sum /src/list.c:9", without an end; NULL: there is none. One with a line
- * is sure: clang's runtime has none, and calls a function of its own "free". */
-static const char *first_frame(const char *report)
-{
-    static const char frame[] = "\n    #";
-    static const char *const own[] = {" in __interceptor_",  " in __asan_",
-                                      " in __sanitizer_",    " in operator new",
-                                      " in operator delete", "/libsanitizer/",
-                                      "/compiler-rt/"};
-    const size_t count = sizeof(own) / sizeof(*own);
-    const char *line = strstr(report, frame), *other = NULL;
-
-    while (line && !strncmp(line, frame, sizeof(frame) - 1)) {
-        size_t size = 1 + strcspn(line + 1, "\n"), i = 0;
-        bool has_line = line[size - 1] != ')'; /* "in sum (/bin/list+0x12)" */
-        const char *in = memmem(line, size, " in ", 4);
-
-        while (i < count && !memmem(line, size, own[i], strlen(own[i])))
-            i++;
-        line += size;
-        if (!in || i < count)
-            continue;
-        if (has_line)
-            return in + 1;
-        other = other ? other : in + 1;
-    }
-    return other;
-}
-
 /* AddressSanitizer calls it at the end of a report. Where its function comes
  * before ours, as in a program that is linked with libtestlog.so, the summary
  * is only there. */
 static void on_report(const char *report)
 {
-    static const char prefix[] = "AddressSanitizer: ";
-    const char *summary = strstr(report, "\nSUMMARY: ");
-    const char *kind = strstr(summary ? summary : last_summary, prefix);
-    const char *frame = first_frame(report);
+    char reason[1024];
 
-    if (!kind || !runs || test_log_forked())
+    if (!runs || test_log_forked() ||
+        !test_log_asan_reason(report, last_summary, reason, sizeof(reason)))
         return;
-    if (frame)
-        test_log_status_fail("%.*s %.*s",
-                             (int)(strcspn(kind + sizeof(prefix) - 1, " \n") +
-                                   sizeof(prefix) - 1),
-                             kind, (int)strcspn(frame, "\n"), frame);
-    else
-        test_log_status_fail("%.*s", (int)strcspn(kind, "\n"), kind);
+    test_log_status_fail("%s", reason);
     test_log_status_stop(TEST_LOG_STOP_SANITIZER);
 }
 

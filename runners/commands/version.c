@@ -32,6 +32,7 @@ static void print_details(void)
     print_helper("for GPUs", test_log_gpu_own);
     print_helper("for stacks", test_log_stacks_program);
     print_helper("for samples", test_log_sample_library);
+    print_helper("for crashes", test_log_crash_library);
     print_helper("for --preload", test_log_own_library);
 }
 

@@ -25,6 +25,7 @@ static bool find_framework(struct framework_program *program,
 
     program->framework = file->framework;
     program->has_adapter = file->framework && file->has_testlog;
+    program->takes_library = file->takes_library;
     if (!kind)
         return true;
     if (test_log_read_word(kind->origin, kind->value, names, &choice))
@@ -79,6 +80,8 @@ void runners_framework_close(struct framework_program *program)
     test_log_run_free(&program->seen);
     if (program->chosen_file > 0)
         close(program->chosen_file);
+    if (program->crash_file > 0)
+        close(program->crash_file);
     for (size_t i = 0; i < FRAMEWORK_PIPES; i++) {
         if (program->pipes[i].fd)
             close(program->pipes[i].fd);
@@ -86,6 +89,7 @@ void runners_framework_close(struct framework_program *program)
     }
     trace_table_free(&program->known);
     trace_text_free(&program->stacks);
+    trace_text_free(&program->death_stacks);
     free(program->folder);
     free(program->death);
     free(program);

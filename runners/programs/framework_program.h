@@ -26,6 +26,8 @@ struct framework_program {
     size_t tries;              /* that the chosen tests had left; 0: unknown */
     unsigned deaths;           /* of processes */
     int chosen_file;           /* 0: none */
+    bool takes_library;        /* one that handles crashes */
+    int crash_file;            /* where it writes; 0 or less: none */
     const struct test_log_history *history;
     bool selects;    /* all tests run, but only some count */
     bool explained;  /* a test that does not count has failed */
@@ -44,7 +46,8 @@ struct framework_program {
     bool by_code;     /* the exit code of that process is all that counts */
     bool interrupted; /* we got a signal, so that process did not end by itself
                        */
-    struct trace_text stacks; /* then */
+    struct trace_text stacks;       /* when it was killed, or crashed */
+    struct trace_text death_stacks; /* of `death` */
     char *folder; /* an absolute path, for its report; NULL: it has none */
     struct report_pipe {
         int fd; /* 0: it has none */
@@ -65,5 +68,14 @@ int runners_framework_list_own(struct framework_program *);
 void runners_report_pipes_open(struct framework_program *);
 void runners_report_pipes_read(struct framework_program *);
 void runners_report_pipes_end(struct framework_program *);
+
+/* ---- left_crash.c ---- */
+
+/* runners_left_crash_begin loads a library into the next process, if it can,
+ * that leaves its stack when it crashes; -1 without memory.
+ * runners_left_crash_read adds that stack to program->stacks, if there is one.
+ */
+int runners_left_crash_begin(struct framework_program *);
+void runners_left_crash_read(struct framework_program *);
 
 #endif

@@ -38,6 +38,7 @@ static const struct framework frameworks[] = {
         .form = FRAMEWORK_LIST_NAMES,
         .begins_report = true,
         .is_silent = true,
+        .handles_signals = true,
     },
     {
         .name = "doctest",
@@ -51,6 +52,7 @@ static const struct framework frameworks[] = {
         .choice = FRAMEWORK_TOGETHER,
         .begins_report = true,
         .is_silent = true,
+        .handles_signals = true,
     },
     {
         .name = "boost",
@@ -67,6 +69,7 @@ static const struct framework frameworks[] = {
         .has_suites = true,
         .begins_report = true,
         .is_silent = true,
+        .handles_signals = true,
     },
     {
         .name = "check",
@@ -79,6 +82,7 @@ static const struct framework frameworks[] = {
         .has_suites = true,
         .begins_report = true,
         .prints_tests = true,
+        .handles_signals = true,
     },
     {
         .name = "cmocka",
@@ -88,6 +92,7 @@ static const struct framework frameworks[] = {
         .variables = {"CMOCKA_MESSAGE_OUTPUT=STDOUT"},
         .prints_tests = true,
         .prints_reasons = true,
+        .handles_signals = true,
     },
     {.name = "exit", .title = "no framework"},
 };
@@ -124,6 +129,8 @@ struct program_file runners_program_file(const char *path)
         runners_linked_contains(&linked, "CRITERION_ALWAYS_SUCCEED");
     if (!file.has_criterion)
         file.framework = find(&linked);
+    file.takes_library = file.framework && !file.has_testlog &&
+                         runners_linked_takes_library(&linked);
     test_log_elf_close(&linked.file);
     return file;
 }

@@ -63,11 +63,12 @@ struct framework {
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file, or for names */
     enum framework_choice choice;
-    bool has_suites;     /* its reports name them */
-    bool begins_report;  /* the report is there before the first test */
-    bool prints_tests;   /* on stdout, as they begin and end, or how many */
-    bool prints_reasons; /* on stderr, which must be in order with stdout */
-    bool is_silent;      /* it prints nothing else than the report */
+    bool has_suites;      /* its reports name them */
+    bool begins_report;   /* the report is there before the first test */
+    bool prints_tests;    /* on stdout, as they begin and end, or how many */
+    bool prints_reasons;  /* on stderr, which must be in order with stdout */
+    bool is_silent;       /* it prints nothing else than the report */
+    bool handles_signals; /* those of crashes */
 };
 
 /* What the file of a program tells. The zero value is a script, which may start
@@ -77,6 +78,7 @@ struct program_file {
     bool has_testlog;   /* or an adapter, which sends the program's results */
     bool has_criterion; /* as a library or linked statically */
     bool can_preload;   /* testlog can be loaded into it: as a library */
+    bool takes_library; /* one that handles crashes can be loaded */
     const struct framework *framework; /* NULL: it has Criterion */
 };
 
@@ -223,6 +225,7 @@ struct framework_start {
     char **arguments, **variables;
     size_t argument_count, variable_count;
     size_t argument_capacity, variable_capacity;
+    const char *preload; /* a library for LD_PRELOAD; NULL: none */
 };
 
 /* How ctest starts a program: with arguments, in a place that `enter` goes to
@@ -335,6 +338,12 @@ void runners_framework_check(struct framework_program *,
                              int pid, size_t told);
 
 /* ---- judge_framework.c: how its tests ended ---- */
+
+/* runners_framework_store_stacks stores what the last process left when it
+ * crashed in the folder of a result; nothing if it left none. */
+void runners_framework_store_stacks(const struct framework_program *,
+                                    const struct test_log_run *,
+                                    struct test_log_result *);
 
 /* runners_framework_itself adds a program to the run as a test of its own name,
  * because only its end is known; NULL without memory. */

@@ -55,18 +55,36 @@ static char *reason_of(int status)
     return strdup(reason);
 }
 
-static void store_stacks(struct framework_program *program,
+/* A program that is a test has its own. */
+static bool make_folder(const struct test_log_run *run,
+                        struct test_log_result *result)
+{
+    if (result->suite)
+        return test_log_make_test_folder(run, result);
+    if (test_log_make_program_folder(run, result->program) ||
+        asprintf(&result->folder, "tests/%s", result->program) < 0)
+        result->folder = NULL;
+    return result->folder;
+}
+
+static void store_stacks(const struct trace_text *stacks,
                          const struct test_log_run *run,
                          struct test_log_result *result)
 {
     struct trace_file file;
 
-    if (!program->stacks.size ||
-        (!result->folder && !test_log_make_test_folder(run, result)) ||
+    if (!stacks->size || (!result->folder && !make_folder(run, result)) ||
         test_log_create_file(run, result, TEST_LOG_STACKS_FILE, &file))
         return;
-    fwrite(program->stacks.data, 1, program->stacks.size, file.stream);
+    fwrite(stacks->data, 1, stacks->size, file.stream);
     trace_file_commit(&file);
+}
+
+void runners_framework_store_stacks(const struct framework_program *program,
+                                    const struct test_log_run *run,
+                                    struct test_log_result *result)
+{
+    store_stacks(&program->stacks, run, result);
 }
 
 static char *reason_of_timeout(uint64_t duration)
@@ -104,6 +122,8 @@ static void note_death(struct framework_program *program, const char *reason)
     if (program->death || !reason)
         return;
     program->death = strdup(reason);
+    program->death_stacks = program->stacks;
+    program->stacks = (struct trace_text){0};
     program->end =
         program->late ? TEST_LOG_OUTCOME_TIMEOUT : TEST_LOG_OUTCOME_CRASHED;
 }
@@ -123,13 +143,16 @@ static void judge_open(struct framework_program *program,
         result->outcome = TEST_LOG_OUTCOME_TIMEOUT;
         free(result->reason);
         result->reason = reason_of_timeout(result->duration);
-        store_stacks(program, run, result);
+        store_stacks(&program->stacks, run, result);
         return;
     }
     if (!result->reason || result->outcome != TEST_LOG_OUTCOME_CRASHED) {
         result->outcome = TEST_LOG_OUTCOME_CRASHED;
         free(result->reason);
-        result->reason = reason_of(status);
+        store_stacks(&program->stacks, run, result);
+        result->reason = test_log_stacks_reason(run, result, "");
+        if (!result->reason)
+            result->reason = reason_of(status);
     }
 }
 
@@ -538,8 +561,11 @@ static bool is_death(enum test_log_outcome outcome)
 }
 
 /* Says that a process died, though none of its tests does. */
-static void add_death(struct framework_program *program)
+static void add_death(struct framework_program *program,
+                      const struct test_log_run *run)
 {
+    struct test_log_result *itself;
+
     for (size_t i = 0; i < program->results.count; i++) {
         const struct test_log_result *result = &program->results.results[i];
 
@@ -549,9 +575,12 @@ static void add_death(struct framework_program *program)
             if (is_death(result->earlier[n].outcome))
                 return;
     }
-    if (program->death)
-        runners_framework_itself(&program->results, program->name, program->end,
-                                 program->death);
+    if (!program->death)
+        return;
+    itself = runners_framework_itself(&program->results, program->name,
+                                      program->end, program->death);
+    if (itself)
+        store_stacks(&program->death_stacks, run, itself);
 }
 
 /* Whether tests are left that must run in another process. */
@@ -580,7 +609,8 @@ static bool any_left(struct framework_program *program, bool died)
 }
 
 /* Whether there is something to run in another process. */
-static bool goes_on(struct framework_program *program, bool died)
+static bool goes_on(struct framework_program *program,
+                    const struct test_log_run *run, bool died)
 {
     if (!runners_framework_chooses(program->framework))
         return any_try_left(program) &&
@@ -588,7 +618,7 @@ static bool goes_on(struct framework_program *program, bool died)
     if (any_left(program, died))
         return true;
     add_missing(program);
-    add_death(program);
+    add_death(program, run);
     return false;
 }
 
@@ -713,11 +743,13 @@ bool runners_framework_end(struct framework_program *program,
     bool died;
 
     program->interrupted = interrupted;
+    if (status >= 0 && WIFSIGNALED(status))
+        runners_left_crash_read(program);
     died = take_round(program, run, from, status, &round);
     if (interrupted)
         forgive(&round);
     add_round(program, &round);
-    if (interrupted || !goes_on(program, died))
+    if (interrupted || !goes_on(program, run, died))
         return false;
     program->late = false;
     trace_text_free(&program->stacks);

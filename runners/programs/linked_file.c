@@ -105,6 +105,25 @@ bool runners_linked_contains(const struct linked_file *linked, const char *text)
     return false;
 }
 
+bool runners_linked_is_dynamic(const struct linked_file *linked)
+{
+    ElfW(Phdr) segment;
+
+    for (size_t i = 0;
+         i < linked->file.header.e_phnum && read_segment(linked, i, &segment);
+         i++) {
+        const char *loader =
+            segment.p_type == PT_INTERP
+                ? test_log_elf_at(&linked->file, segment.p_offset,
+                                  segment.p_filesz)
+                : NULL;
+
+        if (loader)
+            return memmem(loader, segment.p_filesz, "/ld-linux", 9);
+    }
+    return false;
+}
+
 /* Programs that contain testlog have a name of its protocol in their file. */
 bool runners_linked_has_testlog(const struct linked_file *linked)
 {

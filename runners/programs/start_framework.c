@@ -129,7 +129,7 @@ const struct framework_start *runners_framework_begin(
                    runners_framework_clear(start, program->framework,
                                            program->has_adapter) ||
                    add_report(program, run, folder) || add_chosen(program) ||
-                   add_flags(program)
+                   add_flags(program) || runners_left_crash_begin(program)
                ? NULL
                : start;
 }

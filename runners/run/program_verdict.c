@@ -5,6 +5,7 @@
 
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
+#include "harness/run/model/test_stacks.h"
 #include "run.h"
 
 enum { BAD_PATTERN = 3 }; /* Criterion's code */
@@ -31,6 +32,21 @@ bool runners_refusal_is_whole(size_t seen)
     return !refusal[seen];
 }
 
+static void add_stacks(const struct test_log_run *run,
+                       struct test_log_result *result,
+                       const struct program_end *end)
+{
+    char *why, *reason;
+
+    runners_framework_store_stacks(end->framework, run, result);
+    why = test_log_stacks_reason(run, result, "");
+    if (why && asprintf(&reason, "the program died of %s", why) >= 0) {
+        free(result->reason);
+        result->reason = reason;
+    }
+    free(why);
+}
+
 /* A program counts as one test. */
 static void add_program(struct test_log_run *run, const struct program_end *end,
                         enum test_log_outcome outcome, const char *reason)
@@ -45,6 +61,8 @@ static void add_program(struct test_log_run *run, const struct program_end *end,
     if (end->has_output &&
         asprintf(&result->folder, "tests/%s", end->folder) < 0)
         result->folder = NULL;
+    if (end->framework)
+        add_stacks(run, result, end);
     test_log_jsonl_result(result);
 }
 

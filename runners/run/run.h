@@ -436,6 +436,7 @@ struct program_end {
     enum told told;
     uint64_t began, duration; /* ns, since the run's start */
     const char *own_flag;     /* that it got, but Criterion lacks; NULL: none */
+    const struct framework_program *framework; /* NULL: it uses Criterion */
     bool is_script;
     bool has_refused; /* it printed Criterion's usage, and ran no test */
     bool has_output;  /* there is an output.txt in its folder */

@@ -20,6 +20,7 @@
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/run/model/test_stacks.h"
 #include "harness/session.h"
 #include "run.h"
 
@@ -218,6 +219,8 @@ static int start_child(struct schedule *schedule, struct program *program)
         }
         argv = with_arguments(argv, start->arguments, start->argument_count);
         program->child.variables = start->variables;
+        if (!program->preload)
+            program->child.preload = start->preload;
     }
     error = argv ? runners_start(&program->child, argv[0], argv) : -ENOMEM;
 
@@ -459,6 +462,23 @@ static enum told told_of(const struct program *program, enum told told)
     return !told && program->framework ? TOLD_BY_CODE : told;
 }
 
+/* Prints the stacks of a program that is one test, whose output is printed
+ * already. */
+static void print_stacks(const struct schedule *schedule,
+                         const struct program *program)
+{
+    struct test_log_run *run = schedule->run;
+    struct test_log_output output = schedule->options->output;
+    char path[PATH_MAX];
+
+    output.live = true;
+    if (runners_can(program, PROGRAM_CAN(EXIT)) && run->count > program->from &&
+        !output.quiet &&
+        !test_log_file(run, &run->results[program->from], TEST_LOG_STACKS_FILE,
+                       path))
+        test_log_print_block(run, &run->results[program->from], &output);
+}
+
 /* A script may start a program with testlog, so its exit code may be one of
  * ours; or it has a code of its own. */
 static void explain_code(const struct schedule *schedule,
@@ -514,6 +534,7 @@ static void end(struct schedule *schedule, struct program *program)
                      .began = test_log_run_time(run) - took,
                      .duration = took,
                      .own_flag = program->own_flag,
+                     .framework = program->framework,
                      .is_script = runners_can(program, PROGRAM_CAN(HIDE)),
                      .has_refused = runners_refusal_is_whole(program->refusal),
                      .has_output = child->output.copied > 0,
@@ -525,6 +546,7 @@ static void end(struct schedule *schedule, struct program *program)
     explain_code(schedule, program, told, code);
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
+    print_stacks(schedule, program);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))
         runners_preload_note(program);
     program->count = run->count - program->from;

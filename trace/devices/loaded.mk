@@ -1,10 +1,11 @@
 # Files that are loaded into programs, or run beside them: the libraries for GPUs,
-# for compilers that are looked up with dlsym, and for samples, and the program
-# that takes stacks.
+# for compilers that are looked up with dlsym, for samples and for crashes, and the
+# program that takes stacks.
 
 # libtestlog-gpu.so is loaded into programs that use a GPU or NVTX. It has a recorder of
 # its own (RECORD_SRC), for programs without one.
-RECORD_SRC  := $(call sources,trace/base trace/read trace/record) trace/calls/load_map.c
+RECORD_SRC  := $(filter-out %/leave_crash.c,$(call sources,trace/base trace/read trace/record)) \
+    trace/calls/load_map.c
 DEVICE_SRC  := $(filter-out $(COMPILE_SRC) $(LOADER_SRC) %/audit.c,$(call sources,trace/devices))
 GPU_SRC     := $(RECORD_SRC) $(COMPILE_SRC) $(LOADER_SRC) $(DEVICE_SRC)
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo found)
@@ -17,7 +18,7 @@ $(L)/gpu/%.o: %.c $(L)/flags | $(STAGED)
 	$(Q)$(CC_C) -fPIC -DTRACE_BUILD -DTRACE_INJECTED -DTRACE_API= -c -o $@ $<
 
 # Programs without a sanitizer load these.
-$(GPU) $(AUDIT) $(SAMPLE) $(L)/gpu/%.o $(L)/tests/playback.so $(L)/tests/playback-old.so $(L)/tests/driver/%: private SAN :=
+$(GPU) $(AUDIT) $(SAMPLE) $(CRASH) $(L)/gpu/%.o $(L)/tests/playback.so $(L)/tests/playback-old.so $(L)/tests/driver/%: private SAN :=
 
 # Objects that it does not use stay in the archive.
 $(L)/gpu/trace.a: $(RECORD_SRC:%.c=$(L)/gpu/%.o)
@@ -44,6 +45,10 @@ $(SAMPLE): trace/samples/inject/sample.c trace/samples/inject/exports $(L)/flags
 	$(Q)$(CC_C) -fPIC -fno-stack-protector $(LDFLAGS) -shared -Wl,-z,defs \
 	    -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=trace/samples/inject/exports \
 	    -MF $(L)/$(<:.c=.d) -o $@ $< -lpthread -ldl
+
+$(CRASH): $(patsubst %,$(L)/gpu/trace/record/%.o,inject/leave_crash crash_handler)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,$(@F) -o $@ $^
 
 # It inspects other processes, including those that run with a sanitizer.
 $(L)/testlog-stacks $(STACKS_SRC:%.c=$(L)/%.o): private SAN :=

@@ -1,76 +1,13 @@
-/* fatal_signal.c: handles signals that kill the process, and leaves its stack
- * in the recording.
- *
- * The handler only makes system calls and writes to memory that is mapped
- * already.
- */
-#include <errno.h>
-#include <fcntl.h>
+/* fatal_signal.c: leaves the stack of a process that dies of a signal in the
+ * recording. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <time.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #include "fatal_signal.h"
 #include "stack.h"
 #include "trace/device.h"
-
-static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-
-enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
-
-static struct sigaction before[SIGNALS];
-static struct trace_crash_hooks hooks;
-
-/* ---- What the thread was doing ---- */
-
-static void note_registers(struct trace_crash *crash, const ucontext_t *context)
-{
-#if defined(__x86_64__)
-    static const uint8_t order[] = {
-        REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-        REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-        REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-    };
-
-    crash->register_count = sizeof(order);
-    for (size_t i = 0; i < sizeof(order); i++)
-        crash->registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-    crash->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    crash->instruction = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-    memcpy(crash->registers, context->uc_mcontext.regs, 31 * sizeof(uint64_t));
-    crash->registers[31] = context->uc_mcontext.sp;
-    crash->register_count = 32;
-    crash->stack = context->uc_mcontext.sp;
-    crash->instruction = context->uc_mcontext.pc;
-#else
-    (void)crash;
-    (void)context;
-#endif
-}
-
-static struct trace_crash crash_of(const siginfo_t *info, const void *context)
-{
-    struct trace_crash crash = {
-        .process = (uint32_t)getpid(),
-        .thread = (uint32_t)syscall(SYS_gettid),
-        .signal = info->si_signo,
-        .code = info->si_code,
-        .address = (uint64_t)(uintptr_t)info->si_addr,
-    };
-
-    note_registers(&crash, context);
-    prctl(PR_GET_NAME, crash.name);
-    return crash;
-}
 
 /* ---- The event ---- */
 
@@ -118,83 +55,10 @@ void trace_crash_event(const struct trace_crash *crash)
 
 /* ---- The stack ---- */
 
-enum { PAGE = 4096, PAGES = TRACE_CRASH_STACK / PAGE + 1, GUARD_PAGES = 16 };
-
-/* A CRASH record's value. */
-static struct {
-    struct trace_crash crash;
-    unsigned char bytes[TRACE_CRASH_STACK + TRACE_CRASH_MAPPINGS];
-} left;
-
-/* Above the beginning of the main thread's stack are the texts of the
- * environment, which may hold secrets. */
-extern void *__libc_stack_end __attribute__((weak));
-
-static size_t size_of_stack(uint64_t from)
+static bool put(struct trace_writer *writer,
+                const struct trace_crash_left *left)
 {
-    uint64_t end =
-        &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end : 0;
-
-    return from < end && end - from < TRACE_CRASH_STACK ? end - from
-                                                        : TRACE_CRASH_STACK;
-}
-
-/* Copies memory up to the first page that is not mapped; the kernel does it,
- * because a bad stack pointer must not be a second crash. */
-static size_t copy_memory(void *to, uint64_t from, size_t size)
-{
-    struct iovec local = {to, size}, pages[PAGES];
-    size_t count = 0;
-    ssize_t got;
-
-    for (uint64_t end = from + size; from < end && count < PAGES; count++) {
-        uint64_t next = from / PAGE * PAGE + PAGE;
-
-        next = next < end ? next : end;
-        pages[count] = (struct iovec){(void *)(uintptr_t)from, next - from};
-        from = next;
-    }
-    got = process_vm_readv(getpid(), &local, 1, pages, count, 0);
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* After an overflow, the stack pointer is in the guard pages. */
-static void copy_stack(void)
-{
-    uint64_t from = left.crash.stack;
-    size_t size = 0;
-
-    for (int i = 0; from && !size && i <= GUARD_PAGES; i++) {
-        left.crash.begin = from;
-        size = copy_memory(left.bytes, from, size_of_stack(from));
-        from = from / PAGE * PAGE + PAGE;
-    }
-    left.crash.stack_size = (uint32_t)size;
-}
-
-static void copy_mappings(void)
-{
-    char *text = (char *)left.bytes + left.crash.stack_size;
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    size_t size = 0;
-    ssize_t got = 1;
-
-    while (fd >= 0 && got > 0 && size < TRACE_CRASH_MAPPINGS) {
-        got = read(fd, text + size, TRACE_CRASH_MAPPINGS - size);
-        size += got > 0 ? (size_t)got : 0;
-    }
-    if (fd >= 0)
-        close(fd);
-    while (size && text[size - 1] != '\n') /* the end of a line is missing */
-        size--;
-    left.crash.mappings_size = (uint32_t)size;
-}
-
-static bool put(struct trace_writer *writer)
-{
-    struct trace_value value =
-        trace_bytes(&left, sizeof(left.crash) + left.crash.stack_size +
-                               left.crash.mappings_size);
+    struct trace_value value = trace_bytes(left, trace_crash_left_size(left));
     size_t bytes = trace_values_size(1, &value);
     struct trace_record *record =
         trace_put_now(writer, TRACE_KIND_CRASH, 0, 1, &value, bytes);
@@ -207,16 +71,15 @@ static bool put(struct trace_writer *writer)
 }
 
 /* A crash without its stack needs little space. */
-static void put_left(void)
+static void put_left(const struct trace_crash_left *left)
 {
     struct trace_writer *writer = trace_enter();
 
     if (!writer)
         return;
-    if (!put(writer) && left.crash.stack_size) {
+    if (!put(writer, left) && left->crash.stack_size) {
         trace_undrop(writer);
-        left.crash.stack_size = left.crash.mappings_size = 0;
-        put(writer);
+        put(writer, trace_crash_copy(&left->crash, false));
     }
     trace_leave(writer);
 }
@@ -246,12 +109,8 @@ static void leave_stack(const struct trace_crash *crash)
     __atomic_fetch_add(&header->crashes, 1, __ATOMIC_RELAXED);
     if (!can_record())
         return;
-    left.crash = *crash;
-    if (!is_over(header) && take_turn(&header->stacks)) {
-        copy_stack();
-        copy_mappings();
-    }
-    put_left();
+    put_left(trace_crash_copy(crash,
+                              !is_over(header) && take_turn(&header->stacks)));
 }
 
 void trace_crash_keep(uint32_t stacks)
@@ -264,132 +123,34 @@ void trace_crash_keep(uint32_t stacks)
 
 /* ---- The handler ---- */
 
-/* Only the first thread of a process that crashes is reported. The others wait
- * for it, because their signals would end the process. A child of vfork()
- * shares our memory. */
-static bool is_first(void)
-{
-    static pid_t first;
-    pid_t own = getpid(), seen = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
-
-    while (seen != own)
-        if (__atomic_compare_exchange_n(&first, &seen, own, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return true;
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    return false;
-}
-
 /* Other signals wait: they must not end the process in place of this one. */
-static void leave(const struct trace_crash *crash)
+void trace_crash_leave(const struct trace_crash *crash)
 {
     sigset_t all;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    if (!trace_is_recording() || (pid_t)crash->process < 0 || !is_first())
+    if (!trace_is_recording() || (pid_t)crash->process < 0 ||
+        !trace_crash_is_first())
         return; /* a sandbox may forbid getpid() */
     trace_crash_event(crash);
     leave_stack(crash);
 }
 
-/* Sends the signal again, with what the kernel or its sender said; it arrives
- * when the handler returns. A fault might not happen again: another thread may
- * have mapped the page meanwhile. False if a sandbox forbids it. */
-static bool act_as_before(int number, siginfo_t *info)
+static bool (*look)(const struct trace_crash *, const void *context);
+
+static void on_crash(const struct trace_crash *crash, const void *context)
 {
-    bool reset = false;
-
-    for (size_t i = 0; i < SIGNALS; i++)
-        if (signals[i] == number)
-            reset = !sigaction(number, &before[i], NULL);
-    return reset && (!syscall(SYS_rt_tgsigqueueinfo, getpid(),
-                              (pid_t)syscall(SYS_gettid), number, info) ||
-                     !raise(number));
-}
-
-/* The thread that the handler's stack was made for. */
-static _Thread_local uint32_t own_thread;
-
-static void on_crash(int number, siginfo_t *info, void *context)
-{
-    int error = errno;
-    struct trace_crash crash;
-
-    if (hooks.begins)
-        hooks.begins(number, own_thread);
-    crash = crash_of(info, context);
     trace_device_demand(TRACE_DEMAND_TIME);
-    if (!hooks.crashed || !hooks.crashed(&crash, context))
-        leave(&crash);
-    /* A fault with its signal blocked ends the process. */
-    if (!act_as_before(number, info))
-        sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
-    errno = error;
+    if (!look || !look(crash, context))
+        trace_crash_leave(crash);
 }
 
-static size_t stack_size(void)
+void trace_crash_watch(const struct trace_crash_watch *watch)
 {
-    return (size_t)getauxval(AT_MINSIGSTKSZ) + (1 << 15);
-}
-
-/* The thread's stack for signal handlers; NULL: it is not ours. */
-static _Thread_local void *handler_stack;
-
-void trace_crash_stack(void)
-{
-    stack_t stack = {.ss_size = stack_size()}, old;
-
-    own_thread = (uint32_t)syscall(SYS_gettid);
-    if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
-        return;
-    stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack.ss_sp == MAP_FAILED)
-        return;
-    handler_stack = stack.ss_sp;
-    sigaltstack(&stack, NULL);
-}
-
-/* The tested code may have replaced it. */
-static void free_stack(void)
-{
-    stack_t none = {.ss_flags = SS_DISABLE}, now;
-
-    if (!handler_stack)
-        return;
-    if (!sigaltstack(NULL, &now) && now.ss_sp == handler_stack)
-        sigaltstack(&none, NULL);
-    munmap(handler_stack, stack_size());
-    handler_stack = NULL;
-}
-
-/* Handlers of the program stay. */
-static bool is_wanted(const struct sigaction *action, int number)
-{
-    return hooks.wants ? hooks.wants(action, number)
-                       : action->sa_handler == SIG_DFL;
-}
-
-static void watch(size_t at)
-{
-    const struct sigaction ours = {.sa_sigaction = on_crash,
-                                   .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    struct sigaction action;
-
-    if (sigaction(signals[at], NULL, &action) ||
-        action.sa_sigaction == on_crash || !is_wanted(&action, signals[at]))
-        return;
-    before[at] = action;
-    sigaction(signals[at], &ours, NULL);
-}
-
-void trace_crash_watch(const struct trace_crash_hooks *with)
-{
-    hooks = *with;
-    trace_crash_stack();
+    look = watch->crashed;
     trace_thread_hooks =
-        (struct trace_thread_hooks){trace_crash_stack, free_stack};
-    for (size_t i = 0; i < SIGNALS; i++)
-        watch(i);
+        (struct trace_thread_hooks){trace_crash_stack, trace_crash_stack_end};
+    trace_crash_handle(
+        &(struct trace_crash_hooks){watch->wants, watch->begins, on_crash});
 }

@@ -6,32 +6,24 @@
 #ifndef TRACE_FATAL_SIGNAL_H
 #define TRACE_FATAL_SIGNAL_H
 
-#include <stdbool.h>
+#include "trace/record/crash_handler.h"
 
-#include "trace/crash.h"
-
-struct sigaction;
-
-struct trace_crash_hooks {
-    /* wants tells whether to handle a signal that has this action; NULL: if it
-     * has the default action. */
+/* How crashes are watched. The first two as in trace_crash_hooks. */
+struct trace_crash_watch {
     bool (*wants)(const struct sigaction *, int number);
-    /* begins is called first in the signal handler, with the thread's id if it
-     * is known, otherwise 0. It makes no system call: in a sandbox, that may
-     * kill the thread. NULL: there is nothing to call. */
     void (*begins)(int number, uint32_t thread);
     /* crashed is called in the signal handler; false: the process leaves its
      * stack in the recording. NULL: it always does. */
     bool (*crashed)(const struct trace_crash *, const void *context);
 };
 
-/* trace_crash_watch handles the signals of crashes, which then act as if they
- * had not been handled. Each thread that records gets a stack for handlers. */
-void trace_crash_watch(const struct trace_crash_hooks *);
+/* trace_crash_watch handles the signals of crashes. Each thread that records
+ * gets a stack for handlers. */
+void trace_crash_watch(const struct trace_crash_watch *);
 
-/* trace_crash_stack gives the calling thread a stack for signal handlers, if it
- * has none. */
-void trace_crash_stack(void);
+/* trace_crash_leave leaves the stack of the process in the recording; signal
+ * handlers may call it. */
+void trace_crash_leave(const struct trace_crash *);
 
 /* trace_crash_event records a crash as an event; signal handlers may call it.
  * trace_crash_prepare comes before: without it, there is no event. */

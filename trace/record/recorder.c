@@ -881,7 +881,7 @@ static struct trace_header *map_running(const char *path, size_t *size)
 /* A program that a test started dies as the test's forked children do. */
 static void watch_joined(const struct trace_header *header)
 {
-    static const struct trace_crash_hooks none;
+    static const struct trace_crash_watch none;
 
     if (!header->watched)
         return;

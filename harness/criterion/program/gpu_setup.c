@@ -129,27 +129,32 @@ bool test_log_own_library(char *path)
            is_there(path, TEST_LOG_LIBRARIES "/" TEST_LOG_SONAME);
 }
 
-bool test_log_stacks_program(char *path)
+/* Finds a file beside that library, unless its path is given. */
+static bool find_helper(char *path, const char *given, const char *name)
 {
-    const char *given = test_log_variable("TESTLOG_STACKS");
     char library[PATH_MAX];
 
     if (given)
         return is_there(path, "%s", given);
     return test_log_gpu_library(library) &&
-           is_there(path, "%.*stestlog-stacks", folder_of(library), library);
+           is_there(path, "%.*s%s", folder_of(library), library, name);
+}
+
+bool test_log_stacks_program(char *path)
+{
+    return find_helper(path, test_log_variable("TESTLOG_STACKS"),
+                       "testlog-stacks");
 }
 
 bool test_log_sample_library(char *path)
 {
-    const char *given = test_log_variable("TESTLOG_SAMPLE_LIBRARY");
-    char library[PATH_MAX];
+    return find_helper(path, test_log_variable("TESTLOG_SAMPLE_LIBRARY"),
+                       "libtestlog-sample.so");
+}
 
-    if (given)
-        return is_there(path, "%s", given);
-    return test_log_gpu_library(library) &&
-           is_there(path, "%.*slibtestlog-sample.so", folder_of(library),
-                    library);
+bool test_log_crash_library(char *path)
+{
+    return find_helper(path, NULL, "libtestlog-crash.so");
 }
 
 /* ---- What prevents a GPU trace ---- */

@@ -39,9 +39,11 @@ bool test_log_gpu_own(char *path);
 bool test_log_own_library(char *path);
 
 /* test_log_stacks_program finds the program testlog-stacks beside that library,
- * test_log_sample_library finds libtestlog-sample.so. */
+ * test_log_sample_library finds libtestlog-sample.so, and
+ * test_log_crash_library libtestlog-crash.so. */
 bool test_log_stacks_program(char *path);
 bool test_log_sample_library(char *path);
+bool test_log_crash_library(char *path);
 
 /* test_log_list_append appends a path to a variable that is a list with colons,
  * unless the list has it. */

@@ -321,6 +321,26 @@ static bool has_left(const struct trace_crash *crash)
     return crash->stack_size || crash->mappings_size;
 }
 
+static void put_signal(struct trace_text *text, const struct trace_crash *crash)
+{
+    trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
+                      crash->code, (unsigned long long)crash->address,
+                      crash->thread);
+}
+
+void test_log_stacks_of_file(struct trace_text *text, int file)
+{
+    char *arguments[] = {program, (char *)"--left", NULL};
+    struct trace_crash crash;
+
+    if (!test_log_stacks_program(program) ||
+        pread(file, &crash, sizeof(crash), 0) != sizeof(crash) ||
+        lseek(file, 0, SEEK_SET))
+        return;
+    put_signal(text, &crash);
+    run(arguments, file, test_log_now() + children_look, text);
+}
+
 /* Adds a crash of a process of the test; `own`: it is the one that ran the
  * test.
  */
@@ -335,9 +355,7 @@ static void add_left(struct trace_text *text, const struct trace_crash *crash,
         test_log_sanitize_line(text, crash->name);
         trace_text_char(text, '\n');
     }
-    trace_text_printf(text, "crash\t%d\t%d\t%#llx\t%u\n", crash->signal,
-                      crash->code, (unsigned long long)crash->address,
-                      crash->thread);
+    put_signal(text, crash);
     if (file < 0)
         return;
     run(arguments, file, until, text);

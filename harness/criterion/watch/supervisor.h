@@ -110,6 +110,10 @@ void test_log_stacks_look(const struct test_log_runner *, struct test_log_job *,
 void test_log_stacks_of_children(const struct test_log_runner *,
                                  const struct test_log_job *);
 
+/* test_log_stacks_of_file adds the stack that a process left in a file, as
+ * trace/crash.h has it; nothing if there is none. */
+void test_log_stacks_of_file(struct trace_text *, int file);
+
 /* test_log_stacks_left stores the stack that the process of a test left in its
  * recording when it crashed, in the test's folder. */
 void test_log_stacks_left(const struct test_log_run *,

@@ -201,6 +201,23 @@ void test_log_run_free(struct test_log_run *run)
     *run = (struct test_log_run){0};
 }
 
+/* The reason of a crash may end with its place: "in sum (list.c:9)". */
+static struct test_log_place place_of_crash(
+    const struct test_log_result *result)
+{
+    const char *reason = result->reason ? result->reason : "";
+    const char *file = strrchr(reason, '(');
+    const char *colon = file ? strrchr(file, ':') : NULL;
+    char *end;
+    unsigned long line = colon ? strtoul(colon + 1, &end, 10) : 0;
+
+    if (!line || line > INT_MAX || strcmp(end, ")") != 0)
+        return (struct test_log_place){.file = "", .why = result->reason};
+    file++;
+    return (struct test_log_place){file, (size_t)(colon - file), (unsigned)line,
+                                   result->reason, false};
+}
+
 struct test_log_place test_log_place_of(const struct test_log_result *result)
 {
     const char *reason = result->reason ? result->reason : "";
@@ -216,6 +233,8 @@ struct test_log_place test_log_place_of(const struct test_log_result *result)
         size && end && !strncmp(end, ": ", 2) && line && line < INT_MAX)
         return (struct test_log_place){reason, size, (unsigned)line, end + 2,
                                        true};
+    if (result->outcome == TEST_LOG_OUTCOME_CRASHED && !*own)
+        return place_of_crash(result);
     return (struct test_log_place){own, strlen(own), result->line,
                                    result->reason, false};
 }

@@ -98,7 +98,7 @@ bool test_log_failed(const struct test_log_result *);
 enum test_log_outcome test_log_counted_outcome(const struct test_log_result *);
 
 /* Where a test failed or was skipped: the place in its reason, "file:line:
- * why", or its own. */
+ * why", or its own; of a crash without one, that at the end of its reason. */
 struct test_log_place {
     const char *file; /* `size` bytes; 0: it is unknown */
     size_t size;

@@ -763,6 +763,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun,
                             const char *program)
 {
     struct test_log_sums sums = test_log_run_sums(run);
+    char path[PATH_MAX];
     size_t left = 0, skipped = 0;
 
     for (size_t i = 0; i < run->count; i++) {
@@ -804,7 +805,8 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun,
         fprintf(test_log_stream(), "time: %.2f s\n",
                 (double)test_log_run_time(run) / 1e9);
     if (run->path)
-        fprintf(test_log_stream(), "run: %s\n", run->path);
+        fprintf(test_log_stream(), "run: %s\n",
+                test_log_shown_path(run->path, path));
     fflush(test_log_stream());
 }
 

@@ -31,7 +31,7 @@ static void crash_with_secret(void)
 /* Records children that crash; `stacks` of them may leave their stacks. */
 static struct trace_reader *read_crashes(unsigned children, uint32_t stacks)
 {
-    static const struct trace_crash_hooks none;
+    static const struct trace_crash_watch none;
 
     test_record();
     trace_crash_keep(stacks);
