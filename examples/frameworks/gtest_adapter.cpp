@@ -41,6 +41,7 @@ class Listener : public testing::EmptyTestEventListener
 };
 
 const bool added = [] {
+    test_log_separator(".");
     testing::UnitTest::GetInstance()->listeners().Append(new Listener);
     return true;
 }();

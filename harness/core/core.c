@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,6 +141,8 @@ static void record(void)
                                 core->options.record.value,
                                 "filter_origin",
                                 core->options.record.origin,
+                                running.title ? "title" : NULL,
+                                running.title,
                                 NULL};
     const struct trace_options options = {
         .limit = core->options.limit,
@@ -185,12 +188,33 @@ static void note(int (*put)(int journal, const struct test_log_noted *))
     printed = true;
 }
 
+static char separator[16] = "/";
+
+void test_log_separator(const char *text)
+{
+    if (text)
+        snprintf(separator, sizeof(separator), "%s", text);
+}
+
 static char *name_of(const char *text)
 {
     struct trace_text name = {0};
 
     test_log_sanitize_line(&name, text);
     return name.data ? name.data : strdup("?");
+}
+
+/* NULL: as in run.json. */
+static char *title_of(const char *suite, const char *test)
+{
+    char *title;
+
+    if (!suite || !*suite)
+        return strdup(test);
+    return strcmp(separator, "/") != 0 &&
+                   asprintf(&title, "%s%s%s", suite, separator, test) >= 0
+               ? title
+               : NULL;
 }
 
 /* A test that must not start has started: its framework chose it. */
@@ -221,6 +245,8 @@ static void begin(const char *suite, const char *test)
         .test = name_of(test),
         .printed = captures ? test_log_output_size(output) : 0,
     };
+    running.title =
+        title_of(suite && *suite ? running.suite : NULL, running.test);
     test_log_threads_begin();
     record();
     running.began = test_log_now();

@@ -32,7 +32,8 @@ TRACE_API int test_log_prepare(void);
 
 /* test_log_begin begins a test, which is called "suite/test". Until
  * test_log_end, the records and the output of the process and of its forked
- * children belong to it. `suite` may be NULL: the program's name. A test that
+ * children belong to it. `suite` may be NULL: the program's name, which
+ * people do not read before the test's. A test that
  * is open in this process has failed: "not ended". Fails with EINVAL if `test`
  * is NULL or empty, with ESHUTDOWN once the run is written. */
 TRACE_API int test_log_begin(const char *suite, const char *test);
@@ -42,6 +43,10 @@ TRACE_API int test_log_begin(const char *suite, const char *test);
  * EINVAL if no test is open or the verdict is none; the test stays open then.
  */
 TRACE_API int test_log_end(enum test_log_verdict, const char *reason);
+
+/* test_log_separator sets what is between the names of a suite and of a test
+ * where people read them, "/" at first; it comes before the first test. */
+TRACE_API void test_log_separator(const char *separator);
 
 #ifdef __cplusplus
 }

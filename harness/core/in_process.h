@@ -28,6 +28,7 @@
 /* A test as the journal has it. */
 struct test_log_noted {
     char *suite, *test;
+    char *title;                   /* for people; NULL: "suite/test" */
     char *reason;                  /* NULL: none */
     char *folder;                  /* of a test that did not pass; NULL: none */
     char *known;                   /* why it may fail; NULL: it may not */

@@ -2,7 +2,7 @@
  * columns:
  *
  *  fact NAME VALUE .
- *  begin PROCESS TIME RECORDED PRINTED SUITE TEST .
+ *  begin PROCESS TIME RECORDED PRINTED SUITE TEST [TITLE] .
  *  known PROCESS fail|flaky|strict REASON .
  *  end PROCESS TIME OUTCOME PRINTED THREADS FOLDER [REASON] .
  *
@@ -90,6 +90,10 @@ int test_log_journal_begin(int fd, const struct test_log_noted *test)
     put_text(&line, test->suite);
     trace_text_char(&line, '\t');
     put_text(&line, test->test);
+    if (test->title) {
+        trace_text_char(&line, '\t');
+        put_text(&line, test->title);
+    }
     return write_line(fd, &line);
 }
 
@@ -145,6 +149,7 @@ void test_log_noted_free(struct test_log_noted *test)
 {
     free(test->suite);
     free(test->test);
+    free(test->title);
     free(test->reason);
     free(test->folder);
     free(test->known);
@@ -156,7 +161,8 @@ static uint64_t number(const char *text)
     return strtoull(text, NULL, 10);
 }
 
-static void read_begin(struct test_log_journal *journal, char **columns)
+static void read_begin(struct test_log_journal *journal, char **columns,
+                       size_t count)
 {
     struct test_log_noted test = {
         .process = (pid_t)number(columns[1]),
@@ -166,6 +172,7 @@ static void read_begin(struct test_log_journal *journal, char **columns)
         .printed = number(columns[4]),
         .suite = strdup(plain(columns[5])),
         .test = strdup(plain(columns[6])),
+        .title = count > 7 ? strdup(plain(columns[7])) : NULL,
     };
 
     if (test.suite && test.test &&
@@ -243,8 +250,8 @@ static void read_line(struct test_log_journal *journal,
     count = test_log_tsv_cut(line, columns, COLUMNS);
     if (!strcmp(columns[0], "fact") && count == 3 && columns[1][0])
         add_fact(facts, columns[1], columns[2]);
-    else if (!strcmp(columns[0], "begin") && count == 7)
-        read_begin(journal, columns);
+    else if (!strcmp(columns[0], "begin") && count >= 7)
+        read_begin(journal, columns, count);
     else if (!strcmp(columns[0], "known") && count == 4)
         read_known(journal, columns);
     else if (!strcmp(columns[0], "end") && count >= 7)

@@ -135,7 +135,7 @@ static void say(const struct test_log_run *run)
 
     if (crashed)
         test_log_notice("%s: %s died in %s (%s); its tests are judged now",
-                        run->path, run->program, test_log_name(crashed),
+                        run->path, run->program, test_log_title(crashed),
                         crashed->reason ? crashed->reason : "");
     else
         test_log_notice("%s: %s ended without writing its run; its tests are "

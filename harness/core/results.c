@@ -79,6 +79,7 @@ struct test_log_result *test_log_core_result(struct test_log_run *run,
     result->program = copy(run->program ? run->program : "?");
     result->suite = copy(test->suite);
     result->test = copy(test->test);
+    result->title = copy(test->title);
     result->flavour = copy(flavour);
     result->filter = copy(run->show);
     result->reason = copy(test->reason);

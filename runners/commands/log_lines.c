@@ -63,7 +63,7 @@ int runners_lines_begin(struct log_lines *lines,
 static void print_heading(const struct recording *recording)
 {
     printf("---- %s%s%s ----\n", recording->program,
-           *recording->program ? " " : "", recording->test);
+           *recording->program ? " " : "", recording->title);
 }
 
 /* Returns the size of a text that is cut at `most` bytes, but neither inside a
@@ -106,7 +106,9 @@ void runners_lines_print(struct log_lines *lines, struct recording *recording,
     struct trace_entry entry;
 
     style.all_spans = true;
-    style.test = several && named ? recording->test : NULL;
+    if (several && named)
+        style.test = style.format == LOG_FORMAT_JSON ? recording->test
+                                                     : recording->title;
     while (trace_reader_next(lines->reader, &entry)) {
         trace_text_clear(&text);
         if (!log_line(lines->replay, &style, lines->reader, &entry, &text))

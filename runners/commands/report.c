@@ -55,9 +55,11 @@ static bool select_tests(struct loaded *loaded, char **words)
     loaded->tests = calloc(run->count + 1, sizeof(*loaded->tests));
     if (!loaded->tests || !*words)
         return loaded->tests;
-    for (size_t i = 0; i < run->count; i++)
+    for (size_t i = 0; i < run->count; i++) {
+        loaded->tests[i].title = run->results[i].title;
         if (!(loaded->tests[i].name = strdup(test_log_name(&run->results[i]))))
             return false;
+    }
     runners_select_tests(words, loaded->tests, run->count);
     for (size_t i = 0; i < run->count; i++)
         any |= loaded->tests[i].selected;

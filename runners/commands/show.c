@@ -26,7 +26,9 @@ static bool select_tests(struct test_log_run *run, char **words)
     size_t left = 0;
 
     for (size_t i = 0; tests && i < run->count; i++)
-        tests[i].name = strdup(test_log_name(&run->results[i]));
+        tests[i] =
+            (struct selectable){.name = strdup(test_log_name(&run->results[i])),
+                                .title = run->results[i].title};
     if (tests)
         runners_select_tests(words, tests, run->count);
     for (size_t i = 0; tests && i < run->count; i++) {

@@ -206,6 +206,11 @@ static const char *name_of(const struct change *change)
     return test_log_name(change->after ? change->after : change->before);
 }
 
+static const char *title_of(const struct change *change)
+{
+    return (change->after ? change->after : change->before)->title;
+}
+
 static void keep_selected(struct changes *changes,
                           const struct selectable *tests)
 {
@@ -227,6 +232,8 @@ int runners_changes_select(struct changes *changes, char **patterns)
 
     for (size_t i = 0; copied && i < count; i++)
         copied = (tests[i].name = strdup(name_of(&changes->all[i])));
+    for (size_t i = 0; copied && i < count; i++)
+        tests[i].title = title_of(&changes->all[i]);
     if (copied) {
         runners_select_tests(patterns, tests, count);
         keep_selected(changes, tests);

@@ -48,7 +48,7 @@ static void add_name(struct trace_text *line,
                      const struct test_log_result *result, bool programs)
 {
     trace_text_printf(line, "%s%s%s", programs ? result->program : "",
-                      programs ? " " : "", test_log_name(result));
+                      programs ? " " : "", test_log_title(result));
 }
 
 /* Begins with the place, which editors jump to, and ends with the first line of

@@ -155,7 +155,7 @@ static struct trace_text title_of(const struct recording *recording,
     if (host)
         trace_text_printf(&title, "%s: ", host);
     trace_text_printf(&title, "%s%s%s", recording->program,
-                      *recording->program ? " " : "", recording->test);
+                      *recording->program ? " " : "", recording->title);
     return title;
 }
 

@@ -175,7 +175,8 @@ int runners_framework_choose(struct framework_program *program,
 
     leave_out(program, whole);
     if (!runners_framework_is_known(program)) /* it is a test of its own name */
-        program->chooses |= !test_log_plan_selects(options, program->name);
+        program->chooses |=
+            !test_log_plan_selects(options, program->name, NULL);
     if (!runners_framework_is_known(program) || program->elsewhere)
         return 0;
     program->history = history;
@@ -206,22 +207,33 @@ bool runners_framework_is_empty(const struct framework_program *program)
     return program->chooses && !program->chosen.count;
 }
 
+/* Boost.Test, too, calls a test "suite/test". */
+static const char *title_of(const struct framework_program *program,
+                            const struct framework_test *test)
+{
+    return program->framework->separator || test->of_program ? test->own
+                                                             : test->name;
+}
+
 void runners_framework_print_list(const struct framework_program *program)
 {
     for (size_t i = 0; i < program->chosen.count; i++)
-        puts(program->chosen.all[i].name);
+        puts(title_of(program, &program->chosen.all[i]));
 }
 
 static void put_listed(const struct framework_program *program,
-                       const struct test_log_history *history, const char *name,
+                       const struct test_log_history *history,
+                       const struct framework_test *listed,
                        struct trace_text *text)
 {
-    const char *slash = strchr(name, '/');
-    const char *test = slash ? slash + 1 : name;
-    char *suite = slash ? strndup(name, (size_t)(slash - name)) : NULL;
+    const char *name = listed->name;
+    const char *test = listed->suite ? name + listed->suite + 1 : name;
+    char *suite = listed->suite ? strndup(name, listed->suite) : NULL;
 
     trace_text_string(text, text->size > 1 ? ",{\"name\":" : "{\"name\":");
     trace_json_string(text, name, strlen(name));
+    if (suite && strcmp(title_of(program, listed), name) != 0)
+        trace_json_member(text, "title", title_of(program, listed));
     if (suite)
         trace_json_member(text, "suite", suite);
     trace_json_member(text, "test", test);
@@ -237,8 +249,10 @@ void runners_framework_list_json(const struct framework_program *program,
 {
     trace_text_char(text, '[');
     for (size_t i = 0; i < program->chosen.count; i++)
-        put_listed(program, history, program->chosen.all[i].name, text);
+        put_listed(program, history, &program->chosen.all[i], text);
     if (!runners_framework_is_known(program) && !program->chooses)
-        put_listed(program, history, program->name, text);
+        put_listed(program, history,
+                   &(struct framework_test){.name = (char *)program->name},
+                   text);
     trace_text_char(text, ']');
 }

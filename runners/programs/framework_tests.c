@@ -24,6 +24,25 @@ size_t runners_framework_twin(struct trace_table *counts, const char *name)
     return (size_t)count + 1;
 }
 
+/* ---- Names ---- */
+
+/* The program's name is in place of a missing suite. */
+char *runners_framework_title(const struct framework *framework,
+                              const struct test_log_result *result)
+{
+    char *title = NULL;
+
+    if (!result->suite || !runners_framework_reports(framework))
+        return NULL;
+    if (!framework->has_suites)
+        return strdup(result->test);
+    return framework->separator &&
+                   asprintf(&title, "%s%s%s", result->suite,
+                            framework->separator, result->test) >= 0
+               ? title
+               : NULL;
+}
+
 /* ---- Choosing ---- */
 
 void runners_framework_test_free(struct framework_test *test)
@@ -43,9 +62,10 @@ static bool failed_last(const struct test_log_history *history,
 
 bool runners_framework_selects(const struct test_log_options *options,
                                const struct test_log_history *history,
-                               const char *program, const char *name)
+                               const char *program, const char *name,
+                               const char *title)
 {
-    return test_log_plan_selects(options, name) &&
+    return test_log_plan_selects(options, name, title) &&
            (!options->failed || !test_log_history_has(history, program) ||
             failed_last(history, program, name));
 }
@@ -68,8 +88,8 @@ bool runners_framework_select(struct framework_tests *tests,
         qsort(tests->all, tests->count, sizeof(*tests->all), compare_names);
     for (size_t i = 0; i < tests->count; i++) {
         struct framework_test test = tests->all[i];
-        bool wanted =
-            runners_framework_selects(options, history, program, test.name);
+        bool wanted = runners_framework_selects(options, history, program,
+                                                test.name, test.own);
         place += wanted;
         if (wanted && shard->total)
             wanted =

@@ -25,6 +25,7 @@ static const struct framework frameworks[] = {
         .chosen = {"--gtest_flagfile=%s"},
         .form = FRAMEWORK_LIST_SUITES,
         .has_suites = true,
+        .separator = ".",
         .prints_tests = true,
     },
     {

@@ -63,12 +63,13 @@ struct framework {
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file, or for names */
     enum framework_choice choice;
-    bool has_suites;      /* its reports name them */
-    bool begins_report;   /* the report is there before the first test */
-    bool prints_tests;    /* on stdout, as they begin and end, or how many */
-    bool prints_reasons;  /* on stderr, which must be in order with stdout */
-    bool is_silent;       /* it prints nothing else than the report */
-    bool handles_signals; /* those of crashes */
+    bool has_suites;       /* its reports name them */
+    const char *separator; /* between a suite and a test; NULL: as ours */
+    bool begins_report;    /* the report is there before the first test */
+    bool prints_tests;     /* on stdout, as they begin and end, or how many */
+    bool prints_reasons;   /* on stderr, which must be in order with stdout */
+    bool is_silent;        /* it prints nothing else than the report */
+    bool handles_signals;  /* those of crashes */
 };
 
 /* What the file of a program tells. The zero value is a script, which may start
@@ -134,12 +135,18 @@ int runners_framework_read_list(struct framework_tests *,
 struct trace_table;
 size_t runners_framework_twin(struct trace_table *counts, const char *name);
 
+/* runners_framework_title returns the title of a result, to be freed; NULL if
+ * it is the name. */
+char *runners_framework_title(const struct framework *,
+                              const struct test_log_result *);
+
 /* runners_framework_select leaves the tests that filters, --failed and shards
  * choose, and returns whether there are more in other shards;
  * runners_framework_selects tells whether the first two choose a test. */
 bool runners_framework_selects(const struct test_log_options *,
                                const struct test_log_history *,
-                               const char *program, const char *name);
+                               const char *program, const char *name,
+                               const char *title);
 bool runners_framework_select(struct framework_tests *,
                               const struct test_log_options *,
                               const struct test_log_history *,

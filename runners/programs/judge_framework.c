@@ -360,7 +360,7 @@ static bool is_chosen(const struct framework_program *program,
 /* Whether a result of a program that runs whole is of a test that is selected,
  * and for a retry has failed. */
 static bool is_selected(const struct framework_program *program,
-                        const char *name)
+                        const char *name, const char *title)
 {
     const struct test_log_result *before =
         program->again ? find(program, name) : NULL;
@@ -369,7 +369,7 @@ static bool is_selected(const struct framework_program *program,
         return false;
     return !program->selects ||
            runners_framework_selects(program->options, program->history,
-                                     program->name, name);
+                                     program->name, name, title);
 }
 
 static void drop_uncounted(struct framework_program *program,
@@ -387,7 +387,7 @@ static void drop_uncounted(struct framework_program *program,
         const char *name = test_log_name(&one);
 
         if (one.suite && (!is_chosen(program, &chosen, name) ||
-                          !is_selected(program, name))) {
+                          !is_selected(program, name, one.title))) {
             program->explained |= test_log_outcome_bad(one.outcome);
             continue;
         }
@@ -404,6 +404,10 @@ static void drop_uncounted(struct framework_program *program,
 static void add_round(struct framework_program *program,
                       struct test_log_run *round)
 {
+    for (size_t i = 0; i < round->count; i++)
+        if (!round->results[i].title)
+            round->results[i].title =
+                runners_framework_title(program->framework, &round->results[i]);
     drop_uncounted(program, round);
     for (size_t i = 0; i < round->count; i++) {
         struct test_log_result *result = test_log_run_add(&program->results);

@@ -230,17 +230,18 @@ static void name_slow(struct framework_program *program, uint64_t since,
                       bool limited)
 {
     const struct test_log_output *output = &program->options->output;
+    struct test_log_result *last =
+        program->printed.runs ? &program->seen.results[program->seen.count - 1]
+                              : NULL;
 
     if (!output->named || program->named == since ||
         test_log_now() - since < output->named)
         return;
     program->named = since;
-    test_log_print_running(
-        output,
-        program->printed.runs
-            ? test_log_name(&program->seen.results[program->seen.count - 1])
-            : program->path,
-        limited);
+    if (last && !last->title)
+        last->title = runners_framework_title(program->framework, last);
+    test_log_print_running(output, last ? test_log_title(last) : program->path,
+                           limited);
 }
 
 void runners_framework_check(struct framework_program *program,

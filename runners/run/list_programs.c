@@ -110,11 +110,12 @@ static void print_entry(const cJSON *test)
 {
     const cJSON *limit = cJSON_GetObjectItemCaseSensitive(test, "timeout_s");
     const char *name = runners_json_text(test, "name");
+    const char *title = runners_json_text(test, "title");
 
     if (!name)
         return;
     fputs("testlog_entry(", stdout);
-    print_argument(name);
+    print_argument(title ? title : name);
     print_pattern(name);
     printf(" %.0f %d %d",
            cJSON_IsNumber(limit) ? 2 * limit->valuedouble + 10 : 0.0,

@@ -30,7 +30,7 @@ static bool is_selected(const struct test_log_duration *test,
 
     for (size_t i = 0; i < selection->programs->count; i++)
         if (!strcmp(selection->programs->all[i].name, test->program))
-            return test_log_plan_selects(selection->options, test->name);
+            return test_log_plan_selects(selection->options, test->name, NULL);
     return false;
 }
 

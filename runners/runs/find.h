@@ -18,13 +18,15 @@ struct trace_profiler;
 /* ---- select_tests.c ---- */
 
 struct selectable {
-    const char *name; /* "suite/test" */
+    const char *name;  /* "suite/test" */
+    const char *title; /* NULL: the name */
     bool selected;
 };
 
 /* runners_select_tests selects the tests that a word (NULL ends them) names,
- * which may be an extended glob. If a word names none, it selects those whose
- * names contain it. Without a word, all are selected. */
+ * which may be an extended glob, by their names or titles. If a word names
+ * none, it selects those whose names contain it. Without a word, all are
+ * selected. */
 void runners_select_tests(char **words, struct selectable *tests, size_t count);
 
 /* ---- recordings.c ---- */
@@ -33,6 +35,7 @@ struct recording {
     char *path;
     char *program;   /* its folder in the run, "" if it is in none */
     char *test;      /* "suite/test" */
+    char *title;     /* for people */
     uint64_t opened; /* ticks; 0: unknown */
     size_t lines;    /* that were printed */
     bool unreadable;

@@ -53,10 +53,14 @@ static void read_beginning(struct recording *recording, const char *folder,
                  (with_damaged && folder && errno == EINVAL);
     const char *name = reader ? trace_reader_meta(reader, "test") : NULL;
 
+    const char *title = reader ? trace_reader_meta(reader, "title") : NULL;
+
     if (known && !name && folder)
         recording->test = name_of(folder);
     else if (known)
         recording->test = plain(name ? name : recording->path);
+    if (recording->test)
+        recording->title = title ? plain(title) : strdup(recording->test);
     if (reader)
         recording->opened = trace_reader_summary(reader).opened.ticks;
     trace_reader_close(reader);
@@ -67,6 +71,7 @@ static void free_recording(struct recording *recording)
     free(recording->path);
     free(recording->program);
     free(recording->test);
+    free(recording->title);
 }
 
 /* Adds the recording at `path`, unless it is known or is no recording; `folder`
@@ -84,7 +89,7 @@ static int add(struct recordings *found, const char *program, const char *path,
     recording.program = plain(program);
     if (recording.path)
         read_beginning(&recording, folder, found->with_damaged);
-    if (recording.path && !recording.test) {
+    if (recording.path && !recording.title) {
         free_recording(&recording);
         return 0;
     }
@@ -108,7 +113,8 @@ static int keep_selected(struct recordings *found, size_t from, char **patterns)
     if (!tests)
         return -1;
     for (size_t i = 0; i < count; i++)
-        tests[i].name = found->all[from + i].test;
+        tests[i] = (struct selectable){.name = found->all[from + i].test,
+                                       .title = found->all[from + i].title};
     runners_select_tests(patterns, tests, count);
     found->count = from;
     for (size_t i = 0; i < count; i++)

@@ -26,9 +26,12 @@ void runners_select_tests(char **words, struct selectable *tests, size_t count)
         bool named = false;
 
         for (size_t i = 0; i < count; i++)
-            if (names(*words, tests[i].name))
+            if (names(*words, tests[i].name) ||
+                (tests[i].title && names(*words, tests[i].title)))
                 named = tests[i].selected = true;
         for (size_t i = 0; i < count && !named; i++)
-            tests[i].selected |= strstr(tests[i].name, *words) != NULL;
+            tests[i].selected |=
+                strstr(tests[i].name, *words) ||
+                (tests[i].title && strstr(tests[i].title, *words));
     }
 }

@@ -63,6 +63,7 @@ static cJSON *add_test(struct search *search,
 
     runners_json_add_text(test, "program", attempt->result->program);
     runners_json_add_text(test, "name", test_log_name(attempt->result));
+    runners_json_add_text(test, "title", test_log_title(attempt->result));
     cJSON_AddStringToObject(test, "outcome",
                             test_log_outcome_word(attempt->outcome));
     cJSON_AddNumberToObject(test, "try", (double)attempt->attempt);
@@ -185,7 +186,9 @@ static void put_hits(struct search *search, FILE *out)
             bool recorded = test_log_attempt_of(&attempt, run, searched, i);
 
             test = NULL;
-            if (!i && strcasestr(test_log_name(result), search->wanted->text)) {
+            if (!i &&
+                (strcasestr(test_log_name(result), search->wanted->text) ||
+                 strcasestr(test_log_title(result), search->wanted->text))) {
                 test = add_test(search, &attempt);
                 search->hits++;
             }

@@ -4,11 +4,11 @@
 const { block } = require('./assemble.js');
 
 const TESTS = {
-    program: 's', name: 's', outcome: 's', reason: 's', assertions: 's',
-    file: 's', line: 'n', duration: 'n', start: 'n', worker: 'n', tries: 'n',
-    filter: 's', dropped: 'n', gpu: 's', rerun: 's', debug: 's',
-    host: 's', cpu: 'n', voluntary: 'n', involuntary: 'n', peak: 'n',
-    read: 'n', written: 'n', minor: 'n', major: 'n',
+    program: 's', name: 's', title: 's', outcome: 's', reason: 's',
+    assertions: 's', file: 's', line: 'n', duration: 'n', start: 'n',
+    worker: 'n', tries: 'n', filter: 's', dropped: 'n', gpu: 's', rerun: 's',
+    debug: 's', host: 's', cpu: 'n', voluntary: 'n', involuntary: 'n',
+    peak: 'n', read: 'n', written: 'n', minor: 'n', major: 'n',
 };
 const TRIES = {
     test: 'n', try: 'n', outcome: 's', reason: 's', start: 'n', worker: 'n',

@@ -31,12 +31,16 @@ static bool matches(const char *pattern, const char *name)
 }
 
 bool test_log_plan_selects(const struct test_log_options *options,
-                           const char *name)
+                           const char *name, const char *title)
 {
     bool selects = !test_log_options_select(options) ||
-                   test_log_plan_has_word(options, name);
+                   test_log_plan_has_word(options, name) ||
+                   (title && test_log_plan_has_word(options, title));
 
     for (size_t i = 0; !selects && i < options->pattern_count; i++)
-        selects = matches(options->patterns[i], name);
+        selects =
+            matches(options->patterns[i], name) ||
+            (title && (!strcmp(options->patterns[i], title) ||
+                       !fnmatch(options->patterns[i], title, FNM_EXTMATCH)));
     return selects;
 }

@@ -64,9 +64,10 @@ void test_log_plan_free(void);
 
 /* test_log_plan_has_word tells whether a name contains one of the words.
  * test_log_plan_selects tells whether the patterns and words, if there are any,
- * match a test "suite/test" of any program. */
+ * match a test "suite/test" of any program, or its title; NULL: it has none. */
 bool test_log_plan_has_word(const struct test_log_options *, const char *name);
-bool test_log_plan_selects(const struct test_log_options *, const char *name);
+bool test_log_plan_selects(const struct test_log_options *, const char *name,
+                           const char *title);
 
 /* ---- shard_durations.c ---- */
 

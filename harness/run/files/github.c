@@ -109,7 +109,7 @@ static void add_data(struct trace_text *out, const char *text, size_t size,
 static void add_name(struct trace_text *out,
                      const struct test_log_result *result, bool property)
 {
-    const char *name = test_log_name(result);
+    const char *name = test_log_title(result);
 
     add_data(out, name, cut(name, strlen(name), NAME_MAX_SHOWN), property);
 }

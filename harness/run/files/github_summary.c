@@ -53,7 +53,7 @@ static void add_failed(struct trace_text *out, const struct test_log_run *run,
             continue;
         count++;
         trace_text_string(out, "| ");
-        add_cell(out, test_log_name(result));
+        add_cell(out, test_log_title(result));
         trace_text_printf(out, " | %s | ",
                           test_log_outcome_text(result->outcome));
         add_cell(out, result->reason ? result->reason : "");
@@ -98,7 +98,7 @@ static void add_slowest(struct trace_text *out, const struct test_log_run *run)
         uint64_t ms = result->duration / 1000000;
 
         trace_text_string(out, "| ");
-        add_cell(out, test_log_name(result));
+        add_cell(out, test_log_title(result));
         trace_text_printf(out, " | %" PRIu64 ".%03" PRIu64 " |\n", ms / 1000,
                           ms % 1000);
         result = next_slowest(run, result);
@@ -113,7 +113,7 @@ static const struct test_log_result *find_result(const struct test_log_run *run,
 {
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        const char *its = test_log_name(result);
+        const char *its = test_log_title(result);
 
         if (!strcmp(result->program, program) &&
             !strncmp(its, name, strlen(name)) && strchr("#", its[strlen(name)]))

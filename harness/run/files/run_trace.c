@@ -71,7 +71,7 @@ void test_log_trace_workers(struct trace_chrome *chrome,
                 !TRACE_ARRAY_RESERVE(tests, capacity, count + 1) ||
                 !TRACE_ARRAY_RESERVE(names, name_capacity, count + 1))
                 continue;
-            trace_text_string(&name, test_log_name(&one));
+            trace_text_string(&name, test_log_title(&one));
             if (number < earlier)
                 trace_text_printf(&name, ", try %zu", number + 1);
             names[count] = name.data;
@@ -96,7 +96,7 @@ void test_log_export_hint(struct trace_text *text,
     trace_text_printf(text, "testlog %s ", command);
     test_log_add_word(text, run->path);
     trace_text_char(text, ' ');
-    test_log_add_word(text, test_log_name(result));
+    test_log_add_word(text, test_log_title(result));
 }
 
 /* Adds a test, or counts instead if it was not rendered. */
@@ -106,12 +106,12 @@ static void add_to_trace(struct trace_chrome *chrome,
                          struct trace_reader *reader, uint32_t pid)
 {
     struct trace_chrome_test test =
-        test_log_trace_test(test_log_name(result), run, result);
+        test_log_trace_test(test_log_title(result), run, result);
     struct trace_text hint = {0}, stacks = {0};
     char title[1024];
 
     snprintf(title, sizeof(title), "%s%s%s %s", test.host ? test.host : "",
-             test.host ? ": " : "", result->program, test_log_name(result));
+             test.host ? ": " : "", result->program, test_log_title(result));
     test_log_stacks_text(&stacks, run, result);
     test.stacks = stacks.data;
     chrome->test = result->began ? &test : NULL;

@@ -25,7 +25,7 @@ static int write_trace(const struct test_log_run *run,
     struct trace_text lost = {0};
     const bool losses = trace_reader_all_losses(&lost, reader);
     const char *const metadata[] = {"test",
-                                    test_log_name(result),
+                                    test_log_title(result),
                                     "program",
                                     result->program,
                                     "log",
@@ -40,7 +40,7 @@ static int write_trace(const struct test_log_run *run,
                                     lost.data,
                                     NULL};
     struct trace_chrome_test test =
-        test_log_trace_test(test_log_name(result), run, result);
+        test_log_trace_test(test_log_title(result), run, result);
     struct trace_text stacks = {0};
     struct trace_chrome chrome;
     struct trace_file file;
@@ -53,7 +53,7 @@ static int write_trace(const struct test_log_run *run,
     trace_chrome_begin(&chrome, file.stream);
     chrome.test = result->began ? &test : NULL; /* or a recorded program */
     trace_chrome_add(&chrome, reader, trace_reader_summary(reader).pid,
-                     test_log_name(result));
+                     test_log_title(result));
     trace_chrome_end(&chrome, metadata);
     status = trace_file_commit(&file);
 out:
@@ -98,7 +98,7 @@ static void print_missing(const struct test_log_run *run,
     if (!printed)
         test_log_notice("%s has no recording: %s (others may lack one, "
                         "too); results are not affected",
-                        test_log_name(result),
+                        test_log_title(result),
                         error == EINVAL ? "it is damaged" : strerror(error));
     printed = true;
 }
@@ -116,7 +116,7 @@ static void report_losses(const struct test_log_run *run,
         print_missing(run, result, summary.error);
     else if (!test_log_outcome_bad(result->outcome) &&
              trace_reader_all_losses(&text, reader))
-        test_log_notice("%s: %s", test_log_name(result), text.data);
+        test_log_notice("%s: %s", test_log_title(result), text.data);
     trace_text_free(&text);
 }
 
@@ -132,7 +132,7 @@ static void report_limits(const struct test_log_result *result,
         test_log_notice("%s: gpu_max_callback_api_events dropped %llu records, "
                         "gpu_max_activity_api_events %llu, and "
                         "gpu_max_annotation_strings %llu",
-                        test_log_name(result), calls, others, spans);
+                        test_log_title(result), calls, others, spans);
 }
 
 static void report_lost(const struct test_log_result *result, uint64_t lost,
@@ -141,7 +141,7 @@ static void report_lost(const struct test_log_result *result, uint64_t lost,
     if (lost)
         test_log_notice("%s: %llu of %llu launches have no device record; see "
                         "its log",
-                        test_log_name(result), (unsigned long long)lost,
+                        test_log_title(result), (unsigned long long)lost,
                         (unsigned long long)launches);
 }
 
@@ -157,7 +157,7 @@ static void note_device(struct test_log_run *run,
     if (device.unfinished)
         test_log_notice("%s: %llu of %llu launches had not ended; testlog "
                         "waits for them up to 2 s",
-                        test_log_name(result),
+                        test_log_title(result),
                         (unsigned long long)device.unfinished,
                         (unsigned long long)device.launches);
     test_log_members_add(&run->devices[row], &device, test_log_device_members);
@@ -197,7 +197,7 @@ static void note_survivors(struct test_log_result *result,
         return;
     test_log_notice("%s left processes behind: %s; what they record from now "
                     "on is missing in its log and trace",
-                    test_log_name(result), names.data ? names.data : "?");
+                    test_log_title(result), names.data ? names.data : "?");
     free(result->survivors);
     result->survivors = names.data;
 }
@@ -215,7 +215,7 @@ void test_log_note_late_losses(const struct test_log_run *run,
     if (lost)
         test_log_notice("%s: %llu records were lost after the test had ended, "
                         "by processes that it left behind: %s",
-                        test_log_name(result), (unsigned long long)lost,
+                        test_log_title(result), (unsigned long long)lost,
                         result->survivors);
     result->lost[TRACE_LOSS_END] = lost;
     trace_reader_close(reader);
@@ -261,7 +261,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
         if (!printed)
             test_log_notice("cannot write the trace and log of %s: %s; results "
                             "are not affected",
-                            test_log_name(result), strerror(errno));
+                            test_log_title(result), strerror(errno));
         printed = true;
     }
     if (trace_reader_crashes(reader))

@@ -75,6 +75,7 @@ static void free_result(struct test_log_result *result)
 {
     free_names(result);
     free(result->reason);
+    free(result->title);
     free(result->known);
     free(result->assertions);
     free(result->flavour);
@@ -316,6 +317,11 @@ const char *test_log_name(const struct test_log_result *result)
         trace_text_printf(name, "%s/", result->suite);
     trace_text_string(name, result->test);
     return name->failed || !name->data ? result->test : name->data;
+}
+
+const char *test_log_title(const struct test_log_result *result)
+{
+    return result->title ? result->title : test_log_name(result);
 }
 
 uint64_t test_log_key(const char *program, const char *name)

@@ -49,6 +49,7 @@ struct test_log_try {
 struct test_log_result {
     char *program; /* its folder's name in the run */
     char *suite, *test;
+    char *title;   /* its name as its framework writes it; NULL: as ours */
     char *flavour; /* how the program was built; NULL: unknown */
     char *file;
     unsigned line;
@@ -81,8 +82,10 @@ struct test_log_result {
 };
 
 /* test_log_name returns "suite/test" in a static buffer that is reused after
- * eight more calls. */
+ * eight more calls. test_log_title returns the name that people read, such as
+ * "Suite.Test"; patterns match either. */
 const char *test_log_name(const struct test_log_result *);
+const char *test_log_title(const struct test_log_result *);
 
 /* test_log_key identifies a test of a program in tables; test_log_result_key,
  * that of a result. */

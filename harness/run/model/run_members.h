@@ -23,6 +23,7 @@
 #define TEST_LOG_RESULT_MEMBERS(X, W, D)                                       \
     X(text, "program", program)                                                \
     W(name, "name")                                                            \
+    X(some_text, "title", title)                                               \
     X(outcome, "outcome", outcome)                                             \
     X(text, "reason", reason)                                                  \
     X(some_text, "known", known)                                               \

@@ -46,7 +46,7 @@ enum test_log_encoding {
 #undef TEST_LOG_X
 };
 
-enum { TEST_LOG_COLUMNS_MAX = 24 };
+enum { TEST_LOG_COLUMNS_MAX = 25 };
 
 /* A table's name and columns. */
 struct test_log_table_kind {

@@ -236,7 +236,7 @@ static void write_failed(const struct test_log_result *result, FILE *stream)
 
     if (size > REASON_MOST)
         size = trace_utf8_boundary(reason, REASON_MOST);
-    trace_text_printf(&text, "%s (%s): %s%s%.*s", test_log_name(result),
+    trace_text_printf(&text, "%s (%s): %s%s%.*s", test_log_title(result),
                       result->program, test_log_outcome_text(result->outcome),
                       size ? ": " : "", (int)size, reason);
     fputs("<li>", stream);

@@ -16,19 +16,20 @@
 
 static const struct test_log_table_kind test_kind = {
     "tests",
-    24,
-    {{"program", TEST_LOG_NUMBER},     {"name", TEST_LOG_NUMBER},
-     {"outcome", TEST_LOG_NUMBER},     {"reason", TEST_LOG_NUMBER},
-     {"assertions", TEST_LOG_NUMBER},  {"file", TEST_LOG_NUMBER},
-     {"line", TEST_LOG_NUMBER},        {"duration", TEST_LOG_NUMBER},
-     {"start", TEST_LOG_NUMBER},       {"worker", TEST_LOG_NUMBER},
-     {"tries", TEST_LOG_NUMBER},       {"dropped", TEST_LOG_NUMBER},
-     {"gpu", TEST_LOG_NUMBER},         {"rerun", TEST_LOG_NUMBER},
-     {"debug", TEST_LOG_NUMBER},       {"host", TEST_LOG_NUMBER},
-     {"cpu", TEST_LOG_NUMBER},         {"voluntary", TEST_LOG_NUMBER},
-     {"involuntary", TEST_LOG_NUMBER}, {"peak", TEST_LOG_NUMBER},
-     {"read", TEST_LOG_NUMBER},        {"written", TEST_LOG_NUMBER},
-     {"minor", TEST_LOG_NUMBER},       {"major", TEST_LOG_NUMBER}}};
+    25,
+    {{"program", TEST_LOG_NUMBER},   {"name", TEST_LOG_NUMBER},
+     {"title", TEST_LOG_NUMBER},     {"outcome", TEST_LOG_NUMBER},
+     {"reason", TEST_LOG_NUMBER},    {"assertions", TEST_LOG_NUMBER},
+     {"file", TEST_LOG_NUMBER},      {"line", TEST_LOG_NUMBER},
+     {"duration", TEST_LOG_NUMBER},  {"start", TEST_LOG_NUMBER},
+     {"worker", TEST_LOG_NUMBER},    {"tries", TEST_LOG_NUMBER},
+     {"dropped", TEST_LOG_NUMBER},   {"gpu", TEST_LOG_NUMBER},
+     {"rerun", TEST_LOG_NUMBER},     {"debug", TEST_LOG_NUMBER},
+     {"host", TEST_LOG_NUMBER},      {"cpu", TEST_LOG_NUMBER},
+     {"voluntary", TEST_LOG_NUMBER}, {"involuntary", TEST_LOG_NUMBER},
+     {"peak", TEST_LOG_NUMBER},      {"read", TEST_LOG_NUMBER},
+     {"written", TEST_LOG_NUMBER},   {"minor", TEST_LOG_NUMBER},
+     {"major", TEST_LOG_NUMBER}}};
 
 static const struct test_log_table_kind try_kind = {
     "tries",
@@ -57,7 +58,7 @@ static void put_filter(struct trace_text *text,
                        const struct test_log_result *result)
 {
     struct trace_text name = {0};
-    const char *all = test_log_name(result);
+    const char *all = test_log_title(result);
 
     trace_text_add(&name, all, strcspn(all, "#"));
     trace_text_literal(text, " --filter ");
@@ -172,6 +173,7 @@ static void add_test(struct run_block *block, size_t number,
         losses += result->lost[i];
     TEST_LOG_ROW(&block->tests, test_log_strings_of(strings, result->program),
                  test_log_strings_of(strings, test_log_name(result)),
+                 test_log_strings_of(strings, result->title),
                  test_log_strings_of(strings, outcome),
                  reason_of(block, result),
                  test_log_strings_of(strings, result->assertions),

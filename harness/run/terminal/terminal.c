@@ -25,7 +25,7 @@ static void put_plain(const char *words, size_t size)
 
 static void put_name(const struct test_log_result *result)
 {
-    const char *name = test_log_name(result);
+    const char *name = test_log_title(result);
 
     put_plain(name, strlen(name));
 }
@@ -198,7 +198,7 @@ static void put_hint(const struct block *block, size_t count)
         test_log_add_word(&command, path);
     }
     trace_text_char(&command, ' ');
-    test_log_add_word(&command, test_log_name(block->result));
+    test_log_add_word(&command, test_log_title(block->result));
     fprintf(test_log_stream(),
             "%zu more %s recorded: testlog log%s --filter trace\n", count,
             count == 1 ? "line was" : "lines were",
@@ -507,6 +507,26 @@ static bool is_named(const struct test_log_run *run, size_t number)
            !is_named_before(run, number);
 }
 
+/* A repetition runs with all others. */
+static void put_filter(const struct test_log_result *result)
+{
+    struct trace_text name = {0}, word = {0};
+    const char *quote;
+
+    if (result->title)
+        trace_text_string(&name, result->title);
+    else
+        trace_text_printf(&name, "%s%s%.*s", result->suite,
+                          result->suite[0] ? "/" : "", base_size(result),
+                          result->test);
+    test_log_add_word(&word, name.data ? name.data : "");
+    quote = word.size && strchr("'$", word.data[0]) ? "" : "'";
+    fprintf(test_log_stream(), " --filter %s%s%s", quote,
+            word.data ? word.data : "", quote);
+    trace_text_free(&name);
+    trace_text_free(&word);
+}
+
 enum { NAMES_MAX = 8 }; /* in a command; a command with more uses --failed */
 
 /* Prints the command that runs only the failed tests again. */
@@ -539,9 +559,7 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
             const struct test_log_result *result = &run->results[i];
 
             if (is_named(run, i))
-                fprintf(test_log_stream(), " --filter '%s%s%.*s'",
-                        result->suite, result->suite[0] ? "/" : "",
-                        base_size(result), result->test);
+                put_filter(result);
         }
     }
     fputc('\n', test_log_stream());
@@ -566,11 +584,10 @@ static void put_debug(const struct test_log_run *run, const char *program)
 
     if (!first || !program)
         return;
-    fprintf(test_log_stream(),
-            "debug the first one:\n    %s%s --filter '%s%s%.*s' "
-            "--debug-failed\n",
-            program, all_shards(run), first->suite, first->suite[0] ? "/" : "",
-            base_size(first), first->test);
+    fprintf(test_log_stream(), "debug the first one:\n    %s%s", program,
+            all_shards(run));
+    put_filter(first);
+    fputs(" --debug-failed\n", test_log_stream());
 }
 
 enum { UNMATCHED_MAX = 10 }; /* that are printed */

@@ -120,14 +120,14 @@ static void build_gtest(const char *more)
 
 static void expect_crashes(const struct e2e *result)
 {
-    const char *block = e2e_block(result, "Death/Comes");
+    const char *block = e2e_block(result, "Death.Comes");
 
     e2e_expect_code(result, 1);
     e2e_expect_has(result->out, "\n2 passed, 2 failed, 0 skipped\n");
     e2e_expect_has(block, "SIGSEGV: null pointer, in crash (",
                    ": Death_Comes_Test::TestBody()\n", " frames of the system");
     e2e_expect_lacks(block, "testing::");
-    e2e_expect_has(e2e_block(result, "Fixture/Dies"), ": crash\n",
+    e2e_expect_has(e2e_block(result, "Fixture.Dies"), ": crash\n",
                    ": Fixture::SetUp()\n");
 }
 
@@ -138,7 +138,7 @@ Test(e2e_left_crashes, google_test)
     e2e_expect_has(e2e_read("testlog-runs/latest/junit.xml"), ": crash\n",
                    "Death_Comes_Test::TestBody()");
     e2e_expect_has(
-        e2e_run("DIE_AT_THE_END=1 " RUN "./death -- --filter='Later/*'")->err,
+        e2e_run("DIE_AT_THE_END=1 " RUN "./death -- --filter='Later.*'")->err,
         "---- death: crashed: the program died of SIGSEGV outside of its tests "
         "----\nstacks:\n",
         ": Environment::TearDown()\n");
@@ -164,7 +164,7 @@ Test(e2e_left_crashes, a_program_with_an_adapter_prints_its_block_at_once)
     build_gtest(ADAPTER);
     result = e2e_run(IN_PATH "./death --gtest_filter='Death.*:Later.*'");
     e2e_expect_code(result, 128 + 11);
-    e2e_expect_has(e2e_block(result, "Death/Comes"),
+    e2e_expect_has(e2e_block(result, "Death.Comes"),
                    "SIGSEGV: null pointer, in crash (",
                    ": Death_Comes_Test::TestBody()\n");
     e2e_expect_has(result->err, "\nrun: testlog-runs/2");
@@ -186,7 +186,7 @@ Test(e2e_left_crashes, so_does_one_that_a_sanitizer_ends)
     result = e2e_run("ASAN_OPTIONS=detect_leaks=0 " IN_PATH
                      "./death --gtest_filter='Death.Comes:Later.*'");
     e2e_expect_code(result, 1);
-    e2e_expect_has(e2e_block(result, "Death/Comes"),
+    e2e_expect_has(e2e_block(result, "Death.Comes"),
                    "crashed: AddressSanitizer: SEGV in crash ",
                    "ERROR: AddressSanitizer: SEGV");
     e2e_expect_has(result->out, "\n0 passed, 1 failed, 0 skipped\n");

@@ -78,7 +78,7 @@ Test(e2e_reports_of_frameworks, gtest)
                               "timeout Store/Hangs\n"
                               "passed Some/Sizes/AreSmall/0\n"
                               "passed Some/Sizes/AreSmall/1\n");
-    e2e_expect_has(result->err, "Store/IsFlaky: passed on try 2");
+    e2e_expect_has(result->err, "Store.IsFlaky: passed on try 2");
     e2e_expect_has(e2e_text(test_of("Store/Fails"), "reason"),
                    "told & \"quoted\"");
 }
@@ -103,9 +103,9 @@ Test(e2e_reports_of_frameworks, prints_directly_and_says_how_to_run_again)
     build_gtest();
     e2e_expect_has(e2e_run(RUN "./gtest -- Small")->out, "[       OK ] Some");
     result = e2e_run(RUN "./gtest -- --timeout=1 'Fails' Hangs");
-    e2e_expect_has(result->err, "run ./gtest -- --filter 'Store/Fails'");
+    e2e_expect_has(result->err, "run ./gtest -- --filter 'Store.Fails'");
     e2e_expect_lacks(result->err, "--debug-failed");
-    e2e_expect_has(result->err, "Store/Hangs: timed out: after 1.",
+    e2e_expect_has(result->err, "Store.Hangs: timed out: after 1.",
                    "Store_Hangs_Test");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/report.html"),
                      "Fails --debug-failed");
@@ -121,7 +121,7 @@ Test(e2e_reports_of_frameworks, known_failures_do_not_fail_the_run)
             "Store/Passes]\nexpect = fail\nstrict = yes\nreason = bug 8\n' "
             ">testlog.conf");
     result = e2e_exits(0, RUN "./gtest -- Fails");
-    e2e_expect_has(result->err, "Store/Fails: failed: bug 7");
+    e2e_expect_has(result->err, "Store.Fails: failed: bug 7");
     result = e2e_exits(1, RUN "./gtest -- Passes");
     e2e_expect_has(result->err,
                    "passed, although it is a known failure: bug 8");
@@ -133,7 +133,7 @@ Test(e2e_reports_of_frameworks, flags_choose_tests)
     e2e_exits(0, RUN "./gtest -- Small");
     e2e_expect_is(outcomes(), "passed Some/Sizes/AreSmall/0\n"
                               "passed Some/Sizes/AreSmall/1\n");
-    e2e_exits(1, RUN "./gtest -- --filter='Store/Fa*'");
+    e2e_exits(1, RUN "./gtest -- --filter='Store.Fa*'");
     e2e_expect_is(outcomes(), "failed Store/Fails\n");
     e2e_exits(1, RUN "./gtest -- --failed");
     e2e_expect_is(outcomes(), "failed Store/Fails\n");
@@ -143,7 +143,7 @@ Test(e2e_reports_of_frameworks, flags_choose_tests)
             ">shards");
     e2e_expect_is(e2e_run("wc -l <shards; sort -u shards | wc -l")->out,
                   "8\n8\n");
-    e2e_expect_has(e2e_run(RUN "./gtest -- --list")->out, "Store/Hangs\n");
+    e2e_expect_has(e2e_run(RUN "./gtest -- --list")->out, "Store.Hangs\n");
 }
 
 Test(e2e_reports_of_frameworks, catch2)
@@ -212,7 +212,7 @@ Test(e2e_reports_of_frameworks, cmocka)
                             "passed cmocka/passes (2)\n"
                             "skipped cmocka/skips\n");
     e2e_expect_has(result->err,
-                   "cmocka_plain.c:17: cmocka/fails: failed: 0x2 != 0x3\n");
+                   "cmocka_plain.c:17: fails: failed: 0x2 != 0x3\n");
 }
 
 /* A program that no framework is found in is one test, and gets no flag. */

@@ -7,9 +7,13 @@
 #include <criterion/criterion.h>
 
 static struct selectable tests[] = {
-    {"pipe/blur", false},       {"pipe/blurs#1", false},
-    {"pipe/blurs#2", false},    {"pipe/scales[07]", false},
-    {"pipe/scales[08]", false}, {"store/pipes", false},
+    {.name = "pipe/blur"},
+    {.name = "pipe/blurs#1"},
+    {.name = "pipe/blurs#2"},
+    {.name = "pipe/scales[07]"},
+    {.name = "pipe/scales[08]"},
+    {.name = "store/pipes"},
+    {.name = "I/P/Q/0", .title = "I/P.Q/0"},
 };
 
 enum { COUNT = sizeof(tests) / sizeof(*tests) };
@@ -29,42 +33,50 @@ static void expect(const char *first, const char *second, const char *expected)
 
 Test(runners_select_tests, selects_all_without_a_word)
 {
-    expect(NULL, NULL, "yyyyyy");
+    expect(NULL, NULL, "yyyyyyy");
     runners_select_tests(NULL, tests, COUNT);
     cr_expect(tests[0].selected && tests[5].selected);
 }
 
 Test(runners_select_tests, prefers_a_name_to_those_that_contain_it)
 {
-    expect("pipe/blur", NULL, "y-----");
-    expect("pipe/scales[07]", NULL, "---y--");
-    expect("pipe/blurs#2", NULL, "--y---");
+    expect("pipe/blur", NULL, "y------");
+    expect("pipe/scales[07]", NULL, "---y---");
+    expect("pipe/blurs#2", NULL, "--y----");
 }
 
 Test(runners_select_tests, selects_instances_and_tries_by_their_tests_name)
 {
-    expect("pipe/blurs", NULL, "-yy---");
-    expect("pipe/scales", NULL, "---yy-");
+    expect("pipe/blurs", NULL, "-yy----");
+    expect("pipe/scales", NULL, "---yy--");
 }
 
 Test(runners_select_tests, matches_patterns)
 {
-    expect("pipe/*", NULL, "yyyyy-");
-    expect("@(pipe|store)/*s", NULL, "-----y");
+    expect("pipe/*", NULL, "yyyyy--");
+    expect("@(pipe|store)/*s", NULL, "-----y-");
 }
 
 Test(runners_select_tests, selects_by_a_part_of_the_name)
 {
-    expect("blur", NULL, "yyy---");
-    expect("pipe", NULL, "yyyyyy");
-    expect("e/sc", NULL, "---yy-");
-    expect("[07]", NULL, "---y--");
-    expect("PIPE", NULL, "------");
+    expect("blur", NULL, "yyy----");
+    expect("pipe", NULL, "yyyyyy-");
+    expect("e/sc", NULL, "---yy--");
+    expect("[07]", NULL, "---y---");
+    expect("PIPE", NULL, "-------");
+}
+
+Test(runners_select_tests, names_by_title)
+{
+    expect("I/P.Q/0", NULL, "------y");
+    expect("I/P.*", NULL, "------y");
+    expect("P.Q", NULL, "------y");
+    expect("I/P/*", NULL, "------y");
 }
 
 Test(runners_select_tests, selects_what_any_word_selects)
 {
-    expect("pipe/blur", "stor", "y----y");
-    expect("nothing", "store/pipes", "-----y");
-    expect("nothing", "nowhere", "------");
+    expect("pipe/blur", "stor", "y----y-");
+    expect("nothing", "store/pipes", "-----y-");
+    expect("nothing", "nowhere", "-------");
 }

@@ -95,7 +95,7 @@ const log = (() => {
         const run = format.quote(report.run.head.path || 'latest');
 
         return `testlog log ${run} ` +
-            `${format.quote(test.name)} --filter=${format.quote(text)}`;
+            `${format.quote(test.title)} --filter=${format.quote(text)}`;
     }
 
     // Directives with one of testlog's signs are valid, but not supported here.

@@ -54,7 +54,7 @@ const picker = (() => {
             make('div', { class: 'test-steps' }, step(test, -1),
                 step(test, 1)),
             make('h1', {}, dom.badge(attempt), ' ',
-                dom.name(test.name)),
+                dom.name(test.title)),
             make('span', { class: 'muted' }, facts(test, attempt)),
             make('a', {
                 class: 'test-other', 'data-view': other.view,
@@ -77,7 +77,7 @@ const picker = (() => {
     // wait() says that a test which runs has recorded nothing yet.
     function wait(test) {
         return make('p', { class: 'empty' },
-            `${format.line(test.name)} has recorded nothing yet.`);
+            `${format.line(test.title)} has recorded nothing yet.`);
     }
 
     // isOver() tells whether a test has another outcome now than when it was

@@ -38,7 +38,8 @@ const tests = (() => {
         const status = state.get('status').split(',').filter((one) => one);
 
         return report.run.tests.filter((test) => {
-            const text = `${test.program} ${test.name} ${test.reason} ` +
+            const text = `${test.program} ${test.name} ${test.title} ` +
+                `${test.reason} ` +
                 `${test.file} ${test.host}`;
 
             return (!status.length ||
@@ -141,7 +142,7 @@ const tests = (() => {
                     href: state.link({ view: 'timeline', test: test.id }),
                     tabindex: '-1',
                     'aria-label': `Show the time line of ${
-                        format.line(test.name)}`,
+                        format.line(test.title)}`,
                 }, 'Show'),
             },
         ];

@@ -30,6 +30,7 @@ const report = (() => {
                 number: i,
                 program: text(rows.program[i]),
                 name: text(rows.name[i]),
+                title: text(rows.title[i]) || text(rows.name[i]),
                 outcome: text(rows.outcome[i]),
                 reason: text(rows.reason[i]),
                 assertions: text(rows.assertions[i]),
@@ -144,10 +145,10 @@ const report = (() => {
         const names = new Map();
 
         for (const test of run.tests)
-            names.set(test.name, (names.get(test.name) || 0) + 1);
+            names.set(test.title, (names.get(test.title) || 0) + 1);
         for (const test of run.tests) {
-            test.id = names.get(test.name) > 1 ?
-                `${test.program}:${test.name}` : test.name;
+            test.id = names.get(test.title) > 1 ?
+                `${test.program}:${test.title}` : test.title;
         }
     }
 

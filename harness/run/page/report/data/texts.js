@@ -3,8 +3,8 @@
 const texts = (() => {
     // The columns that are numbers of strings, by table.
     const COLUMNS = {
-        tests: ['program', 'name', 'outcome', 'reason', 'assertions', 'file',
-            'filter', 'gpu', 'rerun', 'debug', 'host'],
+        tests: ['program', 'name', 'title', 'outcome', 'reason', 'assertions',
+            'file', 'filter', 'gpu', 'rerun', 'debug', 'host'],
         tries: ['outcome', 'reason'],
         failures: ['where', 'stacks', 'output', 'lines', 'recorded', 'open'],
         tracks: ['kind', 'name', 'process'],

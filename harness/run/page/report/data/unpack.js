@@ -2,9 +2,9 @@
 // byte, and the columns of its tables.
 const unpack = (() => {
     const COLUMNS = {
-        tests: 'program name outcome reason assertions file line duration ' +
-            'start worker tries filter dropped gpu rerun debug host cpu ' +
-            'voluntary involuntary peak read written minor major',
+        tests: 'program name title outcome reason assertions file line ' +
+            'duration start worker tries filter dropped gpu rerun debug host ' +
+            'cpu voluntary involuntary peak read written minor major',
         tries: 'test try outcome reason start worker duration',
         failures: 'test where stacks output output_cut lines recorded open',
         counts: 'test try spans lines slices kernels copies compiles start end',

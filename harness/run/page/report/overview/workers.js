@@ -114,7 +114,7 @@ const workers = (() => {
         const one = barAt(event);
 
         canvas.title = one ? `${one.test.host &&
-            `${format.line(one.test.host)}: `}${format.line(one.test.name)}${
+            `${format.line(one.test.host)}: `}${format.line(one.test.title)}${
             one.attempt && `, try ${one.attempt}`}: ` +
             `${format.outcome(one)}, ${format.duration(one.duration)}` : '';
     }

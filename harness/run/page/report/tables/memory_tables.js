@@ -185,13 +185,13 @@ const memoryTables = (() => {
 
         return [make('h3', {}, `Live at the peak of ${format.line(device)}: ${
             format.bytes(peak.bytes)}, `, link(at, peak.time, `at ${time} s${
-            isOne ? '' : ` of ${format.line(at.test.name)}`}`)),
+            isOne ? '' : ` of ${format.line(at.test.title)}`}`)),
         liveTable(rows, device, open)];
     }
 
     function lateSection(late, isOne) {
         const open = (sum, text) => link(sum, sum.one.from, text);
-        const test = ['Test', (sum) => sum.test.name, 'text'];
+        const test = ['Test', (sum) => sum.test.title, 'text'];
 
         return late.length ? [make('h3', {}, 'Released late or never'),
             make('p', { class: 'muted' }, EXPLAINED),
@@ -202,7 +202,7 @@ const memoryTables = (() => {
 
     // sections() shows the sums of one test, or of several.
     function sections({ totals, peaks, late, streams }, isOne) {
-        const test = ['Test', (sum) => sum.test.name, 'text'];
+        const test = ['Test', (sum) => sum.test.title, 'text'];
 
         if (!totals.size)
             return [];

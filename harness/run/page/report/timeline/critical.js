@@ -155,7 +155,7 @@ const critical = (() => {
         return [make('p', { class: 'muted' },
             'The critical path of a large recording is not in this page.'),
         dom.command('Print it',
-            `testlog stat ${run} ${format.quote(test.name)} --critical`)];
+            `testlog stat ${run} ${format.quote(test.title)} --critical`)];
     }
 
     function fill(control, kept) {

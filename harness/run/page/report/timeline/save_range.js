@@ -221,7 +221,7 @@ const saveRange = (() => {
                 id.replace(/\d+/, '0'), range),
             await endOf(await unpack.block('end'), test.number)];
 
-        dom.download(`${test.name.replace(/[^\w.-]+/g, '-')}.html`,
+        dom.download(`${test.title.replace(/[^\w.-]+/g, '-')}.html`,
             'text/html', `<!doctype html>\n${page}${blocks.join('')}` +
             '</body></html>\n');
     }

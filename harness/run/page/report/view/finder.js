@@ -27,7 +27,7 @@ const finder = (() => {
         return make('li', {},
             make('a', {
                 href: addresses.log(run.name, test.program, test.name, more),
-            }, dom.name(test.name)), ' ',
+            }, dom.name(test.title)), ' ',
             make('span', { class: 'muted' }, format.line(test.program),
                 test.try ? `, try ${test.try}` : ''), ' ',
             dom.badge(test),
