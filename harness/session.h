@@ -36,7 +36,8 @@
     X(preload)     /* how LD_PRELOAD begins, for tests without testlog */      \
     X(part)        /* "1": another process writes the reports */               \
     X(joined)      /* number among processes with the same folder */           \
-    X(suggest)     /* "1": print the test that was probably meant */
+    X(suggest)     /* "1": print the test that was probably meant */           \
+    X(whole_files) /* "1": the user is not in our working directory */
 
 /* The variable by which programs that a test starts are found: id of the worker
  * and the beginning of its run. */

@@ -21,6 +21,13 @@ class Listener : public testing::EmptyTestEventListener
         test_log_begin(test.test_suite_name(), test.name());
     }
 
+    // Only GoogleTest 1.12 and later call it.
+    virtual void OnTestDisabled(const testing::TestInfo &test)
+    {
+        test_log_begin(test.test_suite_name(), test.name());
+        test_log_end(TEST_LOG_SKIPPED, "disabled");
+    }
+
     void OnTestPartResult(const testing::TestPartResult &part) override
     {
         if (!why.empty() || !(part.failed() || part.skipped()))

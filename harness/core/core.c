@@ -9,6 +9,7 @@
 
 #include "harness/core/core_run.h"
 #include "harness/criterion/watch/jobs.h"
+#include "harness/machine/join_ctest.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
 #include "harness/run/files/writers.h"
@@ -190,8 +191,10 @@ static void note(int (*put)(int journal, const struct test_log_noted *))
 
 static char separator[16] = "/";
 
+/* An adapter calls it before main. */
 void test_log_separator(const char *text)
 {
+    test_log_join_ctest(false);
     if (text)
         snprintf(separator, sizeof(separator), "%s", text);
 }

@@ -32,6 +32,11 @@ void test_log_complain(const struct trace_text *);
  * has PATH_MAX bytes. */
 const char *test_log_shown_path(const char *path, char *buffer);
 
+/* test_log_shown_file does so with a file of a run, unless
+ * test_log_show_whole_files was called: the user is in another folder. */
+const char *test_log_shown_file(const char *path, char *buffer);
+void test_log_show_whole_files(void);
+
 /* ---- sanitize_text.c ---- */
 
 /* test_log_sanitize adds text of any bytes as UTF-8 that XML, YAML and JSON

@@ -183,7 +183,7 @@ static bool has_mark(const struct test_log_tree *tree, pid_t pid)
 
 /* ---- The tree ---- */
 
-static pid_t tracer_of(pid_t pid)
+pid_t test_log_tracer_of(pid_t pid)
 {
     char text[4096], *at;
 
@@ -231,7 +231,7 @@ bool test_log_tree_begin(struct test_log_tree *tree,
         return false;
     read_entry(worker, &entry);
     tree->worker = entry.process;
-    tree->debugger = tracer_of(worker);
+    tree->debugger = test_log_tracer_of(worker);
     read_marks(tree, run);
     return true;
 }

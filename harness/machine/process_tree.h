@@ -24,6 +24,10 @@ uint64_t test_log_process_started(pid_t);
 pid_t test_log_process_parent(pid_t);
 ssize_t test_log_process_file(pid_t, const char *name, char *text, size_t size);
 
+/* test_log_tracer_of returns the process that traces another one, such as a
+ * debugger; 0: none. */
+pid_t test_log_tracer_of(pid_t);
+
 struct test_log_tree {
     struct test_log_process worker;
     pid_t debugger;    /* that traces the worker; 0: none */

@@ -27,14 +27,18 @@ function(testlog_add_test target)
 endfunction()
 
 # testlog_discover_tests(<target> [DISCOVERY_MODE POST_BUILD|PRE_TEST]
-#                        [TEST_PREFIX <text>] [TEST_SUFFIX <text>]
+#                        [TEST_PREFIX <text>] [TEST_SUFFIX <text>] [TEST_FILTER <pattern>]
+#                        [TEST_LIST <variable>] [DISCOVERY_TIMEOUT <seconds>]
 #                        [WORKING_DIRECTORY <folder>] [ARGS <flag>...]
-#                        [PROPERTIES <name> <value>...])
+#                        [EXTRA_ARGS <word>...] [PROPERTIES <name> <value>...])
 # adds a test of ctest for each test of the program, which is asked for them after it was
-# built, or before ctest runs.
+# built, or before ctest runs. ARGS are flags of testlog, EXTRA_ARGS arguments of another
+# framework's program.
 function(testlog_discover_tests target)
-    cmake_parse_arguments(PARSE_ARGV 1 given ""
-        "DISCOVERY_MODE;TEST_PREFIX;TEST_SUFFIX;WORKING_DIRECTORY" "ARGS;PROPERTIES")
+    # Names have no types and values, as these options ask.
+    cmake_parse_arguments(PARSE_ARGV 1 given "NO_PRETTY_TYPES;NO_PRETTY_VALUES"
+        "DISCOVERY_MODE;TEST_PREFIX;TEST_SUFFIX;TEST_FILTER;TEST_LIST;DISCOVERY_TIMEOUT;WORKING_DIRECTORY"
+        "ARGS;EXTRA_ARGS;PROPERTIES")
     if(given_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR
             "testlog_discover_tests: unknown argument ${given_UNPARSED_ARGUMENTS}")
@@ -72,7 +76,11 @@ set(testlog_entry_runs [==[${CMAKE_BINARY_DIR}/testlog-runs]==])
 set(testlog_entry_folder [==[${given_WORKING_DIRECTORY}]==])
 set(testlog_entry_prefix [==[${given_TEST_PREFIX}]==])
 set(testlog_entry_suffix [==[${given_TEST_SUFFIX}]==])
+set(testlog_entry_filter [==[${given_TEST_FILTER}]==])
+set(testlog_entry_names [==[${given_TEST_LIST}]==])
+set(testlog_entry_limit [==[${given_DISCOVERY_TIMEOUT}]==])
 set(testlog_entry_flags [==[${given_ARGS}]==])
+set(testlog_entry_arguments [==[${given_EXTRA_ARGS}]==])
 set(testlog_entry_properties [==[${given_PROPERTIES}]==])
 set(testlog_entry_modules [==[${testlog_MODULES}]==])
 set(testlog_entry_list [==[${start}list.cmake]==])

@@ -1,6 +1,9 @@
 /* framework_lists.c: asks a program of another framework for its tests. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "frameworks.h"
 #include "markup.h"
@@ -14,8 +17,13 @@ struct list {
     bool failed;
 };
 
+static struct framework_test *last_of(const struct list *list)
+{
+    return &list->tests->all[list->tests->count - 1];
+}
+
 /* Takes the texts; without a suite, the test is of the program's. */
-static void add(struct list *list, const char *suite, char *test, char *own)
+static bool add(struct list *list, const char *suite, char *test, char *own)
 {
     struct framework_tests *tests = list->tests;
     struct framework_test one = {.own = own, .of_program = !suite};
@@ -28,24 +36,14 @@ static void add(struct list *list, const char *suite, char *test, char *own)
     if (one.name &&
         TRACE_ARRAY_RESERVE(tests->all, tests->capacity, tests->count + 1)) {
         tests->all[tests->count++] = one;
-        return;
+        return true;
     }
     runners_framework_test_free(&one);
     list->failed = true;
+    return false;
 }
 
 /* ---- GoogleTest ---- */
-
-/* GoogleTest lists the tests that it leaves out, too. */
-static bool is_disabled(const struct list *list, const char *name)
-{
-    static const char disabled[] = "DISABLED_";
-    const char *slash = strrchr(name, '/');
-
-    return !list->disabled &&
-           (!strncmp(name, disabled, strlen(disabled)) ||
-            (slash && !strncmp(slash + 1, disabled, strlen(disabled))));
-}
 
 /* Reads "Suite.  # about it" or "  Test  # about it". Lines that main prints
  * are neither. */
@@ -60,11 +58,13 @@ static void read_suite_line(struct list *list, char *line, char suite[1024])
     if (!strncmp(line, "  ", 2)) {
         const char *test = line + 2 + strspn(line + 2, " ");
 
-        if (!*suite || is_disabled(list, suite) || is_disabled(list, test))
+        if (!*suite)
             return;
         if (asprintf(&own, "%s.%s", suite, test) < 0)
             own = NULL;
-        add(list, suite, strdup(test), own);
+        if (add(list, suite, strdup(test), own))
+            last_of(list)->disabled =
+                !list->disabled && runners_framework_is_disabled(suite, test);
         return;
     }
     suite[0] = '\0';
@@ -179,11 +179,17 @@ static void read_case(void *context, const char *name, const char **attributes)
     const char *test = runners_markup_attribute(attributes, "name");
     struct list *list = context;
 
-    if (!strcmp(name, "TestCase") && test)
-        add(list, NULL, strdup(test), strdup(test));
+    const char *file = runners_markup_attribute(attributes, "filename");
+    const char *line = runners_markup_attribute(attributes, "line");
+
+    if (!strcmp(name, "TestCase") && test &&
+        add(list, NULL, strdup(test), strdup(test)) && file && line) {
+        last_of(list)->file = strdup(file);
+        last_of(list)->line = (unsigned)strtoul(line, NULL, 10);
+    }
 }
 
-/* ---- All ---- */
+/* ---- A list ---- */
 
 static void read_lines(struct list *list, enum framework_list form, FILE *in)
 {
@@ -266,24 +272,87 @@ static bool ask(struct framework_tests *tests,
     return !status && tests->count;
 }
 
+/* ---- Places ---- */
+
+static void drop_disabled(struct framework_tests *tests)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < tests->count; i++)
+        if (tests->all[i].disabled)
+            runners_framework_test_free(&tests->all[i]);
+        else
+            tests->all[kept++] = tests->all[i];
+    tests->count = kept;
+}
+
+/* Reads the places of tests in a report that was written with the list. */
+static void read_places(struct framework_tests *tests,
+                        const struct framework *framework, int report)
+{
+    struct test_log_run run = {.count = 0};
+    FILE *in = lseek(report, 0, SEEK_SET) ? NULL : fdopen(dup(report), "r");
+    struct trace_table numbers = {0};
+    uintptr_t number;
+    bool open;
+
+    if (in)
+        runners_framework_read_report(&run, in, framework, "", &open);
+    for (size_t i = 0; i < run.count; i++)
+        if (run.results[i].file)
+            trace_table_set(
+                &numbers,
+                trace_hash_string(TRACE_HASH, test_log_name(&run.results[i])),
+                i);
+    for (size_t i = 0; i < tests->count; i++) {
+        struct framework_test *test = &tests->all[i];
+
+        if (!trace_table_find(
+                &numbers, trace_hash_string(TRACE_HASH, test->name), &number))
+            continue;
+        test->line = run.results[number].line;
+        test->file = run.results[number].file;
+        run.results[number].file = NULL;
+    }
+    if (in)
+        fclose(in);
+    trace_table_free(&numbers);
+    test_log_run_free(&run);
+}
+
+/* ---- All ---- */
+
 int runners_framework_list(struct framework_tests *tests,
                            const struct framework *framework, const char *path,
                            const char *arguments,
                            const struct framework_place *place,
-                           const char *program)
+                           const char *program, bool all)
 {
+    int report =
+        all && framework->places ? memfd_create("places", MFD_CLOEXEC) : -1;
     bool listed = false;
+    char file[64];
 
+    snprintf(file, sizeof(file), "/proc/%ld/fd/%d", (long)getpid(), report);
     for (size_t i = 0; framework->list[i] && !listed; i++) {
         struct framework_start start = {.argument_count = 0};
         int status = runners_framework_argument(&start, path, NULL);
 
         for (char **word = place->arguments; word && *word && !status; word++)
             status = runners_framework_argument(&start, *word, NULL);
+        if (!status && report >= 0)
+            status =
+                runners_framework_argument(&start, framework->places, file);
         if (!status && !runners_framework_words(&start, arguments) &&
             !runners_framework_words(&start, framework->list[i]))
             listed = ask(tests, framework, &start, place, program);
         runners_framework_start_free(&start);
     }
-    return listed ? 0 : -1;
+    if (report >= 0) {
+        read_places(tests, framework, report);
+        close(report);
+    }
+    if (!all)
+        drop_disabled(tests);
+    return listed && tests->count ? 0 : -1;
 }

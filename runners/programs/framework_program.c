@@ -131,9 +131,9 @@ bool runners_framework_can_choose(const struct framework_program *program)
 int runners_framework_list_own(struct framework_program *program)
 {
     runners_framework_tests_free(&program->chosen);
-    return runners_framework_list(&program->chosen, program->framework,
-                                  program->path, program->arguments,
-                                  &program->place, program->name);
+    return runners_framework_list(
+        &program->chosen, program->framework, program->path, program->arguments,
+        &program->place, program->name, program->options->informs);
 }
 
 int runners_framework_ask(struct framework_program *program, const char *own)
@@ -218,7 +218,8 @@ static const char *title_of(const struct framework_program *program,
 void runners_framework_print_list(const struct framework_program *program)
 {
     for (size_t i = 0; i < program->chosen.count; i++)
-        puts(title_of(program, &program->chosen.all[i]));
+        if (!program->chosen.all[i].disabled)
+            puts(title_of(program, &program->chosen.all[i]));
 }
 
 static void put_listed(const struct framework_program *program,
@@ -237,6 +238,12 @@ static void put_listed(const struct framework_program *program,
     if (suite)
         trace_json_member(text, "suite", suite);
     trace_json_member(text, "test", test);
+    if (listed->file) {
+        trace_json_member(text, "file", listed->file);
+        trace_text_printf(text, ",\"line\":%u", listed->line);
+    }
+    if (listed->disabled)
+        trace_text_string(text, ",\"disabled\":true");
     test_log_list_tags(text, program->options, suite ? suite : "", test);
     test_log_list_past(text, history, program->name, name);
     trace_text_char(text, '}');

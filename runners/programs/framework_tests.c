@@ -26,6 +26,20 @@ size_t runners_framework_twin(struct trace_table *counts, const char *name)
 
 /* ---- Names ---- */
 
+static bool begins_disabled(const char *name)
+{
+    static const char disabled[] = "DISABLED_";
+    const char *slash = strrchr(name, '/');
+
+    return !strncmp(name, disabled, strlen(disabled)) ||
+           (slash && !strncmp(slash + 1, disabled, strlen(disabled)));
+}
+
+bool runners_framework_is_disabled(const char *suite, const char *test)
+{
+    return begins_disabled(suite) || begins_disabled(test);
+}
+
 /* The program's name is in place of a missing suite. */
 char *runners_framework_title(const struct framework *framework,
                               const struct test_log_result *result)
@@ -49,6 +63,7 @@ void runners_framework_test_free(struct framework_test *test)
 {
     free(test->name);
     free(test->own);
+    free(test->file);
 }
 
 static bool failed_last(const struct test_log_history *history,

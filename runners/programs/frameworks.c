@@ -22,6 +22,7 @@ static const struct framework frameworks[] = {
         .marker = "This program contains tests written using Google Test",
         .report = {"--gtest_output=xml:%s/report.xml"},
         .list = {"--gtest_list_tests"},
+        .places = "--gtest_output=xml:%s",
         .chosen = {"--gtest_flagfile=%s"},
         .form = FRAMEWORK_LIST_SUITES,
         .has_suites = true,

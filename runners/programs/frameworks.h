@@ -59,6 +59,7 @@ struct framework {
     const char *pipes[FRAMEWORK_PIPES]; /* reports that are begun anew, so that
                                            a file would have the last only */
     const char *list[3]; /* arguments that list the tests, to be tried */
+    const char *places;  /* one more, for a report with the tests' places */
     enum framework_list form;
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file, or for names */
@@ -107,6 +108,9 @@ struct framework_test {
     size_t suite;    /* bytes of it that are the suite's name */
     char *own;       /* as the framework calls it */
     bool of_program; /* it has no suite, so the program's name is its suite */
+    bool disabled;   /* GoogleTest does not run it */
+    char *file;      /* where it is written; NULL: unknown */
+    unsigned line;
 };
 
 struct framework_tests {
@@ -116,13 +120,16 @@ struct framework_tests {
 
 /* runners_framework_list adds the tests of a program that its framework lists;
  * those without a suite are of the suite `program`. -1 if it fails, takes
- * longer than a minute, or we got a signal to end. runners_framework_read_list
- * reads a list; tests of GoogleTest that are `disabled` are left out otherwise.
+ * longer than a minute, or we got a signal to end. With `all`, those that are
+ * disabled are in the list, and places are known if the framework tells them.
+ * runners_framework_read_list reads a list; with `disabled`, GoogleTest runs
+ * disabled tests, too.
  * runners_framework_add adds one of GoogleTest's, "Suite.Test". */
 struct framework_place;
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
-                           const struct framework_place *, const char *program);
+                           const struct framework_place *, const char *program,
+                           bool all);
 int runners_framework_add(struct framework_tests *, const char *own);
 int runners_framework_read_list(struct framework_tests *,
                                 const struct framework *, FILE *,
@@ -134,6 +141,10 @@ int runners_framework_read_list(struct framework_tests *,
  * for the first time. */
 struct trace_table;
 size_t runners_framework_twin(struct trace_table *counts, const char *name);
+
+/* runners_framework_is_disabled tells whether GoogleTest does not run a test of
+ * that name. */
+bool runners_framework_is_disabled(const char *suite, const char *test);
 
 /* runners_framework_title returns the title of a result, to be freed; NULL if
  * it is the name. */

@@ -26,7 +26,7 @@ struct report {
     char file[PATH_MAX];            /* where it failed; "": unknown */
     unsigned line;
     char original[1024]; /* an expression of Catch2 */
-    char suite[1024];    /* of Check */
+    char suite[1024];    /* that has begun */
 };
 
 static unsigned number_of(const char **attributes, const char *name)
@@ -142,21 +142,28 @@ static void begin_junit(struct report *report, const char *name,
                         const char **attributes)
 {
     const char *status = runners_markup_attribute(attributes, "status");
+    const char *suite = runners_markup_attribute(attributes, "classname");
+    const char *own = runners_markup_attribute(attributes, "name");
 
+    if (!strcmp(name, "testsuite") && own)
+        snprintf(report->suite, sizeof(report->suite), "%s", own);
     if (strcmp(name, "testcase") != 0)
         return;
-    begin_test(report,
-               report->framework->has_suites
-                   ? runners_markup_attribute(attributes, "classname")
-                   : NULL,
-               runners_markup_attribute(attributes, "name"));
+    if (!suite && report->framework->places) /* in a list */
+        suite = report->suite;
+    begin_test(report, report->framework->has_suites ? suite : NULL, own);
     if (!report->result)
         return;
     report->result->duration =
         duration_of(runners_markup_attribute(attributes, "time"));
     set_place(report->result, runners_markup_attribute(attributes, "file"),
               number_of(attributes, "line"));
-    if (status && !strcmp(status, "notrun"))
+    if (!status || strcmp(status, "notrun") != 0)
+        return;
+    if (runners_framework_is_disabled(report->result->suite,
+                                      report->result->test))
+        set_reason(report, TEST_LOG_OUTCOME_SKIPPED, "disabled");
+    else
         drop_test(report);
 }
 

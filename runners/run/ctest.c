@@ -9,6 +9,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/join_ctest.h"
 #include "harness/machine/notice.h"
 #include "run.h"
 #include "runners/runs/command_output.h"
@@ -99,6 +100,23 @@ static bool is_for_skips(const char *name, const cJSON *value)
            !strcmp(text, "\\[  SKIPPED \\]");
 }
 
+/* That of testlog_discover_tests makes one run of ctest's processes. */
+static bool is_for_joining(const char *name, const cJSON *value)
+{
+    const cJSON *change;
+
+    if (strcmp(name, "ENVIRONMENT_MODIFICATION") != 0)
+        return false;
+    cJSON_ArrayForEach(change, value)
+    {
+        const char *text = cJSON_GetStringValue(change);
+
+        if (!text || strncmp(text, TEST_LOG_JOIN, strlen(TEST_LOG_JOIN)) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Whether only ctest can run or judge a test. */
 static bool is_ctests_own(const cJSON *test, const struct program_file *file,
                           bool preload)
@@ -112,12 +130,20 @@ static bool is_ctests_own(const cJSON *test, const struct program_file *file,
     };
     bool has_tests =
         file->framework && runners_framework_reports(file->framework);
+    const cJSON *word;
+
+    cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(test, "command"))
+    {
+        if (cJSON_IsString(word) && !strncmp(word->valuestring, "--join=", 7))
+            return true; /* it is `testlog run` */
+    }
 
     for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
         const cJSON *value = runners_ctest_property(test, properties[i]);
 
         if (value && !cJSON_IsFalse(value) &&
-            !is_for_skips(properties[i], value))
+            !is_for_skips(properties[i], value) &&
+            !is_for_joining(properties[i], value))
             return true;
     }
     return !has_tests && !file->has_testlog && !(preload && file->can_preload);
@@ -154,15 +180,30 @@ static const char *single_test(const cJSON *test)
     return found;
 }
 
+/* Whether two tests run in the same way. */
+static bool has_same_place(const cJSON *one, const cJSON *other)
+{
+    static const char *const names[] = {"ENVIRONMENT", "WORKING_DIRECTORY",
+                                        "TIMEOUT", "RUN_SERIAL",
+                                        "RESOURCE_LOCK"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const cJSON *a = runners_ctest_property(one, names[i]);
+        const cJSON *b = runners_ctest_property(other, names[i]);
+
+        if ((a || b) && !cJSON_Compare(a, b, true))
+            return false;
+    }
+    return true;
+}
+
 /* Whether two tests differ in nothing else than the test that they choose. */
 static bool is_same_program(const cJSON *one, const cJSON *other)
 {
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(one, "command");
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(other, "command");
 
-    if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(one, "properties"),
-                       cJSON_GetObjectItemCaseSensitive(other, "properties"),
-                       true))
+    if (!has_same_place(one, other))
         return false;
     a = a ? a->child : NULL;
     b = b ? b->child : NULL;
@@ -191,14 +232,13 @@ static int add_test(struct programs *programs, const cJSON *test,
     const cJSON *limit = runners_ctest_property(test, "TIMEOUT");
     const char *name = runners_json_text(test, "name");
     const char *single = file->framework ? single_test(test) : NULL;
-    struct program *last =
-        programs->count ? &programs->all[programs->count - 1] : NULL;
     struct program *program;
     size_t count;
 
-    if (single && last && last->asked_count &&
-        is_same_program(last->ctest, test))
-        return ask_for(last, single);
+    for (size_t i = 0; single && i < programs->count; i++)
+        if (programs->all[i].asked_count &&
+            is_same_program(programs->all[i].ctest, test))
+            return ask_for(&programs->all[i], single);
     program =
         runners_programs_add(programs, program_of(test),
                              single ? trace_base_name(program_of(test)) : name);
@@ -283,10 +323,14 @@ char **runners_ctest_argv(const struct program *program, size_t *count)
 {
     const cJSON *word,
         *command = cJSON_GetObjectItemCaseSensitive(program->ctest, "command");
-    char **argv =
-        calloc((size_t)cJSON_GetArraySize(command) + 1, sizeof(*argv));
+    char **given = program->ctest ? NULL : program->place.arguments, **argv;
 
-    *count = 0;
+    for (*count = 0; given && given[*count];)
+        ++*count;
+    argv =
+        calloc((size_t)cJSON_GetArraySize(command) + *count + 1, sizeof(*argv));
+    if (argv && *count)
+        memcpy(argv, given, *count * sizeof(*argv));
     word = command ? command->child : NULL;
     for (word = word ? word->next : NULL; argv && word; word = word->next)
         if (cJSON_IsString(word) && !(program->asked_count && filter_of(word)))

@@ -20,6 +20,7 @@
 #include <cjson/cJSON.h>
 
 #include "harness/criterion/watch/jobs.h"
+#include "harness/machine/join_ctest.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
 #include "harness/machine/process_tree.h"
@@ -236,7 +237,7 @@ static void add_running(struct state *state, const struct programs *programs,
 
     trace_text_printf(text, "%ld %" PRIu64 " %016" PRIx64 "\t", (long)getpid(),
                       test_log_process_started(getpid()),
-                      runners_own_command());
+                      test_log_own_command());
     put_name(text, program);
     trace_text_char(text, '\t');
     put_name(text,

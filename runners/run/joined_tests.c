@@ -12,6 +12,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "harness/machine/join_ctest.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/process_tree.h"
 #include "harness/machine/remove_tree.h"
@@ -204,12 +205,30 @@ out:
     return json;
 }
 
+/* Whether the test's program joins by itself. */
+static bool is_told_to_join(const cJSON *test, const char *dir)
+{
+    static const char set[] = TEST_LOG_JOIN "=set:";
+    const cJSON *change;
+
+    cJSON_ArrayForEach(change,
+                       runners_ctest_property(test, "ENVIRONMENT_MODIFICATION"))
+    {
+        const char *text = cJSON_GetStringValue(change);
+
+        if (text && !strncmp(text, set, strlen(set)) &&
+            !strcmp(text + strlen(set), dir))
+            return true;
+    }
+    return false;
+}
+
 /* Adds the command of a test that joins. */
 static void add_joining(struct trace_table *commands, const cJSON *test,
                         const char *dir)
 {
     uint64_t hash = TRACE_HASH;
-    bool joins = false;
+    bool joins = is_told_to_join(test, dir);
     const cJSON *word;
 
     cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(test, "command"))
@@ -239,16 +258,4 @@ size_t runners_count_joining(pid_t ctest, const char *dir)
     trace_table_free(&commands);
     cJSON_Delete(json);
     return count;
-}
-
-uint64_t runners_own_command(void)
-{
-    char words[16384];
-    ssize_t size =
-        test_log_process_file(getpid(), "cmdline", words, sizeof(words));
-    uint64_t hash = TRACE_HASH;
-
-    for (ssize_t i = 0; i < size; i += (ssize_t)strlen(words + i) + 1)
-        hash = trace_hash_string(hash, words + i);
-    return hash;
 }

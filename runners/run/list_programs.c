@@ -1,5 +1,6 @@
 /* list_programs.c: testlog run ... -- --list=json: one list of the tests of all
  * programs. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +70,11 @@ static void print_argument(const char *text)
 }
 
 /* Prints a pattern that only a name matches. */
-static void print_pattern(const char *name)
+static void print_pattern(const char *before, const char *name)
 {
     struct trace_text pattern = {0};
 
+    trace_text_string(&pattern, before);
     for (; *name; name++) {
         if (strchr("\\*?[]()|!+@", *name))
             trace_text_char(&pattern, '\\');
@@ -105,23 +107,63 @@ static bool is_true(const cJSON *test, const char *member)
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(test, member));
 }
 
+/* GoogleTest's names of tests that it does not run have a prefix. */
+static void print_name(const char *title, bool disabled)
+{
+    static const char prefix[] = "DISABLED_";
+    struct trace_text name = {0};
+    const char *found;
+
+    while (disabled && (found = strstr(title, prefix))) {
+        trace_text_add(&name, title, (size_t)(found - title));
+        title = found + strlen(prefix);
+    }
+    trace_text_string(&name, title);
+    print_argument(name.data ? name.data : title);
+    trace_text_free(&name);
+}
+
+/* Prints the flag by which the program itself, which joins the others, chooses
+ * the test; "" if only testlog can. */
+static void print_own(const struct program *program, const char *name,
+                      const char *title)
+{
+    const struct program_file *file = &program->file;
+    bool can = file->has_testlog && file->is_program;
+    struct trace_text flag = {0};
+
+    if (can && !program->framework) {
+        print_pattern("--filter=", name);
+        return;
+    }
+    trace_text_string(&flag, "");
+    if (can && title && file->framework->form == FRAMEWORK_LIST_SUITES)
+        trace_text_printf(&flag, "--gtest_filter=%s", title);
+    print_argument(flag.data ? flag.data : "");
+    trace_text_free(&flag);
+}
+
 /* Our own time-out shows stacks; ctest's is for the case that it fails. */
-static void print_entry(const cJSON *test)
+static void print_entry(const struct program *program, const cJSON *test)
 {
     const cJSON *limit = cJSON_GetObjectItemCaseSensitive(test, "timeout_s");
     const char *name = runners_json_text(test, "name");
     const char *title = runners_json_text(test, "title");
+    const char *file = runners_json_text(test, "file");
+    bool disabled = is_true(test, "disabled");
 
     if (!name)
         return;
     fputs("testlog_entry(", stdout);
-    print_argument(title ? title : name);
-    print_pattern(name);
+    print_name(title ? title : name, disabled);
+    print_pattern("", name);
     printf(" %.0f %d %d",
-           cJSON_IsNumber(limit) ? 2 * limit->valuedouble + 10 : 0.0,
-           is_true(test, "disabled"), is_true(test, "serial"));
+           cJSON_IsNumber(limit) ? 2 * limit->valuedouble + 10 : 0.0, disabled,
+           is_true(test, "serial"));
     print_labels(test);
-    puts(")");
+    print_own(program, name, title);
+    print_argument(file ? file : "");
+    printf(" %" PRIu64 ")\n", runners_json_number(test, "line"));
 }
 
 /* ---- All ---- */
@@ -154,15 +196,12 @@ int runners_list_programs(const struct programs *programs,
                (test = cJSON_DetachItemFromArray(list, 0))) {
             cJSON_AddStringToObject(test, "program", program->name);
             cJSON_AddItemToArray(all, test);
+            if (cmake)
+                print_entry(program, test);
         }
         cJSON_Delete(list);
     }
-    if (cmake) {
-        cJSON_ArrayForEach(test, all)
-        {
-            print_entry(test);
-        }
-    } else {
+    if (!cmake) {
         char *text = cJSON_PrintUnformatted(all);
 
         printed = text && puts(text) >= 0;

@@ -376,8 +376,10 @@ static int begin(struct programs *programs, struct test_log_options *options)
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
         unsetenv(variables[i]);
     runners_take_signals();
-    if (programs->join)
+    if (programs->join) {
         options->dir = programs->join;
+        test_log_show_whole_files();
+    }
     test_log_history_open(&last, options->dir, NULL, NULL);
     for (size_t i = 0; i < programs->count; i++)
         test_log_history_read(&last, programs->all[i].name);
@@ -409,6 +411,8 @@ struct arguments {
     char **paths;
     char **globs; /* of --serial; NULL at the end */
     size_t glob_count, glob_capacity;
+    char **words; /* of --argument; NULL at the end */
+    size_t word_count, word_capacity;
     const char *launch; /* NULL: none */
     const char *ctest;  /* the build folder; NULL: none */
     const char *join;   /* where the runs of ctests are; NULL: no such run */
@@ -423,6 +427,18 @@ static bool read_serial(struct test_log_reader *reader)
                              arguments->glob_count + 1))
         return test_log_flag_refuse(reader, "out of memory");
     arguments->globs[arguments->glob_count++] = (char *)reader->value;
+    return true;
+}
+
+static bool read_argument(struct test_log_reader *reader)
+{
+    struct arguments *arguments = reader->into;
+
+    if (!TRACE_ARRAY_RESERVE(arguments->words, arguments->word_capacity,
+                             arguments->word_count + 2))
+        return test_log_flag_refuse(reader, "out of memory");
+    arguments->words[arguments->word_count++] = (char *)reader->value;
+    arguments->words[arguments->word_count] = NULL;
     return true;
 }
 
@@ -449,6 +465,8 @@ static const struct test_log_flag flags[] = {
      test_log_read_on, AT(preload)},
     {"--ctest", NULL, "[FOLDER",
      "run the programs that ctest lists in a build folder", .read = read_ctest},
+    {"--argument", NULL, "WORD",
+     "give each program an argument of its framework's", .read = read_argument},
     {"--join", NULL, "FOLDER", "one run for all processes of a ctest",
      test_log_read_text, AT(join)},
     {"--launch", NULL, "COMMAND",
@@ -502,9 +520,11 @@ static int find_programs(struct programs *programs,
         test_log_notice("out of memory");
         return -1;
     }
-    for (size_t i = 0; i < programs->count; i++)
+    for (size_t i = 0; i < programs->count; i++) {
         if (!is_program(programs->all[i].path))
             return -1;
+        programs->all[i].place.arguments = arguments->words;
+    }
     return 0;
 }
 

@@ -273,7 +273,8 @@ struct programs {
     char **made; /* paths of some, to be freed */
     size_t made_count;
     size_t count;
-    char **flags; /* for each of them */
+    char **flags;     /* for each of them */
+    char **arguments; /* for each of them, as ctest's; NULL ends them */
     int flag_count;
     bool elsewhere;           /* other shards have tests of other frameworks */
     bool preload;             /* load testlog into programs that lack it */
@@ -368,11 +369,9 @@ int runners_list_programs(const struct programs *,
 
 /* runners_find_ctest returns the nearest ctest above this process, 0 if there
  * is none. runners_count_joining returns how many commands of its tests join a
- * run in `dir`, 0 if that is unknown; runners_own_command returns a hash of
- * ours. */
+ * run in `dir`, 0 if that is unknown. */
 pid_t runners_find_ctest(void);
 size_t runners_count_joining(pid_t ctest, const char *dir);
-uint64_t runners_own_command(void);
 
 /* ---- stored_text.c ---- */
 

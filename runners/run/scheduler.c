@@ -181,6 +181,7 @@ static void export_session(const struct schedule *schedule,
         .token = test_log_github_token(),
         .gpu_library = schedule->gpu_library[0] ? schedule->gpu_library : NULL,
         .preload = program->preload,
+        .whole_files = schedule->programs->join ? "1" : NULL,
         .nested = test_log_session()->nested,
     });
 }

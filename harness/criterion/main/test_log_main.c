@@ -17,6 +17,7 @@
 #include "harness/criterion/watch/jobs.h"
 #include "harness/criterion/watch/progress.h"
 #include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/join_ctest.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/preflight.h"
 #include "harness/options/filters.h"
@@ -311,6 +312,7 @@ int test_log_main(int argc, char **argv)
     struct criterion_test_set *set;
     int code = TEST_LOG_EXIT_USAGE;
 
+    test_log_join_ctest(true);
     test_log_stdio_hold();
     test_log_open_out();
     if (test_log_options_read(&options, argv, &code))

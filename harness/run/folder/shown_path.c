@@ -1,10 +1,12 @@
 /* shown_path.c: shortens the paths that people read. */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/session.h"
 #include "trace/base/strings.h"
 
 /* Whether the path may leave a folder after entering it. */
@@ -25,4 +27,18 @@ const char *test_log_shown_path(const char *path, char *buffer)
     if (!inner && realpath(path, buffer))
         inner = trace_path_below(buffer, folder);
     return inner ? inner : path;
+}
+
+static bool whole;
+
+void test_log_show_whole_files(void)
+{
+    whole = true;
+}
+
+const char *test_log_shown_file(const char *path, char *buffer)
+{
+    return whole || test_log_session()->whole_files
+               ? path
+               : test_log_shown_path(path, buffer);
 }

@@ -72,7 +72,7 @@ void test_log_print_page(const char *path, const char *fragment,
 {
     struct trace_text shown = {0}, address = {0};
     char buffer[PATH_MAX];
-    const char *relative = test_log_shown_path(path, buffer);
+    const char *relative = test_log_shown_file(path, buffer);
     bool links =
         output && output->links && add_address(&address, path, fragment);
 

@@ -120,7 +120,7 @@ static void print_left_out(size_t bytes, const char *path)
     char buffer[PATH_MAX];
 
     fprintf(test_log_stream(), "... %zu bytes before this are in %s\n", bytes,
-            test_log_shown_path(path, buffer));
+            test_log_shown_file(path, buffer));
 }
 
 /* Skips to the first complete line within the limit. */
@@ -189,7 +189,7 @@ static void put_hint(const struct block *block, size_t count)
 {
     const struct test_log_run *run = block->run;
     char buffer[PATH_MAX];
-    const char *path = test_log_shown_path(run->path ? run->path : "", buffer);
+    const char *path = test_log_shown_file(run->path ? run->path : "", buffer);
     struct trace_text command = {0};
 
     /* testlog log looks there for the latest run. */
@@ -361,7 +361,7 @@ static void put_recording(struct block *block)
     if (block->begun && !block->output->vanishes &&
         !test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), "trace: %s\n",
-                test_log_shown_path(path, buffer));
+                test_log_shown_file(path, buffer));
     if (bad && !block->output->vanishes) { /* written at the run's end */
         test_log_page_fragment(&fragment, run, result);
         if (fragment.data && !test_log_path(run, "report.html", path))
@@ -419,7 +419,7 @@ void test_log_print_try(const struct test_log_run *run,
             result->retries + 1);
     if (!test_log_file(run, result, "trace.json", path))
         fprintf(test_log_stream(), ", trace: %s",
-                test_log_shown_path(path, buffer));
+                test_log_shown_file(path, buffer));
     fputc('\n', test_log_stream());
     fflush(test_log_stream());
 }
@@ -823,7 +823,7 @@ void test_log_print_summary(const struct test_log_run *run, const char *rerun,
                 (double)test_log_run_time(run) / 1e9);
     if (run->path)
         fprintf(test_log_stream(), "run: %s\n",
-                test_log_shown_path(run->path, path));
+                test_log_shown_file(run->path, path));
     fflush(test_log_stream());
 }
 

@@ -2,6 +2,7 @@
  * installed testlog. */
 #include "harness/version.h"
 #include "tests/support/e2e.h"
+#include "tests/support/support.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,9 @@ Test(e2e_build_systems, cmake_discovers_tests)
         e2e_exists("build/" LATEST "tests/store_test/store.fails/log.txt"));
     e2e_expect_has(e2e_read("build/store_test-testlog-list.cmake"),
                    "testlog_entry( [[store/has_a_limit]] "
-                   "[[store/has_a_limit]] 16 0 0 [[store]])\n");
+                   "[[store/has_a_limit]] 16 0 0 [[store]] "
+                   "[[--filter=store/has_a_limit]] [[",
+                   "/projects/store.c]] ");
 }
 
 /* The processes of a ctest make one run, however it chooses or repeats tests;
@@ -135,6 +138,64 @@ Test(e2e_build_systems, cmake_links_adapters)
                   "boost_adapter.cpp\ncatch2_adapter.cpp\ncheck_adapter.h\n"
                   "cmocka_adapter.h\ndoctest_adapter.cpp\n"
                   "gtest_adapter.cpp\n");
+}
+
+/* An entry of a program with an adapter is the program itself, which joins the
+ * others; editors find where its test is. */
+Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
+{
+    static const char *const files[] = {
+        "stock_test.cpp",
+        "#include <cstdlib>\n#include <gtest/gtest.h>\n"
+        "TEST(Stock, Counts) { EXPECT_STREQ(std::getenv(\"USERS\"), \"1\"); "
+        "EXPECT_EQ(std::getenv(\"TESTLOG_JOIN\"), nullptr); }\n"
+        "TEST(Stock, Fails) { EXPECT_EQ(1, 2); }\n"
+        "TEST(Stock, DISABLED_Later) {}\n"
+        "TEST(Stock, Skips) { GTEST_SKIP() << \"no device\"; }\n"
+        "TEST(Other, Counts) {}\n",
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.14)\nproject(stock CXX)\n"
+        "enable_testing()\nfind_package(GTest REQUIRED)\n"
+        "find_package(testlog CONFIG REQUIRED)\n"
+        "add_executable(stock_test stock_test.cpp)\n"
+        "target_link_libraries(stock_test GTest::gtest_main testlog::gtest)\n"
+        "testlog_discover_tests(stock_test TEST_LIST all\n"
+        "    EXTRA_ARGS --gtest_print_time=0 PROPERTIES ENVIRONMENT USERS=1)\n"
+        "add_executable(plain_test stock_test.cpp)\n"
+        "target_link_libraries(plain_test GTest::gtest_main)\n"
+        "testlog_discover_tests(plain_test TEST_PREFIX plain. "
+        "DISCOVERY_TIMEOUT 60\n    TEST_FILTER Other.* "
+        "EXTRA_ARGS --gtest_print_time=0)\n"};
+    const struct e2e *run;
+
+    need("cmake");
+    if (e2e_run("echo '#include <gtest/gtest.h>' | g++ -fsyntax-only -xc++ -")
+            ->code)
+        cr_skip_test("no GoogleTest");
+    for (size_t i = 0; i < 4; i += 2)
+        test_save(files[i], files[i + 1], strlen(files[i + 1]));
+    e2e_exits(0, "cmake -S . -B build -DCMAKE_PREFIX_PATH=$PWD/opt && "
+                 "cmake --build build");
+    run = e2e_run("cd build && ctest -j2 --output-on-failure");
+    e2e_expect_has(run->out, "Stock.Counts ", "Stock.Later (Disabled)",
+                   "Stock.Skips (Skipped)", "plain.Other.Counts ", "trace: /",
+                   "report: /", "1 tests failed out of 5");
+    e2e_expect_is(outcomes(), "passed Other/Counts\npassed Other/Counts\n"
+                              "passed Stock/Counts\nfailed Stock/Fails\n"
+                              "skipped Stock/Skips\n");
+    e2e_expect_is(e2e_run("ls -d build/testlog-runs/2* | wc -l")->out, "1\n");
+    e2e_expect_has(e2e_run("cd build && ctest -R '^Stock.C'")->out,
+                   "100% tests passed, 0 tests failed out of 1");
+    e2e_expect_has(e2e_run("cd build && ctest --show-only=json-v1 | "
+                           "tr -d ' \\n\\t'")
+                       ->out,
+                   "/stock_test.cpp\"", "\"line\":4}",
+                   "/build/stock_test\",\"--gtest_filter=Stock.Fails\",");
+    run = e2e_run("'" BUILD_DIR "/testlog' run --ctest=build");
+    e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 1 skipped");
+    e2e_expect_is(
+        e2e_run("cut -f 3 testlog-runs/latest/results.tsv | sort -u")->out,
+        "stock_test\n");
 }
 
 Test(e2e_build_systems, uninstall_leaves_nothing)

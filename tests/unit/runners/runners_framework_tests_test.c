@@ -52,11 +52,14 @@ Test(runners_framework_tests, reads_the_list_of_gtest)
     struct framework_tests tests = {.count = 0};
 
     read_list(&tests, "gtest", list);
-    cr_assert_eq(tests.count, 2);
+    cr_assert_eq(tests.count, 4);
     cr_expect_str_eq(tests.all[0].name, "Store/Passes");
-    cr_expect_str_eq(tests.all[1].name, "Some/Sizes/AreSmall/0");
+    cr_expect_str_eq(tests.all[2].name, "Some/Sizes/AreSmall/0");
+    cr_expect(tests.all[1].disabled && tests.all[3].disabled);
+    cr_expect_not(tests.all[0].disabled || tests.all[2].disabled);
     expect_file(&tests, "gtest",
-                "--gtest_filter=Store.Passes:Some/Sizes.AreSmall/0\n");
+                "--gtest_filter=Store.Passes:Store.DISABLED_Later:"
+                "Some/Sizes.AreSmall/0:Some/DISABLED_Sizes.Never\n");
     runners_framework_tests_free(&tests);
 }
 
