@@ -39,6 +39,10 @@
     X(suggest)     /* "1": print the test that was probably meant */           \
     X(whole_files) /* "1": the user is not in our working directory */
 
+/* What names of tests end with, for a program with an adapter whose tests are
+ * repeated. */
+#define TEST_LOG_REPETITION "TESTLOG_REPETITION"
+
 /* The variable by which programs that a test starts are found: id of the worker
  * and the beginning of its run. */
 #define TEST_LOG_WORKER "TESTLOG_WORKER"

@@ -199,11 +199,12 @@ void test_log_separator(const char *text)
         snprintf(separator, sizeof(separator), "%s", text);
 }
 
-static char *name_of(const char *text)
+static char *name_of(const char *text, const char *ending)
 {
     struct trace_text name = {0};
 
     test_log_sanitize_line(&name, text);
+    trace_text_string(&name, ending ? ending : "");
     return name.data ? name.data : strdup("?");
 }
 
@@ -244,8 +245,8 @@ static void begin(const char *suite, const char *test)
     captures = output >= 0;
     running = (struct test_log_noted){
         .process = getpid(),
-        .suite = name_of(suite && *suite ? suite : core->run.program),
-        .test = name_of(test),
+        .suite = name_of(suite && *suite ? suite : core->run.program, NULL),
+        .test = name_of(test, core->ending),
         .printed = captures ? test_log_output_size(output) : 0,
     };
     running.title =

@@ -432,7 +432,11 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
     }
     if (!core.options.output.live)
         setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* in order with stderr */
-    unsetenv("TESTLOG_RUN"); /* it is not for programs that a test starts */
+    core.ending = getenv(TEST_LOG_REPETITION);
+    core.ending = core.ending ? strdup(core.ending) : NULL;
+    /* They are not for programs that a test starts. */
+    unsetenv("TESTLOG_RUN");
+    unsetenv(TEST_LOG_REPETITION);
     watch_death();
     if (!test_log_is_part(&core.run))
         test_log_filters_print(&core.options);

@@ -22,6 +22,7 @@ struct test_log_core {
     char *folder;   /* absolute path of the program's; NULL: none */
     char *path;     /* absolute path of the run */
     char *began_in; /* the working directory */
+    char *ending;   /* of all names, "#2"; NULL: none */
     struct trace_descriptor files[TEST_LOG_CORE_FILES], run_folder;
 };
 

@@ -93,7 +93,14 @@ static void take(void *context, const struct test_log_flag *flag,
     struct taking *taking = context;
     char *variable;
 
-    if (flag->by_run || flag->chooses)
+    bool repeats = !strcmp(flag->name, "--repeat");
+    bool debugs = !strcmp(flag->name, "--debug-failed");
+
+    /* A program without a framework counts once, and has no single tests. */
+    if (flag->chooses ||
+        (repeats && runners_framework_reports(taking->framework)) ||
+        (debugs && runners_framework_chooses(taking->framework)) ||
+        flag->by_run)
         return;
     if (!flag->variable) {
         refuse(taking, flag->name);

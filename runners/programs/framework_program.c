@@ -49,6 +49,7 @@ struct framework_program *runners_framework_open(
     program->name = name;
     program->options = options;
     program->place = *place;
+    program->repetition.number = options->repeat > 1;
     *failed = !find_framework(program, file);
     if (*failed || !program->framework) {
         free(program);
@@ -73,6 +74,8 @@ void runners_framework_close(struct framework_program *program)
     if (!program)
         return;
     runners_framework_tests_free(&program->chosen);
+    runners_framework_tests_free(&program->repetition.chosen);
+    test_log_run_free(&program->repetition.done);
     runners_framework_start_free(&program->flags);
     runners_framework_start_free(&program->start);
     runners_printed_tests_free(&program->printed);

@@ -33,6 +33,12 @@ struct framework_program {
     bool explained;  /* a test that does not count has failed */
     size_t left_out; /* how many tests did not count */
     size_t again;    /* how often it ran again, for its failed tests */
+    struct {
+        struct framework_tests chosen; /* as they were at first */
+        bool chooses;
+        size_t number;            /* that runs, from 1 on; 0: there is one */
+        struct test_log_run done; /* results of those before it */
+    } repetition;
     struct test_log_run results; /* of all processes that have ended */
     struct trace_table known;    /* hashes of their names: their numbers */
     struct test_log_run seen;    /* of one, from its output */
@@ -58,6 +64,11 @@ struct framework_program {
 /* runners_framework_list_own replaces the chosen tests by all of the program;
  * -1 if it cannot be asked. */
 int runners_framework_list_own(struct framework_program *);
+
+/* runners_framework_repetition writes "#2", as names of the repetition that
+ * runs end, with zeros so that names sort. */
+void runners_framework_repetition(const struct framework_program *,
+                                  char text[32]);
 
 /* ---- report_pipes.c ---- */
 

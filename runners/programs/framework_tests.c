@@ -59,6 +59,26 @@ char *runners_framework_title(const struct framework *framework,
 
 /* ---- Choosing ---- */
 
+int runners_framework_tests_copy(struct framework_tests *to,
+                                 const struct framework_tests *from)
+{
+    runners_framework_tests_free(to);
+    for (size_t i = 0; i < from->count; i++) {
+        struct framework_test test = from->all[i];
+
+        test.name = strdup(test.name);
+        test.own = strdup(test.own);
+        test.file = NULL;
+        if (!test.name || !test.own ||
+            !TRACE_ARRAY_RESERVE(to->all, to->capacity, to->count + 1)) {
+            runners_framework_test_free(&test);
+            return -1;
+        }
+        to->all[to->count++] = test;
+    }
+    return 0;
+}
+
 void runners_framework_test_free(struct framework_test *test)
 {
     free(test->name);

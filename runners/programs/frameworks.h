@@ -64,6 +64,7 @@ struct framework {
     const char *chosen[3]; /* arguments that choose tests, with %s for the path
                               of a file, or for names */
     enum framework_choice choice;
+    const char *breaks;    /* an argument: a debugger stops at a failure */
     bool has_suites;       /* its reports name them */
     const char *separator; /* between a suite and a test; NULL: as ours */
     bool begins_report;    /* the report is there before the first test */
@@ -172,6 +173,8 @@ struct framework_start;
 size_t runners_framework_arguments(struct framework_start *,
                                    const struct framework_tests *, size_t count,
                                    const struct framework *);
+int runners_framework_tests_copy(struct framework_tests *,
+                                 const struct framework_tests *from);
 void runners_framework_test_free(struct framework_test *);
 void runners_framework_tests_free(struct framework_tests *);
 
@@ -336,6 +339,11 @@ void runners_framework_list_json(const struct framework_program *,
 const struct framework_start *runners_framework_begin(
     struct framework_program *, const struct test_log_run *,
     const char *folder);
+
+/* runners_framework_debug returns the command that starts the debugger with a
+ * test of the program, which has ended; NULL without memory. */
+const struct framework_start *runners_framework_debug(
+    struct framework_program *, const struct test_log_result *);
 
 /* runners_framework_prints tells whether the program's output must be passed to
  * runners_framework_read; runners_framework_prints_reasons, whether that on

@@ -635,6 +635,89 @@ static bool is_explained(const struct test_log_run *round)
            round->results[round->count - 1].outcome == TEST_LOG_OUTCOME_CRASHED;
 }
 
+/* ---- Repetitions ---- */
+
+static bool any_bad(const struct test_log_run *round)
+{
+    for (size_t i = 0; i < round->count; i++)
+        if (test_log_outcome_bad(round->results[i].outcome))
+            return true;
+    return false;
+}
+
+void runners_framework_repetition(const struct framework_program *program,
+                                  char text[32])
+{
+    int digits = snprintf(text, 32, "%zu", program->options->repeat + 1);
+
+    snprintf(text, 32, "#%0*zu", digits, program->repetition.number);
+}
+
+/* The names of an adapter's results have the end already. */
+static void drop_repetition(const struct framework_program *program,
+                            struct test_log_result *result)
+{
+    if (!program->repetition.number)
+        return;
+    result->test[test_log_base_size(result->test)] = '\0';
+    if (result->title)
+        result->title[test_log_base_size(result->title)] = '\0';
+}
+
+static void add_end(char **name, const char *end)
+{
+    char *longer;
+
+    if (!*name || asprintf(&longer, "%s%s", *name, end) < 0)
+        return;
+    free(*name);
+    *name = longer;
+}
+
+/* Moves the results of the repetition to those of earlier ones. */
+static void end_repetition(struct framework_program *program)
+{
+    char end[32];
+
+    runners_framework_repetition(program, end);
+    for (size_t i = 0; i < program->results.count; i++) {
+        struct test_log_result *result =
+            test_log_run_add(&program->repetition.done);
+
+        if (!result)
+            break;
+        *result = program->results.results[i];
+        if (!result->suite)
+            continue;
+        add_end(&result->test, end);
+        add_end(&result->title, end);
+    }
+    program->results.count = 0;
+}
+
+/* Prepares the next repetition; false if there is none. */
+static bool repeats(struct framework_program *program)
+{
+    const struct test_log_options *options = program->options;
+    bool stops = options->fail_fast && any_bad(&program->results);
+
+    if (!program->repetition.number)
+        return false;
+    end_repetition(program);
+    if (stops || program->repetition.number >= options->repeat)
+        return false;
+    program->repetition.number++;
+    program->chooses = program->repetition.chooses;
+    program->batch = program->taken = program->tries = program->again = 0;
+    program->deaths = 0;
+    program->broken = false;
+    free(program->death);
+    program->death = NULL;
+    trace_table_free(&program->known);
+    return !runners_framework_tests_copy(&program->chosen,
+                                         &program->repetition.chosen);
+}
+
 /* Takes the results that the program has sent; true if the process ended in the
  * last test. */
 static bool take_sent(struct framework_program *program,
@@ -649,17 +732,12 @@ static bool take_sent(struct framework_program *program,
         *result = run->results[i];
         free(result->program);
         result->program = strdup(program->name);
+        drop_repetition(program, result);
+        if (result->outcome != TEST_LOG_OUTCOME_CRASHED) /* that we judged */
+            result->written = result->outcome;
     }
     run->count = from;
     return is_explained(round);
-}
-
-static bool any_bad(const struct test_log_run *round)
-{
-    for (size_t i = 0; i < round->count; i++)
-        if (test_log_outcome_bad(round->results[i].outcome))
-            return true;
-    return false;
 }
 
 /* Judges a process that ended outside of its tests; true if it died. If its
@@ -753,7 +831,7 @@ bool runners_framework_end(struct framework_program *program,
     if (interrupted)
         forgive(&round);
     add_round(program, &round);
-    if (interrupted || !goes_on(program, run, died))
+    if (interrupted || (!goes_on(program, run, died) && !repeats(program)))
         return false;
     program->late = false;
     trace_text_free(&program->stacks);
@@ -780,6 +858,12 @@ bool runners_framework_results(struct framework_program *program,
 {
     size_t from = run->count;
 
+    if (program->repetition.number) {
+        end_repetition(program);
+        program->results = program->repetition.done;
+        program->repetition.done = (struct test_log_run){.count = 0};
+        run->repeat = program->options->repeat;
+    }
     for (size_t i = 0; i < program->results.count; i++) {
         struct test_log_result *result = test_log_run_add(run);
 

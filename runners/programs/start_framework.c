@@ -18,6 +18,7 @@
 #include "harness/machine/process_tree.h"
 #include "harness/options/options.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/session.h"
 #include "runners/runs/command_output.h"
 
 /* ---- Starting ---- */
@@ -103,6 +104,30 @@ static int add_chosen(struct framework_program *program)
     return program->taken || !count ? 0 : -1;
 }
 
+/* The first process of all; later ones find what is left to run. */
+static int keep_chosen(struct framework_program *program)
+{
+    bool first = program->repetition.number == 1 && !program->results.count &&
+                 !program->deaths;
+
+    if (!first)
+        return 0;
+    program->repetition.chooses = program->chooses;
+    return runners_framework_tests_copy(&program->repetition.chosen,
+                                        &program->chosen);
+}
+
+static int add_repetition(struct framework_program *program)
+{
+    char text[64];
+
+    if (!program->repetition.number || !program->has_adapter)
+        return 0;
+    snprintf(text, sizeof(text), TEST_LOG_REPETITION "=");
+    runners_framework_repetition(program, text + strlen(text));
+    return runners_framework_variable(&program->start, text, NULL);
+}
+
 static int add_flags(struct framework_program *program)
 {
     int status = 0;
@@ -125,13 +150,67 @@ const struct framework_start *runners_framework_begin(
     program->began = test_log_run_time(run) + 1;
     program->changed = program->printed.began = test_log_now();
     program->told = 0;
-    return runners_framework_words(start, program->arguments) ||
+    return keep_chosen(program) ||
+                   runners_framework_words(start, program->arguments) ||
                    runners_framework_clear(start, program->framework,
                                            program->has_adapter) ||
                    add_report(program, run, folder) || add_chosen(program) ||
-                   add_flags(program) || runners_left_crash_begin(program)
+                   add_repetition(program) || add_flags(program) ||
+                   runners_left_crash_begin(program)
                ? NULL
                : start;
+}
+
+/* ---- In a debugger ---- */
+
+static int add_debugger(struct framework_start *start, const char *debugger)
+{
+    static const char *const of_gdb[] = {"gdb", "-q", "-ex", "run", "--args"};
+    static const char *const of_lldb[] = {"lldb", "-o", "run", "--"};
+    bool gdb = !strcmp(debugger, "gdb");
+    const char *const *words = gdb ? of_gdb : of_lldb;
+    int count = gdb ? sizeof(of_gdb) / sizeof(*of_gdb)
+                    : sizeof(of_lldb) / sizeof(*of_lldb);
+    int status = 0;
+
+    for (int i = 0; i < count && !status; i++)
+        status = runners_framework_argument(start, words[i], NULL);
+    return status;
+}
+
+const struct framework_start *runners_framework_debug(
+    struct framework_program *program, const struct test_log_result *result)
+{
+    const struct framework *framework = program->framework;
+    struct framework_start *start = &program->start;
+    const char *title = test_log_title(result);
+    char *name = strdup(test_log_name(result));
+    char *own = strndup(title, test_log_base_size(title));
+    struct framework_test test = {.name = name, .own = own};
+    int status = name && own ? 0 : -1;
+
+    runners_framework_start_free(start);
+    runners_framework_tests_free(&program->chosen);
+    if (!status)
+        status = add_debugger(start, program->options->debugger) ||
+                 runners_framework_argument(start, program->path, NULL) ||
+                 runners_framework_words(start, program->arguments);
+    for (char **word = program->place.arguments; word && *word && !status;
+         word++)
+        status = runners_framework_argument(start, *word, NULL);
+    if (!status && framework->breaks)
+        status = runners_framework_argument(start, framework->breaks, NULL);
+    if (!status && runners_framework_tests_copy(
+                       &program->chosen,
+                       &(struct framework_tests){.all = &test, .count = 1}))
+        status = -1;
+    program->chooses = true;
+    program->batch = 0;
+    if (!status)
+        status = add_chosen(program);
+    free(name);
+    free(own);
+    return status ? NULL : start;
 }
 
 /* ---- While it runs ---- */

@@ -480,6 +480,34 @@ static void print_stacks(const struct schedule *schedule,
         test_log_print_block(run, &run->results[program->from], &output);
 }
 
+/* A test of another framework that has failed runs again in a debugger. */
+static void debug_failed(const struct schedule *schedule,
+                         const struct program *program)
+{
+    const struct test_log_result *failed = test_log_first_failed(schedule->run);
+    const char *debugger = schedule->options->debugger;
+    static char run[] = "TESTLOG_RUN", session[] = "TESTLOG_SESSION";
+    char *variables[] = {run, session, NULL}; /* are removed */
+    const struct framework_start *start;
+
+    if (!debugger || !failed || !program->framework ||
+        !runners_framework_can_choose(program->framework) ||
+        runners_interrupted() || strcmp(failed->program, program->name) != 0)
+        return;
+    start = runners_framework_debug(program->framework, failed);
+    if (!start)
+        return;
+    test_log_notice("%s has %s; %s runs it again: bt shows the stack, quit "
+                    "ends the run",
+                    test_log_title(failed),
+                    failed->outcome == TEST_LOG_OUTCOME_CRASHED ? "crashed"
+                                                                : "failed",
+                    debugger);
+    runners_spawn(
+        start->arguments[0], start->arguments,
+        &(struct child){.ctest = program->ctest, .variables = variables});
+}
+
 /* A script may start a program with testlog, so its exit code may be one of
  * ours; or it has a code of its own. */
 static void explain_code(const struct schedule *schedule,
@@ -548,6 +576,7 @@ static void end(struct schedule *schedule, struct program *program)
     end_output(schedule, program, folder,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     print_stacks(schedule, program);
+    debug_failed(schedule, program);
     if (!told && (code == TEST_LOG_EXIT_PASSED || code == TEST_LOG_EXIT_FAILED))
         runners_preload_note(program);
     program->count = run->count - program->from;

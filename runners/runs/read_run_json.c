@@ -86,12 +86,19 @@ static bool read_unless(const cJSON *object, const char *name)
     return cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* Splits "suite/test" into its parts. */
+/* Splits "suite/test" into its parts. A suite of GoogleTest may have a slash,
+ * too; then the title has another character between the parts. */
 static void read_name(struct test_log_result *result, const cJSON *test,
                       const char *member)
 {
     char *name = runners_json_string(test, member);
+    const char *title = runners_json_text(test, "title");
     char *slash = name ? strchr(name, '/') : NULL;
+
+    if (slash && title && strlen(title) == strlen(name))
+        for (char *at = slash; (at = strchr(at, '/')); at++)
+            if (title[at - name] != '/')
+                slash = at;
 
     if (slash) {
         *slash = '\0';

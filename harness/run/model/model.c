@@ -324,6 +324,19 @@ const char *test_log_title(const struct test_log_result *result)
     return result->title ? result->title : test_log_name(result);
 }
 
+/* Catch2 allows any name: "mends issue #12" is no repetition. */
+size_t test_log_base_size(const char *title)
+{
+    const char *mark = strrchr(title, '#');
+    size_t size = strlen(title);
+
+    return mark && mark > title && mark[1] &&
+                   !isspace((unsigned char)mark[-1]) &&
+                   mark + 1 + strspn(mark + 1, "0123456789") == title + size
+               ? (size_t)(mark - title)
+               : size;
+}
+
 uint64_t test_log_key(const char *program, const char *name)
 {
     uint64_t hash = trace_hash_string(TRACE_HASH, program);

@@ -87,6 +87,10 @@ struct test_log_result {
 const char *test_log_name(const struct test_log_result *);
 const char *test_log_title(const struct test_log_result *);
 
+/* test_log_base_size returns the bytes of a title without the number of its
+ * repetition, as "#2" in "suite/test#2". */
+size_t test_log_base_size(const char *title);
+
 /* test_log_key identifies a test of a program in tables; test_log_result_key,
  * that of a result. */
 uint64_t test_log_key(const char *program, const char *name);

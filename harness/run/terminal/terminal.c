@@ -511,14 +511,9 @@ static bool is_named(const struct test_log_run *run, size_t number)
 static void put_filter(const struct test_log_result *result)
 {
     struct trace_text name = {0}, word = {0};
-    const char *quote;
+    const char *title = test_log_title(result), *quote;
 
-    if (result->title)
-        trace_text_string(&name, result->title);
-    else
-        trace_text_printf(&name, "%s%s%.*s", result->suite,
-                          result->suite[0] ? "/" : "", base_size(result),
-                          result->test);
+    trace_text_add(&name, title, test_log_base_size(title));
     test_log_add_word(&word, name.data ? name.data : "");
     quote = word.size && strchr("'$", word.data[0]) ? "" : "'";
     fprintf(test_log_stream(), " --filter %s%s%s", quote,

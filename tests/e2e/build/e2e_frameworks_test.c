@@ -231,6 +231,23 @@ Test(e2e_frameworks, flags_reach_programs_with_an_adapter)
                   "1\n");
 }
 
+/* Each repetition has a log of its own. */
+Test(e2e_frameworks, tests_with_an_adapter_are_repeated)
+{
+    if (!build(&frameworks[0]))
+        cr_skip_test("no GoogleTest");
+    e2e_exits(1, TESTLOG "run ./eight_test --repeat=2 --filter='eight.f*'");
+    e2e_expect_is(outcomes(), "failed eight/fails#1\nfailed eight/fails#2\n"
+                              "passed eight/forks#1\npassed eight/forks#2\n");
+    e2e_expect_is(e2e_run("grep -c '\"event\":\"test\"' "
+                          "testlog-runs/latest/results.jsonl")
+                      ->out,
+                  "4\n");
+    e2e_expect_has(
+        e2e_run(TESTLOG "log latest 'eight.forks#2' --time=none")->out,
+        "in the child");
+}
+
 /* Time limits, stacks and reasons are those of Criterion's tests. */
 Test(e2e_frameworks, a_test_with_an_adapter_shows_what_one_of_criterion_shows)
 {

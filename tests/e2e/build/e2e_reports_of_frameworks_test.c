@@ -146,6 +146,50 @@ Test(e2e_reports_of_frameworks, flags_choose_tests)
     e2e_expect_has(e2e_run(RUN "./gtest -- --list")->out, "Store.Hangs\n");
 }
 
+Test(e2e_reports_of_frameworks, repeats_tests)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    result = e2e_exits(1, RUN "./gtest --timeout=1 --repeat=2 "
+                              "--filter='Store.[CFP]*' --filter='Some/*'");
+    e2e_expect_is(sorted(), "crashed Store/Crashes#1\ncrashed "
+                            "Store/Crashes#2\nfailed Store/Fails#1\nfailed "
+                            "Store/Fails#2\npassed Some/Sizes/AreSmall/0#1\n"
+                            "passed Some/Sizes/AreSmall/0#2\n"
+                            "passed Some/Sizes/AreSmall/1#1\n"
+                            "passed Some/Sizes/AreSmall/1#2\n"
+                            "passed Store/Passes#1\npassed Store/Passes#2\n");
+    e2e_expect_has(result->err,
+                   "run ./gtest -- --repeat 2 --filter 'Store.Fails' "
+                   "--filter 'Store.Crashes'\n");
+    e2e_exits(1, RUN "./gtest --repeat=3 --fail-fast --filter=Store.Fails");
+    e2e_expect_is(sorted(), "failed Store/Fails#1\n");
+    e2e_expect_has(e2e_exits(2, RUN "/bin/true --repeat=2")->err,
+                   "/bin/true cannot take --repeat, because it uses no ");
+}
+
+/* The debugger stops at the first failure. */
+Test(e2e_reports_of_frameworks, debugs_the_first_failed_test)
+{
+    const struct e2e *result;
+
+    build_gtest();
+    e2e_script("gdb", "echo \"arguments: $*\"; echo \"$TESTLOG_RUN.\"");
+    result = e2e_exits(1, "PATH=$PWD:$PATH " RUN
+                          "./gtest --debug-failed --filter='Store.[FP]*'");
+    e2e_expect_has(result->err, "testlog: Store.Fails has failed; gdb runs it "
+                                "again: bt shows the stack, quit ends the "
+                                "run\n");
+    e2e_expect_has(result->out,
+                   "arguments: -q -ex run --args ./gtest "
+                   "--gtest_break_on_failure --gtest_flagfile=/proc/",
+                   "\n.\n");
+    result = e2e_exits(0, "PATH=$PWD:$PATH " RUN
+                          "./gtest --debug-failed --filter='Store.P*'");
+    e2e_expect_lacks(result->out, "arguments:");
+}
+
 Test(e2e_reports_of_frameworks, catch2)
 {
     build("catch2", "g++", "");
