@@ -10,23 +10,7 @@
 #include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/options/options.h"
-#include "linked_file.h"
 #include "trace/record/leave_crash.h"
-
-/* Sanitizers have handlers of their own and must be loaded first; Rust's
- * runtime sets its handlers if there are none. */
-bool runners_linked_takes_library(const struct linked_file *linked)
-{
-    static const char *const texts[] = {"san_init", "__ubsan_handle",
-                                        "RUST_BACKTRACE"};
-
-    if (!runners_linked_is_dynamic(linked))
-        return false;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-        if (runners_linked_contains(linked, texts[i]))
-            return false;
-    return true;
-}
 
 int runners_left_crash_begin(struct framework_program *program)
 {

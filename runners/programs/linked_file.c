@@ -130,3 +130,18 @@ bool runners_linked_has_testlog(const struct linked_file *linked)
     return runners_linked_library(linked, "libtestlog") ||
            runners_linked_contains(linked, "TESTLOG_SESSION");
 }
+
+/* Sanitizers have handlers of their own and must be loaded first; Rust's
+ * runtime sets its handlers if there are none. */
+bool runners_linked_takes_library(const struct linked_file *linked)
+{
+    static const char *const texts[] = {"san_init", "__ubsan_handle",
+                                        "RUST_BACKTRACE"};
+
+    if (!runners_linked_is_dynamic(linked))
+        return false;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        if (runners_linked_contains(linked, texts[i]))
+            return false;
+    return true;
+}

@@ -29,8 +29,6 @@ bool runners_linked_is_dynamic(const struct linked_file *);
  */
 bool runners_linked_has_testlog(const struct linked_file *);
 
-/* ---- left_crash.c ---- */
-
 /* runners_linked_takes_library tells whether our library for crashes can be
  * loaded into the program. */
 bool runners_linked_takes_library(const struct linked_file *);

@@ -325,16 +325,22 @@ const char *test_log_title(const struct test_log_result *result)
 }
 
 /* Catch2 allows any name: "mends issue #12" is no repetition. */
-size_t test_log_base_size(const char *title)
+size_t test_log_base_size(const char *name)
 {
-    const char *mark = strrchr(title, '#');
-    size_t size = strlen(title);
+    const char *mark = strrchr(name, '#');
+    size_t size = strlen(name);
 
-    return mark && mark > title && mark[1] &&
+    return mark && mark > name && mark[1] &&
                    !isspace((unsigned char)mark[-1]) &&
-                   mark + 1 + strspn(mark + 1, "0123456789") == title + size
-               ? (size_t)(mark - title)
+                   mark + 1 + strspn(mark + 1, "0123456789") == name + size
+               ? (size_t)(mark - name)
                : size;
+}
+
+size_t test_log_title_base(const struct test_log_result *result)
+{
+    return result->title ? test_log_base_size(result->title)
+                         : strcspn(test_log_name(result), "#");
 }
 
 uint64_t test_log_key(const char *program, const char *name)

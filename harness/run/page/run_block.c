@@ -60,7 +60,7 @@ static void put_filter(struct trace_text *text,
     struct trace_text name = {0};
     const char *all = test_log_title(result);
 
-    trace_text_add(&name, all, test_log_base_size(all));
+    trace_text_add(&name, all, test_log_title_base(result));
     trace_text_literal(text, " --filter ");
     test_log_add_word(text, name.data ? name.data : "");
     trace_text_free(&name);

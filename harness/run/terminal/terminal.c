@@ -162,26 +162,19 @@ static void put_output(struct block *block, FILE *in, const char *path)
     fclose(in);
 }
 
-static void put_lines(struct block *block, const struct log_filter *filter,
-                      struct trace_reader *reader, const char *path)
+/* Prints the end of a text of lines; all of them are in a file. */
+static void put_end(struct block *block, const char *title,
+                    struct trace_text *text, size_t left_out, const char *path)
 {
-    struct log_replay *replay = log_replay_new(filter);
-    struct trace_text text = {0};
-    struct trace_entry entry;
-    size_t left_out = 0;
-
-    while (replay && trace_reader_next(reader, &entry))
-        if (log_line(replay, &block->output->style, reader, &entry, &text) &&
-            text.size > (size_t)SHOWN_MAX * 4)
-            left_out += test_log_keep_end(&text, SHOWN_MAX);
-    left_out += test_log_keep_end(&text, SHOWN_MAX);
-    if (text.size)
-        heading(block, "log");
-    if (left_out)
+    left_out += test_log_keep_end(text, SHOWN_MAX);
+    if (text->size)
+        heading(block, title);
+    if (left_out && path)
         print_left_out(left_out, path);
-    fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
-    trace_text_free(&text);
-    log_replay_free(replay);
+    else if (left_out)
+        fprintf(test_log_stream(), "... %zu bytes before this\n", left_out);
+    fwrite(text->data ? text->data : "", 1, text->size, test_log_stream());
+    trace_text_free(text);
 }
 
 /* Prints how many more lines `testlog log` shows, and the command. */
@@ -206,26 +199,28 @@ static void put_hint(const struct block *block, size_t count)
     trace_text_free(&command);
 }
 
-/* Prints the last lines that the filter does not show. */
-static void put_hidden(struct block *block, const struct log_filter *filter,
-                       struct trace_reader *reader)
+/* Prints the lines of a test: of one that failed, also the last that the filter
+ * does not show, which are all if the others were printed live. */
+static void put_log(struct block *block, const struct log_filter *filter,
+                    struct trace_reader *reader)
 {
-    size_t most = block->output->fail_log;
-    struct log_style style = block->output->style;
+    const struct test_log_output *output = block->output;
+    bool bad = test_log_outcome_bad(block->result->outcome);
+    size_t most = bad ? output->fail_log : 0, left_out = 0, more;
     struct trace_text text = {0};
-    size_t left_out, more;
+    char path[PATH_MAX];
+    bool shows = !output->live &&
+                 !test_log_file(block->run, block->result, "log.txt", path);
 
-    style.span_events = 0;
-    more = log_add_hidden(filter, &style, reader, most, &text);
-    left_out = test_log_keep_end(&text, SHOWN_MAX);
-    if (text.size)
-        heading(block, "recorded");
-    if (left_out)
-        fprintf(test_log_stream(), "... %zu bytes before this\n", left_out);
-    fwrite(text.data ? text.data : "", 1, text.size, test_log_stream());
-    if (more)
+    if (!shows && !bad)
+        return;
+    more = shows ? log_add_with_hidden(filter, &output->style, reader, most,
+                                       SHOWN_MAX, &left_out, &text)
+                 : log_add_hidden(filter, &output->style, reader, most, &text);
+    put_end(block, shows ? "log" : "recorded", &text, left_out,
+            shows ? path : NULL);
+    if (bad && more)
         put_hint(block, more);
-    trace_text_free(&text);
 }
 
 /* The innermost spans that were never exited, one for each thread. */
@@ -344,11 +339,8 @@ static void put_recording(struct block *block)
 
     if (!reader)
         goto out;
-    if (filter && !block->output->live &&
-        !test_log_file(run, result, "log.txt", path))
-        put_lines(block, filter, reader, path);
-    if (filter && bad)
-        put_hidden(block, filter, reader);
+    if (filter)
+        put_log(block, filter, reader);
     if (trace_reader_all_losses(&losses, reader)) {
         begin_block(block);
         fprintf(test_log_stream(), "... %s\n", losses.data);
@@ -513,7 +505,7 @@ static void put_filter(const struct test_log_result *result)
     struct trace_text name = {0}, word = {0};
     const char *title = test_log_title(result), *quote;
 
-    trace_text_add(&name, title, test_log_base_size(title));
+    trace_text_add(&name, title, test_log_title_base(result));
     test_log_add_word(&word, name.data ? name.data : "");
     quote = word.size && strchr("'$", word.data[0]) ? "" : "'";
     fprintf(test_log_stream(), " --filter %s%s%s", quote,

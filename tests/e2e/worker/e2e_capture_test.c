@@ -112,16 +112,27 @@ Test(e2e_capture, a_line_is_one_write)
     "DEBUG outer{number=7 text=\"red fox\"}: programs::capture: below the "    \
     "default\n"
 
-Test(e2e_capture, shows_hidden_lines_of_a_failure_apart)
+Test(e2e_capture, marks_hidden_lines_of_a_failure)
 {
     const struct e2e *run =
         run_one("--log-time=none", "capture/prints_and_fails");
     const struct e2e *debug =
         run_one("--log=debug", "capture/prints_and_fails");
 
-    e2e_expect_has(run->out, "nearly\nrecorded:\n" HIDDEN "trace: ");
-    e2e_expect_lacks(debug->out, "recorded:\n");
+    e2e_expect_has(run->out, "\nlog:\n~ " HIDDEN "   INFO outer",
+                   ": assertion failed: nearly\ntrace: ");
+    e2e_expect_lacks(debug->out, "\n~ ");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/junit.xml"), "recorded:\n");
+    e2e_expect_has(
+        run_one("--log-format=json", "capture/prints_and_fails")->out,
+        "\nlog:\n{\"hidden\":true,\"timestamp\"", "\n{\"timestamp\"");
+    e2e_expect_has(
+        run_one("--color=always --log-time=none", "capture/prints_and_fails")
+            ->out,
+        "\n\033[2m~ DEBUG outer", "below the default\033[0m\n  \033[");
+    e2e_expect_has(
+        run_one("--nocapture --log-time=none", "capture/prints_and_fails")->out,
+        "recorded:\n" HIDDEN);
     e2e_expect_has(debug->out,
                    "outer{number=7 text=\"red fox\"}: programs::capture: below "
                    "the default\n",
@@ -150,13 +161,13 @@ Test(e2e_capture, shows_as_many_hidden_lines_as_fail_log_says)
     const struct e2e *run = run_one("--log-time=none --log=off --fail-log=3",
                                     "capture/prints_and_fails");
 
-    e2e_expect_lacks(run->out, "log:\n");
-    e2e_expect_has(run->out,
-                   "recorded:\n"
-                   " INFO outer{number=7 text=\"red fox\"}: programs::capture: "
-                   "an answer of 41\n",
-                   "1 more line was recorded: testlog log "
-                   "capture/prints_and_fails --filter trace\ntrace: ");
+    e2e_expect_has(
+        run->out,
+        "log:\n"
+        "~  INFO outer{number=7 text=\"red fox\"}: programs::capture: "
+        "an answer of 41\n",
+        "1 more line was recorded: testlog log "
+        "capture/prints_and_fails --filter trace\ntrace: ");
     e2e_expect_lacks(run->out, "below the default");
 }
 
@@ -167,7 +178,7 @@ Test(e2e_capture, names_the_command_for_hidden_lines)
     const char *command =
         e2e_between(run->out, "4 more lines were recorded: testlog ", "\n");
 
-    e2e_expect_lacks(run->out, "recorded:\n");
+    e2e_expect_lacks(run->out, "log:\n");
     e2e_expect_has(command, "log 'a b/2");
     e2e_expect_has(
         e2e_run("'%s/testlog' %s --time none", BUILD_DIR, command)->out,
@@ -178,7 +189,7 @@ Test(e2e_capture, hides_lines_of_a_passing_test)
 {
     e2e_expect_lacks(
         run_one("--show-output --log=off", "capture/prints_and_passes")->out,
-        "recorded:\n");
+        "\n~ ");
 }
 
 Test(e2e_capture, captures_the_output_of_children)

@@ -111,7 +111,7 @@ Test(e2e_expect, shows_the_nearest_records_once)
         "log_expect_event(\"kv=loud\"): filter: unknown level \"loud\"");
     /* The log shows the expectation as one line, in its place. */
     e2e_expect_has(result->err,
-                   "\nERROR programs::expect: assertion failed: "
+                   "\n  ERROR programs::expect: assertion failed: "
                    "log_expect_contains(\"evictd\"): 0 of 5 events match\n");
 }
 

@@ -2,6 +2,8 @@
 #include "log/filter/filter.h"
 #include "trace/read/reader.h"
 
+#include <string.h>
+
 #include <criterion/criterion.h>
 
 #include "tests/support/support.h"
@@ -112,6 +114,78 @@ Test(log_hidden, prints_the_first_time_of_repeated_lines)
     fclose(all);
     cr_assert(text.size > 27);
     cr_expect_arr_eq(text.data, first, 27);
+    trace_text_free(&text);
+    log_filter_free(filter);
+}
+
+static void expect_mixed(const struct log_style *style, size_t most,
+                         size_t left_out, const char *lines)
+{
+    const size_t room = 4096;
+    size_t dropped;
+    struct log_filter *filter = log_filter_parse("info", "info", "", NULL);
+    struct trace_text text = {0};
+
+    cr_expect_eq(log_add_with_hidden(filter, style, five_events(), most, room,
+                                     &dropped, &text),
+                 left_out);
+    cr_expect_str_eq(text.data ? text.data : "", lines);
+    trace_text_free(&text);
+    log_filter_free(filter);
+}
+
+Test(log_hidden, marks_lines_among_those_that_are_shown)
+{
+    const struct log_style plain = {.time = LOG_TIME_NONE};
+    const struct log_style color = {.time = LOG_TIME_NONE, .color = true};
+
+    expect_mixed(&plain, 9, 0,
+                 "~ DEBUG m: hidden\n   INFO m: shown\n"
+                 "~ DEBUG m: hidden (2 times)\n   INFO m: shown\n");
+    expect_mixed(&plain, 1, 1,
+                 "   INFO m: shown\n~ DEBUG m: hidden (2 times)\n"
+                 "   INFO m: shown\n");
+    expect_mixed(&plain, 0, 3, " INFO m: shown\n INFO m: shown\n");
+    expect_mixed(&color, 1, 1,
+                 "  \033[32m INFO\033[0m \033[2mm\033[0m\033[2m:\033[0m "
+                 "shown\n\033[2m~ DEBUG m: hidden (2 times)\033[0m\n"
+                 "  \033[32m INFO\033[0m \033[2mm\033[0m\033[2m:\033[0m "
+                 "shown\n");
+}
+
+/* The date comes again when it changes. */
+Test(log_hidden, has_the_date_once)
+{
+    const struct log_style utc = {.time = LOG_TIME_UTC};
+    struct log_filter *filter = log_filter_parse("trace", "info", "", NULL);
+    struct trace_text text = {0};
+    const char *line;
+    size_t dates = 0, lines = 0, dropped;
+
+    log_add_with_hidden(filter, &utc, five_events(), 9, 4096, &dropped, &text);
+    for (line = text.data; line && *line; line = strchr(line, '\n') + 1) {
+        dates += line[4] == '-' && line[10] == 'T';
+        lines++;
+    }
+    cr_expect_eq(lines, 5);
+    cr_expect(dates == 1 || dates == 2, "%s", text.data);
+    trace_text_free(&text);
+    log_filter_free(filter);
+}
+
+/* Of a long log, only the end is there. */
+Test(log_hidden, drops_the_first_of_many_lines)
+{
+    const struct log_style plain = {.time = LOG_TIME_NONE};
+    struct log_filter *filter = log_filter_parse("info", "info", "", NULL);
+    struct trace_text text = {0};
+    size_t dropped;
+
+    log_add_with_hidden(filter, &plain, five_events(), 9, 4, &dropped, &text);
+    cr_expect_eq(dropped, sizeof("DEBUG m: hidden\n INFO m: shown\n"
+                                 "DEBUG m: hidden\n") -
+                              1);
+    cr_expect_str_eq(text.data, " INFO m: shown\n");
     trace_text_free(&text);
     log_filter_free(filter);
 }
