@@ -134,6 +134,13 @@ module.exports = {
         assert.match(page.url(), /view=tests&status=flaky/);
     },
 
+    async names_flaky_tests_with_their_reasons(open) {
+        const page = await open('mixed');
+        const panel = page.locator('.panel', { hasText: 'Flaky tests' });
+
+        assert.match(await panel.innerText(), /pool\/runs_jobs flaked/);
+    },
+
     async draws_the_tests_of_each_worker(open) {
         const page = await open('mixed');
         const canvas = page.locator('canvas.workers');

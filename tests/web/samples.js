@@ -174,6 +174,19 @@ function interrupted() {
     endBlock([], [])]);
 }
 
+// repeated() is a run whose tests ran three times.
+function repeated() {
+    return assemble([runBlock({}, [
+        { name: 'store/opens#1', outcome: 'passed', duration: 1e6, tries: 1 },
+        { name: 'store/opens#2', outcome: 'failed', duration: 2e6, tries: 1,
+            reason: 'a.c:1: no' },
+        { name: 'store/opens#3', outcome: 'passed', duration: 3e6, tries: 1 },
+        { name: 'store/grows#1', outcome: 'passed', duration: 1e6, tries: 1 },
+        { name: 'store/grows#2', outcome: 'passed', duration: 1e6, tries: 1 },
+        { name: 'mends issue #12', outcome: 'passed', duration: 1, tries: 1 }],
+    [], []), endBlock([], [])]);
+}
+
 // running() is a run that goes on.
 function running() {
     return assemble([runBlock({}, [
@@ -424,7 +437,7 @@ function mistyped(value) {
 
 const SAMPLES = {
     mixed, many, hostile, interrupted, running, threaded, crowded, merged,
-    twins, phased, brief, waits,
+    twins, phased, brief, waits, repeated,
     huge: () => huge(20000, 100000),
     million: () => huge(1000000, 1000),
     large: () => huge(1600000, 1000),

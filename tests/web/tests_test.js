@@ -49,6 +49,25 @@ module.exports = {
         assert.match(await card.innerText(), /preempted 20 times/);
     },
 
+    // The worst of the repetitions stands for all.
+    async shows_repetitions_as_one_test(open) {
+        const page = await open('repeated', 'view=tests');
+
+        assert.deepStrictEqual(await names(page), ['store/opens 2 of 3 passed',
+            'store/grows 2 of 2 passed', 'mends issue #12']);
+        await page.locator('[data-status=failed]').click();
+        assert.deepStrictEqual(await names(page),
+            ['store/opens 2 of 3 passed']);
+        await page.locator(`${ROWS} .c-name a`).click();
+        await page.waitForFunction(() =>
+            location.hash.includes('test=store%2Fopens%232') ||
+            location.hash.includes('test=store/opens%232'));
+        await page.goto(page.url().replace(/#.*/, '#view=log&test=store/opens'));
+        await page.reload();
+        assert.match(await page.locator('#log h1').innerText(),
+            /store\/opens#2/);
+    },
+
     async filters_by_text_and_status(open) {
         const page = await open('mixed', 'view=tests');
 

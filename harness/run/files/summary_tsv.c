@@ -67,6 +67,8 @@ int test_log_write_summary(const struct test_log_run *run, const char *name)
     put_host(file.stream, run);
     if (run->commit)
         put(file.stream, "commit", run->commit);
+    if (run->command)
+        put(file.stream, "command", run->command);
     for (size_t i = 0; i < run->count; i++)
         if (test_log_flaky(&run->results[i]))
             put_flaky(file.stream, &run->results[i]);

@@ -38,13 +38,17 @@ struct test_log_index_run {
     uint64_t duration; /* ns */
     uint64_t passed, failed, skipped;
     char start[32], host[64], commit[64]; /* "": unknown */
+    char command[256];                    /* its beginning; "": unknown */
 };
 
-/* A test in one of the shown runs, in eight bytes. */
+/* A test in one of the shown runs, in sixteen bytes. Repetitions are one test:
+ * the worst outcome, and the longest time. */
 struct test_log_index_cell {
     uint64_t duration : 56; /* ns */
     uint64_t outcome : 4;   /* enum test_log_outcome; NONE: not in the run */
     uint64_t flaky : 1;     /* it passed after another try */
+    uint32_t repetitions;   /* 0: it was not repeated */
+    uint32_t passed;        /* of these */
 };
 
 #define TEST_LOG_INDEX_LONGEST ((UINT64_C(1) << 56) - 1)

@@ -107,6 +107,10 @@ static void put_run(FILE *out, const struct test_log_index_run *run)
              (int)trace_utf8_boundary(run->commit, 12), run->commit,
              strchr(run->commit, '+') ? "+" : "");
     test_log_put_xml(out, commit);
+    fputs("</td><td class=\"text mono started-by\" title=\"", out);
+    test_log_put_xml(out, run->command);
+    fputs("\">", out);
+    test_log_put_xml(out, run->command);
     fputs("</td></tr>\n", out);
 }
 
@@ -121,7 +125,8 @@ static void put_runs(FILE *out, const struct test_log_index *index)
         "<th scope=\"col\">Passed</th><th scope=\"col\">Failed</th>"
         "<th scope=\"col\">Skipped</th><th scope=\"col\">Time</th>"
         "<th scope=\"col\" class=\"text\">Host</th>"
-        "<th scope=\"col\" class=\"text\">Commit</th></tr></thead>\n<tbody>\n",
+        "<th scope=\"col\" class=\"text\">Commit</th>"
+        "<th scope=\"col\" class=\"text\">Command</th></tr></thead>\n<tbody>\n",
         out);
     for (size_t i = 0; i < index->run_count; i++)
         put_run(out, &index->runs[i]);
@@ -177,7 +182,10 @@ static void put_cell(FILE *out, const struct test_log_index_run *run,
         put_address(out, test->name);
         fputs("\">", out);
     }
-    if (bad || cell->flaky || cell->outcome == TEST_LOG_OUTCOME_SKIPPED)
+    if (cell->repetitions)
+        fprintf(out, "%" PRIu32 " of %" PRIu32 " passed ", cell->passed,
+                cell->repetitions);
+    else if (bad || cell->flaky || cell->outcome == TEST_LOG_OUTCOME_SKIPPED)
         fprintf(out, "%s%s", cell->flaky ? "flaky" : word,
                 cell->outcome == TEST_LOG_OUTCOME_SKIPPED ? "" : " ");
     if (cell->outcome != TEST_LOG_OUTCOME_SKIPPED)

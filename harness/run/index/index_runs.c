@@ -73,6 +73,24 @@ static uint64_t parse_time(const char *ns)
     return time < TEST_LOG_INDEX_LONGEST ? time : TEST_LOG_INDEX_LONGEST;
 }
 
+static unsigned severity(enum test_log_outcome outcome)
+{
+    return test_log_outcome_bad(outcome)         ? 3
+           : outcome == TEST_LOG_OUTCOME_PASSED  ? 2
+           : outcome == TEST_LOG_OUTCOME_SKIPPED ? 1
+                                                 : 0;
+}
+
+/* Names a test without the number of its repetition; whether it has one. */
+static bool drop_repetition(char *name)
+{
+    size_t size = test_log_base_size(name);
+    bool repeats = name[size];
+
+    name[size] = '\0';
+    return repeats;
+}
+
 /* Takes a line of results.tsv: outcome, ns, program, name. */
 static void take_result(void *context, char **columns, size_t count)
 {
@@ -81,6 +99,8 @@ static void take_result(void *context, char **columns, size_t count)
     struct test_log_index_run *run = &index->runs[reading->number];
     enum test_log_outcome outcome = test_log_outcome_of(columns[0]);
     struct test_log_index_test *test;
+    struct test_log_index_cell *cell;
+    bool repeats;
 
     if (count < 4 || outcome == TEST_LOG_OUTCOME_NONE)
         return;
@@ -91,11 +111,20 @@ static void take_result(void *context, char **columns, size_t count)
     }
     if (reading->number >= index->shown)
         return;
+    repeats = drop_repetition(columns[3]);
     test = test_of(index, columns[2], columns[3]);
-    if (test) {
-        test->cells[reading->number].outcome = outcome;
-        test->cells[reading->number].duration = parse_time(columns[1]);
+    if (!test)
+        return;
+    cell = &test->cells[reading->number];
+    if (repeats) {
+        cell->repetitions++;
+        cell->passed += outcome == TEST_LOG_OUTCOME_PASSED;
+        test->flaky |= cell->passed && cell->passed < cell->repetitions;
     }
+    if (severity(outcome) >= severity((enum test_log_outcome)cell->outcome))
+        cell->outcome = outcome;
+    if (parse_time(columns[1]) > cell->duration)
+        cell->duration = parse_time(columns[1]);
 }
 
 /* Takes a line of results.jsonl. Text in it has no quotes without a backslash.
@@ -130,6 +159,8 @@ static void take_member(void *context, char **columns, size_t count)
     const char *key = columns[0], *value = columns[1];
     struct test_log_index_test *test = NULL;
 
+    if (count > 2 && !strcmp(key, "flaky"))
+        drop_repetition(columns[2]);
     if (count > 2 && !strcmp(key, "flaky") && reading->number < index->shown)
         test = test_of(index, value, columns[2]);
     if (test) {
@@ -152,6 +183,10 @@ static void take_member(void *context, char **columns, size_t count)
         snprintf(run->host, sizeof(run->host), "%s", value);
     else if (!strcmp(key, "commit"))
         snprintf(run->commit, sizeof(run->commit), "%s", value);
+    else if (!strcmp(key, "command"))
+        snprintf(run->command, sizeof(run->command), "%.*s",
+                 (int)trace_utf8_boundary(value, sizeof(run->command) - 1),
+                 value);
 }
 
 /* ---- Runs ---- */

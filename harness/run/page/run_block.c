@@ -206,6 +206,7 @@ static void put_members(struct trace_text *out,
     char path[PATH_MAX];
     const char *known = run->path ? realpath(run->path, path) : NULL;
     struct trace_text rerun = {0}; /* runs all failed tests again */
+    struct trace_text filter = {0};
     bool some = false;
 
     put_string(out, "testlog", TEST_LOG_VERSION);
@@ -216,9 +217,14 @@ static void put_members(struct trace_text *out,
     trace_text_string(&rerun, page->rerun ? page->rerun : "");
     for (size_t i = 0; page->rerun && i < run->count; i++)
         if (test_log_failed(&run->results[i]) && run->results[i].suite) {
-            put_filter(&rerun, &run->results[i]);
+            put_filter(&filter, &run->results[i]);
+            if (filter.data &&
+                (!rerun.data || !strstr(rerun.data, filter.data)))
+                trace_text_add(&rerun, filter.data, filter.size);
+            trace_text_clear(&filter);
             some = true;
         }
+    trace_text_free(&filter);
     put_string(out, "rerun", some ? rerun.data : NULL);
     trace_text_free(&rerun);
     trace_text_printf(out, "\"processors\":%ld,",

@@ -69,6 +69,16 @@ Test(e2e_index, a_flaky_test_stands_out)
                                     "<td class=\"flaky bar-");
 }
 
+Test(e2e_index, repetitions_are_one_test)
+{
+    e2e_run("%s --repeat=3 -j1 --filter '*/second_try'",
+            e2e_program("unsteady", E2E_TRACED));
+    e2e_expect_has(e2e_read(INDEX), "<div>unsteady/second_try <span",
+                   "\">2 of 3 passed ", "%3Aunsteady/second_try\">",
+                   "<p>1 test, <span class=\"note-2\">1 flaky</span>",
+                   " --repeat=3 -j1 --filter '*/second_try'</td>");
+}
+
 /* Runs a test with an outcome at a commit. */
 static void run_at(const char *commit, const char *outcome)
 {

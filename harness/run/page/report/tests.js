@@ -49,19 +49,22 @@ const tests = (() => {
     }
 
     function update() {
-        const list = grid.sorted(wanted(), state.get('sort'), KEYS);
+        const all = repetitions.first(report.run.tests).length;
+        const list = grid.sorted(repetitions.first(wanted()), state.get('sort'),
+            KEYS);
+        const chosenTest = report.find(state.get('test'));
         const chosen = state.get('status').split(',');
 
         for (const button of buttons.children) {
             button.setAttribute('aria-pressed',
                 chosen.includes(button.dataset.status));
         }
-        total.textContent = list.length === report.run.tests.length ?
+        total.textContent = list.length === all ?
             format.plural(list.length, 'test') :
-            `${format.count(list.length)} of ` +
-            format.plural(report.run.tests.length, 'test');
+            `${format.count(list.length)} of ${format.plural(all, 'test')}`;
         table.setRows(list);
-        table.select(list.indexOf(report.find(state.get('test'))), true);
+        table.select(list.indexOf(chosenTest &&
+            repetitions.first([chosenTest])[0]), true);
     }
 
     function toggle(status) {
@@ -121,7 +124,8 @@ const tests = (() => {
                     href: state.link({ view: 'log', test: test.id }),
                     title: test.host ? `${test.program} on ${test.host}` :
                         test.program, tabindex: '-1',
-                }, make('bdi', {}, format.line(test.id))),
+                }, make('bdi', {}, format.line(repetitions.title(test))),
+                repetitions.text(test)),
             },
             {
                 key: 'reason', title: 'Reason', sort: 'text',

@@ -144,6 +144,8 @@ const report = (() => {
     function nameTests() {
         const names = new Map();
 
+        repetitions.join(run.tests, isBad);
+
         for (const test of run.tests)
             names.set(test.title, (names.get(test.title) || 0) + 1);
         for (const test of run.tests) {
@@ -234,7 +236,8 @@ const report = (() => {
     function find(id) {
         return run.tests.find((test) => test.id === id) ||
             run.tests.find((test) => test.name === id) ||
-            run.tests.find((test) => `${test.program}:${test.name}` === id);
+            run.tests.find((test) => `${test.program}:${test.name}` === id) ||
+            repetitions.worst(run.tests, id);
     }
 
     function running() {

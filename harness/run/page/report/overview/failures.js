@@ -117,7 +117,8 @@ const failures = (() => {
         return make('article', { class: `failure is-${test.outcome}` },
             make('h3', {}, dom.badge(test), ' ',
                 make('a', { href: state.link({ view: 'log', test: test.id }) },
-                    dom.name(test.id)),
+                    dom.name(repetitions.title(test))),
+                repetitions.text(test), ' ',
                 make('span', { class: 'muted' },
                     format.duration(test.duration) +
                     (test.usage ? `, CPU ${

@@ -90,7 +90,7 @@ const overview = (() => {
     }
 
     function failed() {
-        const bad = report.bad();
+        const bad = repetitions.first(report.bad());
         const list = make('div', { class: 'cards' },
             bad.slice(0, FIRST).map((test, i) =>
                 failures.card(test, i === 0 && bad.length <= 3)));
@@ -165,9 +165,33 @@ const overview = (() => {
             lists);
     }
 
+    // A test that passed at last failed before, for this reason.
+    function flaky() {
+        const tests = report.run.tests.filter((test) => test.flaky);
+
+        if (!tests.length)
+            return null;
+        return make('section', { class: 'panel' },
+            make('h2', {}, 'Flaky tests'),
+            make('ul', {}, tests.slice(0, FIRST).map((test) => {
+                const bad = test.earlier.find((one) =>
+                    one.outcome !== 'passed');
+
+                return make('li', {}, testLink(test), ' ',
+                    make('span', { class: 'muted' }, format.line(
+                        bad.reason || format.outcome(bad))));
+            })),
+            tests.length > FIRST && make('p', { class: 'muted' },
+                `and ${format.count(tests.length - FIRST)} more`));
+    }
+
     function slowest() {
+        const seen = new Set();
         const bySize = report.run.tests.filter((test) => test.duration)
-            .sort((a, b) => b.duration - a.duration).slice(0, 10);
+            .sort((a, b) => b.duration - a.duration)
+            .filter((test) => !test.repetitions || (!seen.has(
+                test.repetitions) && seen.add(test.repetitions)))
+            .slice(0, 10);
 
         if (!bySize.length)
             return null;
@@ -187,11 +211,11 @@ const overview = (() => {
     function start(element) {
         root = element;
         const bad = failed();
-        const others = [changes(), timeSpent.panel(), slowest(),
+        const others = [changes(), flaky(), timeSpent.panel(), slowest(),
             workers.panel()];
 
         dom.replace(element, summary(), make('div', { class: 'columns' },
-            make('div', { class: 'stack' }, bad || others.splice(2)),
+            make('div', { class: 'stack' }, bad || others.splice(3)),
             make('div', { class: 'stack' }, others)));
         workers.start();
     }
