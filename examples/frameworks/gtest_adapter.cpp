@@ -15,6 +15,13 @@ class Listener : public testing::EmptyTestEventListener
 {
     std::string why; // of the first failure
 
+    // What sets up all tests may use a GPU.
+    void OnTestProgramStart(const testing::UnitTest &all) override
+    {
+        if (all.test_to_run_count())
+            test_log_prepare();
+    }
+
     void OnTestStart(const testing::TestInfo &test) override
     {
         why.clear();

@@ -14,6 +14,8 @@
 #include "harness/machine/now.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/run/model/gpu_summary.h"
+#include "trace/device.h"
 #include "trace/record/fatal_signal.h"
 #include "trace/recording.h"
 #include <testlog/core.h>
@@ -262,6 +264,26 @@ static void begin(const char *suite, const char *test)
 
 /* ---- Ending ---- */
 
+/* Judges memory of devices that a passing test has not released. */
+static void judge_leaks(struct test_log_core *core,
+                        struct test_log_result *result)
+{
+    bool fails = core->options.profiler.gpu_leaks == TRACE_GPU_LEAKS_FAIL;
+    char *why;
+
+    if (result->outcome != TEST_LOG_OUTCOME_PASSED || core->run.gpu.no_leaks ||
+        !running.has_recording || !trace_device_attached())
+        return;
+    why = test_log_gpu_judge_leaks(&core->run, result, fails);
+    if (!why)
+        return;
+    free(running.reason);
+    running.reason = why;
+    running.outcome = result->outcome = TEST_LOG_OUTCOME_FAILED;
+    free(result->reason);
+    result->reason = strdup(running.reason);
+}
+
 /* Prints the block of a test that did not pass, and sends its result. */
 static void report(void)
 {
@@ -273,6 +295,7 @@ static void report(void)
 
     if (!result)
         return;
+    judge_leaks(core, result);
     shown = test_log_outcome_bad(result->outcome) || output->show_output;
     if (shown)
         test_log_core_extract(&core->run, result, &running);
@@ -306,6 +329,8 @@ static void end(enum test_log_outcome outcome, const char *reason)
     running.reason = reason && *reason ? strdup(below_folder(reason)) : NULL;
     test_log_join_lines(running.reason);
     running.threads = test_log_threads_end();
+    if (trace_device_attached()) /* drivers keep threads */
+        running.threads = 0;
     trace_unwind(0);
     if (running.has_recording)
         trace_close_part();

@@ -17,6 +17,7 @@
 #include "harness/machine/notice.h"
 #include "harness/machine/preflight.h"
 #include "harness/machine/process_tree.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/pending_output.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
@@ -404,6 +405,18 @@ static void watch_death(void)
         __asan_set_error_report_callback(on_report);
 }
 
+/* Drivers and loaders of devices read variables when they are first used. What
+ * the program starts must not see ours. */
+static void offer_devices(void)
+{
+    test_log_gpu_prepare(&core.run.gpu, &core.options);
+    test_log_gpu_hide();
+    core.run.gpu.no_leaks =
+        core.options.profiler.gpu_leaks == TRACE_GPU_LEAKS_OFF;
+    trace_device_configure(&core.options.profiler);
+    trace_device_offer();
+}
+
 int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
 {
     static bool registered;
@@ -438,6 +451,7 @@ int test_log_core_open(void (*at_exit)(void), void (*in_child)(void))
     unsetenv("TESTLOG_RUN");
     unsetenv(TEST_LOG_REPETITION);
     watch_death();
+    offer_devices();
     if (!test_log_is_part(&core.run))
         test_log_filters_print(&core.options);
     return 0;

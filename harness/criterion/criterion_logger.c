@@ -232,23 +232,16 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
 static enum test_log_outcome judge_leaks(struct test_log_job *job)
 {
     bool fails = runner->options->profiler.gpu_leaks == TRACE_GPU_LEAKS_FAIL;
-    const char *name = test_log_name(job->result);
-    struct trace_text why = {0};
-    enum test_log_gpu_leaks leaks;
+    char *why;
 
     if (runner->run->gpu.no_leaks || !test_log_status_of(runner, job).devices)
         return TEST_LOG_OUTCOME_PASSED;
-    leaks = test_log_gpu_find_leaks(runner->run, job->result, &why);
-    if (leaks == TEST_LOG_GPU_LEAKS_UNKNOWN)
-        test_log_notice("%s: not judged, because records are missing: %s", name,
-                        why.data);
-    else if (leaks && fails)
-        set_reason(job->result, "%s", why.data);
-    else if (leaks)
-        test_log_notice("%s: warning: %s", name, why.data);
-    trace_text_free(&why);
-    return leaks == TEST_LOG_GPU_LEAKS_FOUND && fails ? TEST_LOG_OUTCOME_FAILED
-                                                      : TEST_LOG_OUTCOME_PASSED;
+    why = test_log_gpu_judge_leaks(runner->run, job->result, fails);
+    if (!why)
+        return TEST_LOG_OUTCOME_PASSED;
+    set_reason(job->result, "%s", why);
+    free(why);
+    return TEST_LOG_OUTCOME_FAILED;
 }
 
 /* Notes the worker while it is alive. */

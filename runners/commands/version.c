@@ -6,8 +6,8 @@
 
 #include <gnu/libc-version.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/options/options.h"
 #include "harness/version.h"
 #include "runners/runners.h"

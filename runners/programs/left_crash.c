@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "framework_program.h"
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/options/options.h"
 #include "trace/record/leave_crash.h"
 

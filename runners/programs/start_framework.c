@@ -11,11 +11,11 @@
 
 #include "framework_program.h"
 #include "harness/core/core_run.h"
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/jobs.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
 #include "harness/machine/process_tree.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/options/options.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/session.h"

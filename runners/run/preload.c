@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
+#include "harness/options/gpu_setup.h"
 #include "run.h"
 #include "runners/programs/linked_file.h"
 

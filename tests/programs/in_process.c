@@ -11,6 +11,8 @@
 
 #include <testlog/core.h>
 
+#include "gpu_init.h"
+
 static int count; /* of tests that have begun */
 
 static void work(void)
@@ -71,6 +73,16 @@ static void exits(void)
 {
     work();
     exit(6);
+}
+
+/* The first test that needs the driver initializes it. */
+static void launches(void)
+{
+    trace_span(INFO, "launching");
+
+    gpu_init();
+    gpu_launch(2);
+    test_log_end(TEST_LOG_PASSED, NULL);
 }
 
 /* ---- Forked children ---- */
@@ -281,6 +293,7 @@ static const struct {
     TEST(closes_all),      TEST(changes_folder),
     TEST(misuses),         TEST(waits),
     TEST(outlives),        TEST(exits_in_a_handler),
+    TEST(launches),
 };
 
 /* "NAME*TIMES" runs a test several times. */

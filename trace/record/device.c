@@ -205,7 +205,9 @@ void trace_device_put(const struct trace_activity *activity)
     site = site_of(activity, key);
     trace_device_unlock();
     if (site) {
+        trace_for_device = true;
         put(site, activity);
+        trace_for_device = false;
         trace_zones_launched(site->name, activity);
     } else {
         trace_lose(TRACE_LOSS_MEMORY);

@@ -32,6 +32,7 @@ __thread struct trace_scope trace_scope_;
 struct trace_thread_hooks trace_thread_hooks;
 const struct trace_sender *trace_sender;
 bool (*trace_thread_barred)(struct trace_writer *);
+_Thread_local bool trace_for_device;
 TRACE_UNTRACKED const struct trace_call_hooks *trace_call_hooks;
 
 static pthread_key_t thread_end;
@@ -255,7 +256,7 @@ bool trace_writer_begin(struct trace_writer *writer)
         inherit(writer);
     if (writer->generation == generation)
         return true;
-    if (trace_thread_barred && trace_thread_barred(writer))
+    if (!trace_for_device && trace_thread_barred && trace_thread_barred(writer))
         return false;
     trace_hold(&hold);
     writer->busy = TRACE_LOCKED;

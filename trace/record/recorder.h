@@ -352,6 +352,10 @@ void trace_print_free(void);
  * all threads may. */
 extern bool (*trace_thread_barred)(struct trace_writer *);
 
+/* trace_for_device is set while the thread, perhaps one of a driver's that has
+ * outlived a test, records for a back end: that knows which test it is. */
+extern _Thread_local bool trace_for_device;
+
 /* ---- site.c ---- */
 
 /* trace_join makes the process record into a running recording. Returns -1 if

@@ -15,10 +15,10 @@
 
 #include <criterion/event.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/options/options.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"

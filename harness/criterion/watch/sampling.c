@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/criterion/program/program.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
+#include "harness/options/gpu_setup.h"
 #include "harness/run/folder/run_folder.h"
 #include "jobs.h"
 #include "sampling.h"

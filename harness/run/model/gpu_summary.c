@@ -36,24 +36,31 @@ bool test_log_gpu_lacks_records(const struct trace_reader *reader)
     return some;
 }
 
-enum test_log_gpu_leaks test_log_gpu_find_leaks(const struct test_log_run *run,
-                                                struct test_log_result *result,
-                                                struct trace_text *text)
+char *test_log_gpu_judge_leaks(const struct test_log_run *run,
+                               struct test_log_result *result, bool fails)
 {
     struct trace_reader *reader = test_log_recording(run, result);
-    enum test_log_gpu_leaks leaks = TEST_LOG_GPU_LEAKS_NONE;
+    const char *name = test_log_title(result);
+    struct trace_text why = {0};
+    bool unsure = false;
 
-    if (!reader)
-        return leaks;
-    test_log_gpu_summary_read(run, result, reader);
-    if (result->gpu_summary && result->gpu_summary->leaks.count) {
-        leaks = test_log_gpu_lacks_records(reader) ? TEST_LOG_GPU_LEAKS_UNKNOWN
-                                                   : TEST_LOG_GPU_LEAKS_FOUND;
-        trace_text_string(text, "leaked GPU memory: ");
-        log_device_leaks_text(text, &result->gpu_summary->leaks);
+    if (reader)
+        test_log_gpu_summary_read(run, result, reader);
+    if (reader && result->gpu_summary && result->gpu_summary->leaks.count) {
+        unsure = test_log_gpu_lacks_records(reader);
+        trace_text_string(&why, "leaked GPU memory: ");
+        log_device_leaks_text(&why, &result->gpu_summary->leaks);
     }
     trace_reader_close(reader);
-    return leaks;
+    if (why.size && fails && !unsure)
+        return why.data;
+    if (unsure)
+        test_log_notice("%s: not judged, because records are missing: %s", name,
+                        why.data);
+    else if (why.size)
+        test_log_notice("%s: warning: %s", name, why.data);
+    trace_text_free(&why);
+    return NULL;
 }
 
 /* ---- Runs ---- */

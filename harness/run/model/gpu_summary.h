@@ -9,17 +9,12 @@
 void test_log_gpu_summary_read(const struct test_log_run *,
                                struct test_log_result *, struct trace_reader *);
 
-enum test_log_gpu_leaks {
-    TEST_LOG_GPU_LEAKS_NONE,
-    TEST_LOG_GPU_LEAKS_FOUND,
-    TEST_LOG_GPU_LEAKS_UNKNOWN, /* records of releases may be missing */
-};
-
-/* test_log_gpu_find_leaks looks for memory of GPUs that a test has not
- * released, describes it in `text`, and keeps the test's summary. */
-enum test_log_gpu_leaks test_log_gpu_find_leaks(const struct test_log_run *,
-                                                struct test_log_result *,
-                                                struct trace_text *text);
+/* test_log_gpu_judge_leaks looks for memory of GPUs that a passing test has not
+ * released, and keeps the test's summary. It returns the reason for which the
+ * test `fails` then, to be freed; otherwise it prints a warning. NULL: there is
+ * none. */
+char *test_log_gpu_judge_leaks(const struct test_log_run *,
+                               struct test_log_result *, bool fails);
 
 /* test_log_gpu_lacks_records returns whether records of devices may be missing
  * in a recording. */

@@ -281,6 +281,38 @@ Test(e2e_frameworks, a_crash_has_a_stack)
     e2e_expect_has(e2e_read("%s", stacks), "\teight_crash\t");
 }
 
+/* A driver's thread records for the test that launched a kernel. */
+Test(e2e_frameworks, a_kernel_is_in_the_log_of_its_test)
+{
+    static const char library[] =
+        "TESTLOG_GPU_LIBRARY='" BUILD_DIR "/libtestlog-gpu.so' ";
+    const struct e2e *result =
+        e2e_run("cd '" SOURCE_DIR "/examples/frameworks' && g++ -g -Wall "
+                "-Wextra -DTRACING -I '" BUILD_DIR "/include' -o \"$OLDPWD/"
+                "kernels\" gtest_opencl.cpp gtest_adapter.cpp -lgtest_main "
+                "-lgtest '" BUILD_DIR
+                "/libtestlog-core.a' -lpcre2-8 -lpthread -l:libOpenCL.so.1");
+    const char *log;
+
+    if (result->code && (strstr(result->err, "No such file") ||
+                         strstr(result->err, "cannot find -l")))
+        cr_skip_test("no GoogleTest or no OpenCL");
+    e2e_expect_code(result, 0);
+    for (int i = 0; i < 2; i++) {
+        result =
+            e2e_exits(0, "%s%s ./kernels", library, i ? TESTLOG "run" : "");
+        if (strstr(result->out, "2 skipped"))
+            cr_skip_test("no OpenCL device");
+        e2e_expect_is(e2e_last(result->out), "2 passed, 0 failed, 0 skipped");
+        log = e2e_run(TESTLOG "log latest --filter trace --time none")->out;
+        cr_expect_eq(e2e_count(log, "Executing kernel"), 4, "%s", log);
+        log = strstr(log, " Twice.DoublesThreeTimes ----\n");
+        cr_assert_not_null(log);
+        cr_expect_eq(e2e_count(log, "Executing kernel"), 3, "%s", log);
+        cr_expect_eq(e2e_count(log, "Copying memory"), 1, "%s", log);
+    }
+}
+
 /* ---- One more framework ---- */
 
 /* Links testlog again, with a row for a stub before the first one. */

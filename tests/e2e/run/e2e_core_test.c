@@ -232,6 +232,79 @@ Test(e2e_core, the_next_run_judges_a_process_that_died)
                    "ERROR fatal: crash: SIGSEGV");
 }
 
+/* ---- GPUs ---- */
+
+#define PLAYED(fixture)                                                        \
+    "TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "                     \
+    "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR                        \
+    "/tests/playback.so PLAYBACK_FIXTURE=" TESTS_DIR "/playback/" fixture      \
+    ".fixture "
+
+static void begin_gpu(void)
+{
+    e2e_run("mkdir -p root/dev && touch root/dev/nvidiactl");
+    if (!e2e_exists("%s/tests/playback.so", BUILD_DIR))
+        cr_skip_test("no playback library");
+}
+
+static const struct e2e *played(const char *fixture, const char *words)
+{
+    return e2e_run("%s '%s' %s", fixture, e2e_program("in_process", E2E_CORE),
+                   words);
+}
+
+Test(e2e_core, gpu_work_belongs_to_its_test)
+{
+    const struct e2e *result;
+    const cJSON *run, *test;
+    size_t number = 0;
+
+    begin_gpu();
+    result = played(PLAYED("plain"), "passes launches passes launches");
+    e2e_expect_has(result->out, "\n4 passed, 0 failed, 0 skipped\n");
+    e2e_expect_has(result->err, "GPU trace is playback: ", "testlog: GPU: ");
+    run = e2e_run_json();
+    e2e_expect_is(e2e_text(cJSON_GetObjectItem(run, "gpu"), "state"),
+                  "playback");
+    cJSON_ArrayForEach(test, cJSON_GetObjectItem(run, "tests"))
+    {
+        const char *lines = e2e_run(TESTLOG "log '" LATEST "%s' --filter trace",
+                                    e2e_text(test, "recording"))
+                                ->out;
+        size_t count = e2e_count(lines, "Executing kernel");
+
+        /* The fixture has ten kernels, and each test launches two. */
+        cr_expect_eq(count,
+                     number == 1   ? 12u
+                     : number == 3 ? 2u
+                                   : 0u,
+                     "%zu: %zu\n%s", number, count, lines);
+        cr_expect_null(cJSON_GetObjectItem(test, "survivors"));
+        number++;
+    }
+    cr_expect_eq(number, 4);
+}
+
+Test(e2e_core, memory_that_a_test_leaves_on_a_gpu_may_fail_it)
+{
+    const struct e2e *result;
+
+    begin_gpu();
+    e2e_expect_has(played(PLAYED("leak"), "launches passes")->err,
+                   "testlog: core/launches: warning: leaked GPU memory: ");
+    result = played("TRACE_OPTIONS=gpu_leaks=fail " PLAYED("leak"),
+                    "launches passes");
+    e2e_expect_has(result->out, "\n1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_has(result->err,
+                   "---- core/launches: failed: leaked GPU memory: ");
+    e2e_expect_has(e2e_text(e2e_latest("core/launches"), "reason"),
+                   "leaked GPU memory: ");
+    e2e_expect_lacks(
+        played("TRACE_OPTIONS=gpu_leaks=off " PLAYED("leak"), "launches passes")
+            ->err,
+        "leaked");
+}
+
 Test(e2e_core, children_record_into_their_test)
 {
     e2e_expect_has(core("forks")->out, "\n1 passed, 0 failed, 0 skipped\n");

@@ -76,36 +76,36 @@ Test(harness_gpu_summary, drops_leaks_that_nobody_asks_about)
 }
 
 /* Records a note and memory that is not released, and looks for leaks. */
-static enum test_log_gpu_leaks find_leaks(const char *name, const char *value)
+static bool find_leaks(const char *name, const char *value)
 {
     const struct test_log_run run = {.path = (char *)test_path(".")};
-    struct test_log_result result = {.folder = (char *)"."};
-    struct trace_text text = {0};
-    enum test_log_gpu_leaks leaks;
+    struct test_log_result result = {.folder = (char *)".",
+                                     .test = (char *)"t"};
+    char *why;
 
     record();
     trace_device_note("gpu.state", "on");
     trace_device_note(name, value);
     trace_close();
-    leaks = test_log_gpu_find_leaks(&run, &result, &text);
-    trace_text_free(&text);
+    why = test_log_gpu_judge_leaks(&run, &result, true);
+    free(why);
     log_device_summary_free(result.gpu_summary);
-    return leaks;
+    return why != NULL;
 }
 
 Test(harness_gpu_summary, does_not_judge_leaks_if_records_are_missing)
 {
     static const struct {
         const char *name, *value;
-        enum test_log_gpu_leaks leaks;
+        bool leaks;
     } rows[] = {
-        {"gpu.dropped", "0", TEST_LOG_GPU_LEAKS_FOUND},
-        {"gpu.dropped", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
-        {"gpu.undecoded", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
-        {"gpu.dropped_activity_events", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
-        {"gpu.dropped_callback_events", "1", TEST_LOG_GPU_LEAKS_UNKNOWN},
-        {"gpu.state", "busy", TEST_LOG_GPU_LEAKS_UNKNOWN},
-        {"gpu.state", "playback", TEST_LOG_GPU_LEAKS_FOUND},
+        {"gpu.dropped", "0", true},
+        {"gpu.dropped", "1", false},
+        {"gpu.undecoded", "1", false},
+        {"gpu.dropped_activity_events", "1", false},
+        {"gpu.dropped_callback_events", "1", false},
+        {"gpu.state", "busy", false},
+        {"gpu.state", "playback", true},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)

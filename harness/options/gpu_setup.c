@@ -1,4 +1,4 @@
-/* gpu_setup.c: makes the GPU driver, NVTX and loaders of a worker load
+/* gpu_setup.c: makes the GPU driver, NVTX and loaders of a process load
  * libtestlog-gpu.so: finds the library, and names it in the environment. It
  * does not load any part of CUDA.
  */
@@ -10,11 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu_setup.h"
 #include "harness/machine/notice.h"
-#include "harness/options/options.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/session.h"
-#include "program.h"
 #include "trace/base/strings.h"
 
 static const char library_name[] = "libtestlog-gpu.so";
