@@ -162,6 +162,8 @@ static void record(void)
     test_log_journal_unlock(journal);
     if (running.has_recording) {
         trace_crash_keep(STACKS);
+        if (!trace_device_attached()) /* what is loaded before waits for it */
+            trace_device_retry();
         return;
     }
     if (core->run.path && errno != EBUSY) /* the program called trace_start */
@@ -271,8 +273,7 @@ static void judge_leaks(struct test_log_core *core,
     bool fails = core->options.profiler.gpu_leaks == TRACE_GPU_LEAKS_FAIL;
     char *why;
 
-    if (result->outcome != TEST_LOG_OUTCOME_PASSED || core->run.gpu.no_leaks ||
-        !running.has_recording || !trace_device_attached())
+    if (result->outcome != TEST_LOG_OUTCOME_PASSED || core->run.gpu.no_leaks)
         return;
     why = test_log_gpu_judge_leaks(&core->run, result, fails);
     if (!why)
@@ -281,7 +282,16 @@ static void judge_leaks(struct test_log_core *core,
     running.reason = why;
     running.outcome = result->outcome = TEST_LOG_OUTCOME_FAILED;
     free(result->reason);
-    result->reason = strdup(running.reason);
+    result->reason = strdup(why);
+}
+
+static void note_gpu(struct test_log_core *core, struct test_log_result *result)
+{
+    struct trace_reader *reader = test_log_recording(&core->run, result);
+
+    if (reader)
+        test_log_note_gpu(&core->run, result, reader);
+    trace_reader_close(reader);
 }
 
 /* Prints the block of a test that did not pass, and sends its result. */
@@ -291,11 +301,13 @@ static void report(void)
     const struct test_log_output *output = &core->options.output;
     struct test_log_result *result = test_log_core_result(
         &core->run, &running, test_log_flavour_given(&core->options));
+    bool has_devices = running.has_recording && trace_device_attached();
     bool shown;
 
     if (!result)
         return;
-    judge_leaks(core, result);
+    if (has_devices)
+        judge_leaks(core, result);
     shown = test_log_outcome_bad(result->outcome) || output->show_output;
     if (shown)
         test_log_core_extract(&core->run, result, &running);
@@ -303,6 +315,8 @@ static void report(void)
         running.folder = strdup(result->folder);
     if (running.folder && running.has_recording)
         test_log_render(&core->run, result, &output->style, false);
+    else if (has_devices)
+        note_gpu(core, result);
     if (shown && !output->quiet)
         test_log_print_block(&core->run, result, output);
     test_log_jsonl_result(result);

@@ -21,6 +21,7 @@
 #include "harness/pending_output.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
+#include "harness/run/model/gpu_summary.h"
 #include "harness/run/past/history.h"
 #include "harness/run/program_run.h"
 #include "harness/session.h"
@@ -178,6 +179,20 @@ static void note_facts(void)
 
 /* ---- The end of the process ---- */
 
+/* What each test did on devices is known from its recording. */
+static void add_summaries(void)
+{
+    for (size_t i = 0; i < core.run.count; i++) {
+        struct test_log_result *result = &core.run.results[i];
+        struct trace_reader *reader = test_log_recording(&core.run, result);
+
+        if (reader)
+            test_log_gpu_summary_read(&core.run, result, reader);
+        trace_reader_close(reader);
+        result->gpu = core.run.gpu.state;
+    }
+}
+
 /* The journal has what forked children have reported, too. */
 static bool read_results(void)
 {
@@ -202,6 +217,8 @@ static bool read_results(void)
     test_log_core_results(&core.run, 0, &journal, &core.options.output.style,
                           test_log_handover_open());
     test_log_journal_free(&journal);
+    if (trace_device_attached())
+        add_summaries();
     return true;
 }
 

@@ -164,8 +164,8 @@ static void note_device(struct test_log_run *run,
     test_log_members_free(&device, test_log_device_members);
 }
 
-static void note_gpu(struct test_log_run *run, struct test_log_result *result,
-                     struct trace_reader *reader)
+void test_log_note_gpu(struct test_log_run *run, struct test_log_result *result,
+                       struct trace_reader *reader)
 {
     struct test_log_zones zones = {.clock = NULL};
     struct test_log_gpu gpu;
@@ -254,7 +254,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
     plain.test = NULL;
     report_losses(run, result, reader);
     note_survivors(result, reader);
-    note_gpu(run, result, reader);
+    test_log_note_gpu(run, result, reader);
     result->unrendered = !is_rendered(run, result->outcome, reader);
     if (!result->unrendered && (write_log(run, result, reader, &plain) ||
                                 write_trace(run, result, reader))) {

@@ -8,6 +8,11 @@
 
 /* ---- test_files.c ---- */
 
+/* test_log_note_gpu stores in a result, and adds to the run, what the recording
+ * of a test says about GPUs; test_log_render does so, too. */
+void test_log_note_gpu(struct test_log_run *, struct test_log_result *,
+                       struct trace_reader *);
+
 /* test_log_render writes a test's trace.json and log.txt from its recording,
  * unless the test passed and the recording is large, and stores in the result
  * what was lost and which processes outlived the test.
