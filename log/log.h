@@ -245,12 +245,13 @@ TRACE_API size_t log_add_hidden(const struct log_filter *,
                                 const struct log_style *, struct trace_reader *,
                                 size_t most, struct trace_text *out);
 
-/* log_add_with_hidden adds the lines that the filter shows and, among them,
- * such lines: in order of time, with the date only where it changes. If there
- * are any, a line that the filter does not show begins with "~ ", and is dim in
- * place of its colours; another one begins with "  ". In JSON it has
- * `"hidden":true`. If all are much longer than `room` bytes, *left_out bytes at
- * the beginning are missing. */
+/* log_add_with_hidden adds the lines that the filter shows and, among them, the
+ * last `most` of the others, in order of time, with the date only where it
+ * changes. If there are any of these, a line that the filter does not show
+ * begins with "~ ", and is dim in place of its colours; another one begins with
+ * "  ". In JSON it has `"hidden":true`. If all are much longer than `room`
+ * bytes, *left_out bytes at the beginning are missing. Returns how many events
+ * that the filter does not show are in no line. */
 TRACE_API size_t log_add_with_hidden(const struct log_filter *,
                                      const struct log_style *,
                                      struct trace_reader *, size_t most,

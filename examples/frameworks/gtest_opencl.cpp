@@ -89,6 +89,8 @@ cl_command_queue Twice::queue;
 cl_program Twice::program;
 cl_kernel Twice::kernel;
 
+} // namespace
+
 TEST_F(Twice, Doubles)
 {
     EXPECT_EQ(run({1, 2, 3}, 1), (std::vector<float>{2, 4, 6}));
@@ -98,5 +100,3 @@ TEST_F(Twice, DoublesThreeTimes)
 {
     EXPECT_EQ(run({1, 2, 3}, 3), (std::vector<float>{8, 16, 24}));
 }
-
-} // namespace

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
@@ -119,14 +120,22 @@ static void leave(void)
 
 /* ---- Recording ---- */
 
+static const char *shown_name(void)
+{
+    static char name[1024];
+
+    snprintf(name, sizeof(name), "%s/%s", running.suite, running.test);
+    return running.title ? running.title : name;
+}
+
 static void print_missing(int error)
 {
     static bool printed;
 
     if (!printed)
-        test_log_notice("%s/%s has no recording: %s (others may lack one, "
-                        "too); results are not affected",
-                        running.suite, running.test, strerror(error));
+        test_log_notice("%s has no recording: %s (others may lack one, too); "
+                        "results are not affected",
+                        shown_name(), strerror(error));
     printed = true;
 }
 
@@ -184,8 +193,8 @@ static void note(int (*put)(int journal, const struct test_log_noted *))
     error = errno;
     if (test_log_core_keep_journal() ||
         put(test_log_core_file(TEST_LOG_CORE_JOURNAL), &running))
-        test_log_notice("cannot keep the result of %s/%s: %s", running.suite,
-                        running.test, strerror(errno));
+        test_log_notice("cannot keep the result of %s: %s", shown_name(),
+                        strerror(errno));
     else if (!printed && test_log_core()->run.path)
         test_log_notice("cannot write " TEST_LOG_JOURNAL ": %s; results are "
                         "lost if this process dies",
@@ -212,7 +221,14 @@ static char *name_of(const char *text, const char *ending)
     return name.data ? name.data : strdup("?");
 }
 
-/* NULL: as in run.json. */
+/* The program's name in the run, which may differ from that of its folder. */
+static const char *own_name(const struct test_log_core *core)
+{
+    return core->run.parent.program ? core->run.parent.program
+                                    : core->run.program;
+}
+
+/* Returns the name that people read; NULL if it is "suite/test". */
 static char *title_of(const char *suite, const char *test)
 {
     char *title;
@@ -249,7 +265,7 @@ static void begin(const char *suite, const char *test)
     captures = output >= 0;
     running = (struct test_log_noted){
         .process = getpid(),
-        .suite = name_of(suite && *suite ? suite : core->run.program, NULL),
+        .suite = name_of(suite && *suite ? suite : own_name(core), NULL),
         .test = name_of(test, core->ending),
         .printed = captures ? test_log_output_size(output) : 0,
     };
@@ -370,10 +386,13 @@ static void at_exit(void)
         return;
     if (is_open())
         end(TEST_LOG_OUTCOME_FAILED, "not ended");
-    written = true;
+    written = test_log_core()->is_written = true;
+    test_log_core()->closer = (pid_t)syscall(SYS_gettid);
     if (getpid() == test_log_core()->owner)
         test_log_core_close();
+    test_log_core()->is_closed = true;
     leave();
+    test_log_death_wait(); /* a thread has crashed meanwhile */
 }
 
 /* The caller leaves if it succeeds. */

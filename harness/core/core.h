@@ -32,8 +32,8 @@ TRACE_API int test_log_prepare(void);
 
 /* test_log_begin begins a test, which is called "suite/test". Until
  * test_log_end, the records and the output of the process and of its forked
- * children belong to it. `suite` may be NULL: the program's name, which
- * people do not read before the test's. A test that
+ * children belong to it. `suite` may be NULL: then it is the program's name,
+ * and people read the test's name alone. A test that
  * is open in this process has failed: "not ended". Fails with EINVAL if `test`
  * is NULL or empty, with ESHUTDOWN once the run is written. */
 TRACE_API int test_log_begin(const char *suite, const char *test);
@@ -45,7 +45,10 @@ TRACE_API int test_log_begin(const char *suite, const char *test);
 TRACE_API int test_log_end(enum test_log_verdict, const char *reason);
 
 /* test_log_separator sets what is between the names of a suite and of a test
- * where people read them, "/" at first; it comes before the first test. */
+ * where people read them: at most 15 bytes, "/" at first, and if it is NULL. It
+ * comes before the first test, best before main: if an entry of ctest made by
+ * testlog_discover_tests has started the program, the process becomes `testlog
+ * run`, which starts the program again. */
 TRACE_API void test_log_separator(const char *separator);
 
 #ifdef __cplusplus

@@ -208,9 +208,11 @@ static bool read_results(void)
     }
     goes_on = test_log_journal_running(&journal);
     if (goes_on) {
-        test_log_notice("a forked child still runs %s/%s; testlog list judges "
+        test_log_notice("a forked child still runs %s%s%s; testlog list judges "
                         "the tests once it has ended",
-                        goes_on->suite, goes_on->test);
+                        goes_on->title ? "" : goes_on->suite,
+                        goes_on->title ? "" : "/",
+                        goes_on->title ? goes_on->title : goes_on->test);
         test_log_journal_free(&journal);
         return false;
     }

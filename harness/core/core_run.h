@@ -16,6 +16,9 @@ enum test_log_core_file {
 struct test_log_core {
     pid_t owner; /* the process that made the run and ends it; 0: none yet */
     bool nested; /* the process runs in a test of the same program: none */
+    bool is_written; /* the run is, or is about to be: */
+    bool is_closed;  /* it is, by this thread */
+    pid_t closer;
     struct test_log_options options;
     struct test_log_filters filters;
     struct test_log_run run;

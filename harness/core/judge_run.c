@@ -235,7 +235,7 @@ static void show(struct test_log_run *run,
     test_log_history_free(&history);
 }
 
-/* Judges the run with some options, or with NULL and a notice. */
+/* Judges the run, and prints it as the options say; NULL: only a notice. */
 static int judge_at(const char *path, const struct test_log_options *shown)
 {
     char dir[PATH_MAX];

@@ -12,13 +12,16 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/core/core_run.h"
 #include "harness/machine/preflight.h"
 
-static char *program;      /* testlog; NULL: it was not found */
-static volatile int begun; /* a thread reports the death */
+static char *program; /* testlog; NULL: it was not found */
+
+/* The thread that reports the death, and its process; 0: none does. */
+static pid_t reporter, dying;
 
 void test_log_death_prepare(const struct test_log_core *core)
 {
@@ -29,10 +32,34 @@ void test_log_death_prepare(const struct test_log_core *core)
         program = realpath(path, NULL);
 }
 
+static pid_t this_thread(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
 void test_log_death_wait(void)
 {
-    while (begun)
+    pid_t first = __atomic_load_n(&reporter, __ATOMIC_ACQUIRE);
+
+    while (first && dying == getpid() && first != this_thread())
         pause();
+}
+
+/* Whether the thread is the first that reports. A sanitizer that ends the
+ * process may abort it then. */
+static bool begin(void)
+{
+    pid_t none = 0;
+
+    test_log_death_wait();
+    if (dying != getpid()) /* perhaps it was forked meanwhile */
+        __atomic_store_n(&reporter, 0, __ATOMIC_RELEASE);
+    dying = getpid();
+    if (__atomic_compare_exchange_n(&reporter, &none, this_thread(), false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return true;
+    test_log_death_wait();
+    return false;
 }
 
 /* Notes why the process dies, even if another one judges its run later. */
@@ -68,24 +95,58 @@ static void become_testlog(const struct test_log_core *core)
     _exit(127);
 }
 
-bool test_log_death_report(const struct test_log_core *core, const char *why)
+enum { TICK = 10000000, CLOSING = 1000, REPORTING = 6000 /* ticks */ };
+
+static void wait_a_tick(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = TICK}, NULL);
+}
+
+/* Another thread writes the run, because the program exits. */
+static void wait_until_closed(const struct test_log_core *core)
+{
+    for (int i = 0; i < CLOSING && core->closer != this_thread() &&
+                    !*(const volatile bool *)&core->is_closed;
+         i++)
+        wait_a_tick();
+}
+
+/* Returns whether testlog has printed all, for which it has a minute. */
+static bool wait_for(pid_t child)
 {
     int status = -1;
+    pid_t got = 0;
+
+    for (int i = 0; i < REPORTING && !got; i++) {
+        got = waitpid(child, &status, __WALL | WNOHANG);
+        if (!got || (got < 0 && errno == EINTR)) {
+            got = 0;
+            wait_a_tick();
+        }
+    }
+    if (!got)
+        kill(child, SIGKILL);
+    return got == child && !status;
+}
+
+bool test_log_death_report(const struct test_log_core *core, const char *why)
+{
     pid_t child;
 
-    if (getpid() != core->owner)
+    if (getpid() != core->owner || !begin())
         return false;
-    if (__atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL))
-        test_log_death_wait();
+    if (core->is_written) {
+        wait_until_closed(core);
+        return false;
+    }
     if (!note_death(&core->files[TEST_LOG_CORE_JOURNAL], why) || !program ||
         !core->path)
         return false;
     give_away(core);
-    /* fork() would call handlers, and wait for locks that this thread has. */
-    child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    /* fork() would call handlers, and wait for locks that this thread has. The
+     * program may ignore the signal of a child. */
+    child = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
     if (!child)
         become_testlog(core);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && !status;
+    return child > 0 && wait_for(child);
 }

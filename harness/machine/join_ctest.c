@@ -35,59 +35,73 @@ uint64_t test_log_own_command(void)
 {
     const char *given = test_log_variable(TEST_LOG_JOIN_COMMAND);
     static char words[SIZE];
-    size_t size = given ? 0 : read_words(words);
+    static uint64_t hash;
 
-    return given ? strtoull(given, NULL, 10) : hash_of(words, size);
+    if (!hash)
+        hash = given ? strtoull(given, NULL, 10)
+                     : hash_of(words, read_words(words));
+    unsetenv(TEST_LOG_JOIN_COMMAND); /* it is not for the programs */
+    return hash;
+}
+
+static bool add_word(char **argv, size_t *count, const char *before, char *word)
+{
+    if (*count + 1 >= WORDS)
+        return false;
+    argv[*count] = word;
+    if (*before && asprintf(&argv[*count], "%s%s", before, word) < 0)
+        return false;
+    argv[++*count] = NULL;
+    return true;
 }
 
 /* "--gtest_filter=Suite.Test" is a flag of ours; other words of GoogleTest are
- * for the program. */
-static void add_words(char **argv, size_t room, char *words, size_t size,
-                      const char *dir, bool ours)
+ * for the program. False if there are too many words, or others than in an
+ * entry of ctest. */
+static bool add_words(char **argv, char *words, size_t size, char *dir,
+                      bool ours)
 {
-    static const char filter[] = "--gtest_filter=", argument[] = "--argument=";
-    size_t first = strlen(words) + 1, count = 1;
+    static const char filter[] = "--gtest_filter=";
+    static char name[] = "testlog", run[] = "run", end[] = "--";
+    const size_t filtering = strlen(filter), first = strlen(words) + 1;
+    size_t count = 0;
+    bool fits = add_word(argv, &count, "", name) &&
+                add_word(argv, &count, "", run) &&
+                add_word(argv, &count, "--join=", dir);
 
-    argv[0] = (char *)"testlog";
-    argv[count++] = (char *)"run";
-    if (asprintf(&argv[count], "--join=%s", dir) >= 0)
-        count++;
-    for (size_t i = first; !ours && i < size && count + 3 < room;
+    for (size_t i = first; !ours && i < size && fits;
          i += strlen(words + i) + 1)
-        if (strncmp(words + i, filter, strlen(filter)) != 0 &&
-            asprintf(&argv[count], "%s%s", argument, words + i) >= 0)
-            count++;
-    argv[count++] = words;
-    argv[count++] = (char *)"--";
-    for (size_t i = first; i < size && count + 1 < room;
-         i += strlen(words + i) + 1) {
+        if (strncmp(words + i, filter, filtering) != 0)
+            fits = strcmp(words + i, "--gtest_list_tests") != 0 &&
+                   add_word(argv, &count, "--argument=", words + i);
+    fits = fits && add_word(argv, &count, "", words) &&
+           add_word(argv, &count, "", end);
+    for (size_t i = first; i < size && fits; i += strlen(words + i) + 1)
         if (ours)
-            argv[count++] = words + i;
-        else if (!strncmp(words + i, filter, strlen(filter)) &&
-                 asprintf(&argv[count], "--filter=%s",
-                          words + i + strlen(filter)) >= 0)
-            count++;
-    }
-    argv[count] = NULL;
+            fits = add_word(argv, &count, "", words + i);
+        else if (!strncmp(words + i, filter, filtering))
+            fits = !strpbrk(words + i + filtering, "*?:-") &&
+                   add_word(argv, &count, "--filter=", words + i + filtering);
+    return fits;
 }
 
 void test_log_join_ctest(bool ours)
 {
-    const char *dir = test_log_variable(TEST_LOG_JOIN);
+    char *dir = getenv(TEST_LOG_JOIN);
     const char *by = test_log_variable(TEST_LOG_JOIN_BY);
     static char words[SIZE], *argv[WORDS];
     char hash[32];
     size_t size;
 
-    if (!dir || !by || test_log_variable("TESTLOG_RUN") ||
+    if (!dir || !*dir || !by || test_log_variable("TESTLOG_RUN") ||
         test_log_tracer_of(getpid()))
         return;
     size = read_words(words);
-    if (!size || size == SIZE - 1 || access(by, X_OK))
+    if (!size || size == SIZE - 1 || access(by, X_OK) ||
+        !add_words(argv, words, size, dir, ours))
         return;
     snprintf(hash, sizeof(hash), "%" PRIu64, hash_of(words, size));
     setenv(TEST_LOG_JOIN_COMMAND, hash, 1);
-    add_words(argv, WORDS, words, size, dir, ours);
     unsetenv(TEST_LOG_JOIN);
     unsetenv(TEST_LOG_JOIN_BY);
     execv(by, argv);

@@ -143,11 +143,13 @@ struct printing {
     const char *last_date; /* that was printed; NULL: none was */
 };
 
-/* Adds a line with its newline, without the date of the line before. */
-static void put_line(struct printing *printing, const char *line, size_t size)
+/* Adds a line without its newline, and without the date of the line before. */
+static void put_line(struct printing *printing, const char *line, size_t size,
+                     bool first)
 {
     const struct log_style *style = printing->walk->style;
-    const char *date = printing->walk->mixes && style->time == LOG_TIME_UTC &&
+    const char *date = first && printing->walk->mixes &&
+                               style->time == LOG_TIME_UTC &&
                                style->format != LOG_FORMAT_JSON
                            ? date_in(line, size)
                            : NULL;
@@ -185,11 +187,10 @@ static void put_row(struct printing *printing, const struct row *row,
         } else if (printing->marks && !json && (part || !first)) {
             trace_text_string(out, marked ? "~ " : "  ");
         }
-        put_line(printing, text, part);
-        if (first && part && row->events > 1) {
+        put_line(printing, text, part, first);
+        if (first && part && row->events > 1)
             trace_text_printf(out, " (%zu times)", row->events);
-            first = false;
-        }
+        first = first && !part;
         if (dim)
             trace_text_string(out, "\033[0m");
         part += newline != NULL;
@@ -254,7 +255,8 @@ static size_t add(const struct log_filter *filter, struct walk *walk,
     }
     /* The first walk counts, so that the second formats only the last events.
      */
-    if (walk->shown && ((hidden && most) || mixes)) {
+    if (walk->shown && walk->all && walk->all_again &&
+        ((hidden && most) || mixes)) {
         go_through(walk, !most ? SIZE_MAX
                          : hidden / EVENTS_PER_LINE >= most
                              ? hidden - most * EVENTS_PER_LINE

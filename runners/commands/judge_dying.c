@@ -15,5 +15,6 @@ int runners_judge_dying(char **words)
     if (test_log_options_read(&options, (char *[]){words[1], NULL}, &code))
         return code;
     test_log_open_out();
-    return test_log_judge_shown(words[0], &options);
+    return test_log_judge_shown(words[0], &options) ? TEST_LOG_EXIT_FAILED
+                                                    : TEST_LOG_EXIT_PASSED;
 }

@@ -15,7 +15,7 @@ uint64_t runners_test_key(const char *program, const char *name)
     uint64_t hash = trace_hash_string(TRACE_HASH, program);
 
     hash = trace_hash(hash, "", 1);
-    return trace_hash(hash, name, strcspn(name, "#"));
+    return trace_hash(hash, name, test_log_base_size(name));
 }
 
 struct test_times *runners_pass_times_of(const struct pass_times *times,

@@ -52,7 +52,7 @@ static bool add_base_name(struct reading *reading, size_t number)
     uint64_t key;
 
     snprintf(name, sizeof(name), "%s", test_log_name(result));
-    name[strcspn(name, "#")] = '\0';
+    name[test_log_base_size(name)] = '\0';
     key = merge_test_key(merge->sources[reading->source - 1].lane,
                          result->program, name);
     return trace_table_find(&merge->by_test, key, &known) ||

@@ -124,6 +124,11 @@ bool runners_framework_is_known(const struct framework_program *program)
     return runners_framework_reports(program->framework);
 }
 
+bool runners_framework_is_gtest(const struct framework_program *program)
+{
+    return program->framework->form == FRAMEWORK_LIST_SUITES;
+}
+
 /* ---- Choosing tests ---- */
 
 bool runners_framework_can_choose(const struct framework_program *program)

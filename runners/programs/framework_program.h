@@ -84,9 +84,10 @@ void runners_report_pipes_end(struct framework_program *);
 
 /* runners_left_crash_begin loads a library into the next process, if it can,
  * that leaves its stack when it crashes; -1 without memory.
- * runners_left_crash_read adds that stack to program->stacks, if there is one.
+ * runners_left_crash_read adds that stack to program->stacks, if there is one
+ * of that signal.
  */
 int runners_left_crash_begin(struct framework_program *);
-void runners_left_crash_read(struct framework_program *);
+void runners_left_crash_read(struct framework_program *, int signal);
 
 #endif

@@ -307,6 +307,9 @@ void runners_framework_rename(struct framework_program *, const char *name);
  * not, its exit code is all that it tells. */
 bool runners_framework_is_known(const struct framework_program *);
 
+/* runners_framework_is_gtest tells whether it uses GoogleTest. */
+bool runners_framework_is_gtest(const struct framework_program *);
+
 /* runners_framework_ask makes a program of GoogleTest run a test, "Suite.Test",
  * and others that it is asked for; -1 without memory. */
 int runners_framework_ask(struct framework_program *, const char *own);

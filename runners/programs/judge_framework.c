@@ -261,7 +261,7 @@ static enum told read_results(struct framework_program *program,
 {
     enum told told = TOLD_NOTHING;
 
-    if (!program->folder)
+    if (!program->folder || status < 0) /* what is there is not its own */
         return told;
     runners_report_pipes_end(program);
     told = read_report(program, round, open);
@@ -674,25 +674,37 @@ static void add_end(char **name, const char *end)
     *name = longer;
 }
 
-/* Moves the results of the repetition to those of earlier ones. */
+static bool has_program(const struct test_log_run *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        if (!results->results[i].suite)
+            return true;
+    return false;
+}
+
+/* Moves the results of the repetition to those of earlier ones. What is said
+ * of the program is said once. */
 static void end_repetition(struct framework_program *program)
 {
     char end[32];
 
     runners_framework_repetition(program, end);
     for (size_t i = 0; i < program->results.count; i++) {
-        struct test_log_result *result =
-            test_log_run_add(&program->repetition.done);
+        struct test_log_run *done = &program->repetition.done;
+        struct test_log_result *from = &program->results.results[i], *to;
+        bool again = !from->suite && has_program(done);
 
-        if (!result)
-            break;
-        *result = program->results.results[i];
-        if (!result->suite)
+        to = again ? NULL : test_log_run_add(done);
+        if (!to)
             continue;
-        add_end(&result->test, end);
-        add_end(&result->title, end);
+        *to = *from;
+        *from = (struct test_log_result){.line = 0};
+        if (to->suite) {
+            add_end(&to->test, end);
+            add_end(&to->title, end);
+        }
     }
-    program->results.count = 0;
+    test_log_run_free(&program->results);
 }
 
 /* Prepares the next repetition; false if there is none. */
@@ -713,6 +725,7 @@ static bool repeats(struct framework_program *program)
     program->broken = false;
     free(program->death);
     program->death = NULL;
+    trace_text_free(&program->death_stacks);
     trace_table_free(&program->known);
     return !runners_framework_tests_copy(&program->chosen,
                                          &program->repetition.chosen);
@@ -768,6 +781,25 @@ static bool judge_process(struct framework_program *program,
     return true;
 }
 
+/* Whether a process whose adapter has told all died outside of its tests. */
+static bool dies_outside(const struct framework_program *program, int status)
+{
+    return status >= 0 && WIFSIGNALED(status) && !program->interrupted &&
+           runners_framework_chooses(program->framework);
+}
+
+/* Whether a test has ended the process of an adapter by exit(). */
+static bool has_left(const struct framework_program *program,
+                     const struct test_log_run *round)
+{
+    const struct test_log_result *last =
+        round->count ? &round->results[round->count - 1] : NULL;
+
+    return program->has_adapter && last &&
+           last->outcome == TEST_LOG_OUTCOME_FAILED && last->reason &&
+           !strcmp(last->reason, "not ended");
+}
+
 /* Reads how the tests of a process have ended; true if it died. */
 static bool take_round(struct framework_program *program,
                        struct test_log_run *run, size_t from, int status,
@@ -792,7 +824,7 @@ static bool take_round(struct framework_program *program,
                                         TEST_LOG_OUTCOME_NONE, NULL);
     if (open && round->count)
         judge_open(program, run, &round->results[round->count - 1], status);
-    else if (!open && !program->has_adapter)
+    else if (!open && (!program->has_adapter || dies_outside(program, status)))
         died = judge_process(program, round, status, told);
     if (!program->has_adapter) {
         runners_framework_number_twins(round, 0);
@@ -801,7 +833,7 @@ static bool take_round(struct framework_program *program,
     program->is_empty = complete && !status && !round->count &&
                         runners_framework_reports(program->framework);
     return open || died || status < 0 || WIFSIGNALED(status) ||
-           (!complete && any_bad(round));
+           has_left(program, round) || (!complete && any_bad(round));
 }
 
 /* A test that our own signal ended is no crash. */
@@ -826,7 +858,7 @@ bool runners_framework_end(struct framework_program *program,
 
     program->interrupted = interrupted;
     if (status >= 0 && WIFSIGNALED(status))
-        runners_left_crash_read(program);
+        runners_left_crash_read(program, WTERMSIG(status));
     died = take_round(program, run, from, status, &round);
     if (interrupted)
         forgive(&round);
@@ -860,6 +892,7 @@ bool runners_framework_results(struct framework_program *program,
 
     if (program->repetition.number) {
         end_repetition(program);
+        test_log_run_free(&program->results);
         program->results = program->repetition.done;
         program->repetition.done = (struct test_log_run){.count = 0};
         run->repeat = program->options->repeat;

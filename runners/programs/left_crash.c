@@ -8,8 +8,10 @@
 
 #include "framework_program.h"
 #include "harness/criterion/watch/supervisor.h"
+#include "harness/machine/notice.h"
 #include "harness/options/gpu_setup.h"
 #include "harness/options/options.h"
+#include "trace/crash.h"
 #include "trace/record/leave_crash.h"
 
 int runners_left_crash_begin(struct framework_program *program)
@@ -17,7 +19,9 @@ int runners_left_crash_begin(struct framework_program *program)
     static char library[PATH_MAX];
     char variable[96];
 
+    /* A sanitizer in the user's list would have to come first. */
     if (!program->takes_library || program->framework->handles_signals ||
+        test_log_variable("LD_PRELOAD") ||
         program->options->stacks == TEST_LOG_STACKS_OFF ||
         !test_log_crash_library(library) || strpbrk(library, ": "))
         return 0;
@@ -33,8 +37,13 @@ int runners_left_crash_begin(struct framework_program *program)
     return runners_framework_variable(&program->start, variable, NULL);
 }
 
-void runners_left_crash_read(struct framework_program *program)
+/* The program may have put anything there. */
+void runners_left_crash_read(struct framework_program *program, int signal)
 {
-    if (program->crash_file > 0)
+    struct trace_crash crash;
+
+    if (program->crash_file > 0 &&
+        pread(program->crash_file, &crash, sizeof(crash), 0) == sizeof(crash) &&
+        crash.signal == signal)
         test_log_stacks_of_file(&program->stacks, program->crash_file);
 }

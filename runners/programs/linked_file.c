@@ -105,7 +105,8 @@ bool runners_linked_contains(const struct linked_file *linked, const char *text)
     return false;
 }
 
-bool runners_linked_is_dynamic(const struct linked_file *linked)
+/* Whether glibc's loader loads the program. */
+static bool is_dynamic(const struct linked_file *linked)
 {
     ElfW(Phdr) segment;
 
@@ -138,7 +139,7 @@ bool runners_linked_takes_library(const struct linked_file *linked)
     static const char *const texts[] = {"san_init", "__ubsan_handle",
                                         "RUST_BACKTRACE"};
 
-    if (!runners_linked_is_dynamic(linked))
+    if (!is_dynamic(linked))
         return false;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (runners_linked_contains(linked, texts[i]))

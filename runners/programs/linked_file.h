@@ -22,9 +22,6 @@ const char *runners_linked_library(const struct linked_file *,
                                    const char *prefix);
 bool runners_linked_contains(const struct linked_file *, const char *text);
 
-/* runners_linked_is_dynamic tells whether glibc's loader loads the program. */
-bool runners_linked_is_dynamic(const struct linked_file *);
-
 /* runners_linked_has_testlog tells whether testlog is linked into the program.
  */
 bool runners_linked_has_testlog(const struct linked_file *);

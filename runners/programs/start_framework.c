@@ -185,7 +185,9 @@ const struct framework_start *runners_framework_debug(
     struct framework_start *start = &program->start;
     const char *title = test_log_title(result);
     char *name = strdup(test_log_name(result));
-    char *own = strndup(title, test_log_title_base(result));
+    char *own =
+        strndup(title, program->repetition.number ? test_log_base_size(title)
+                                                  : strlen(title));
     struct framework_test test = {.name = name, .own = own};
     int status = name && own ? 0 : -1;
 

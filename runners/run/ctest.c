@@ -134,7 +134,9 @@ static bool is_ctests_own(const cJSON *test, const struct program_file *file,
 
     cJSON_ArrayForEach(word, cJSON_GetObjectItemCaseSensitive(test, "command"))
     {
-        if (cJSON_IsString(word) && !strncmp(word->valuestring, "--join=", 7))
+        if (cJSON_IsString(word) && word->prev && word->prev->valuestring &&
+            !strcmp(word->prev->valuestring, "run") &&
+            !strncmp(word->valuestring, "--join=", 7))
             return true; /* it is `testlog run` */
     }
 

@@ -137,7 +137,7 @@ static void print_own(const struct program *program, const char *name,
         return;
     }
     trace_text_string(&flag, "");
-    if (can && title && file->framework->form == FRAMEWORK_LIST_SUITES)
+    if (can && title && runners_framework_is_gtest(program->framework))
         trace_text_printf(&flag, "--gtest_filter=%s", title);
     print_argument(flag.data ? flag.data : "");
     trace_text_free(&flag);

@@ -655,7 +655,7 @@ static char **wanted_names;
 static bool is_one_of_them(const struct criterion_test *test)
 {
     size_t size = strlen(test->category);
-    size_t base = strcspn(test->name, "#");
+    size_t base = test_log_base_size(test->name);
 
     for (char **name = wanted_names; *name; name++)
         if (!strncmp(*name, test->category, size) && (*name)[size] == '/' &&

@@ -113,7 +113,7 @@ static const struct test_log_result *find_result(const struct test_log_run *run,
 {
     for (size_t i = 0; i < run->count; i++) {
         const struct test_log_result *result = &run->results[i];
-        const char *its = test_log_title(result);
+        const char *its = test_log_name(result);
 
         if (!strcmp(result->program, program) &&
             !strncmp(its, name, strlen(name)) && strchr("#", its[strlen(name)]))

@@ -81,7 +81,7 @@ static unsigned severity(enum test_log_outcome outcome)
                                                  : 0;
 }
 
-/* Names a test without the number of its repetition; whether it has one. */
+/* Cuts the number of its repetition off a name, if it has one. */
 static bool drop_repetition(char *name)
 {
     size_t size = test_log_base_size(name);
@@ -119,10 +119,11 @@ static void take_result(void *context, char **columns, size_t count)
     if (repeats) {
         cell->repetitions++;
         cell->passed += outcome == TEST_LOG_OUTCOME_PASSED;
-        test->flaky |= cell->passed && cell->passed < cell->repetitions;
     }
     if (severity(outcome) >= severity((enum test_log_outcome)cell->outcome))
         cell->outcome = outcome;
+    test->flaky |= cell->passed &&
+                   test_log_outcome_bad((enum test_log_outcome)cell->outcome);
     if (parse_time(columns[1]) > cell->duration)
         cell->duration = parse_time(columns[1]);
 }
@@ -150,6 +151,15 @@ static void take_try(void *context, char **line, size_t columns)
 }
 
 /* ---- A run's summary ---- */
+
+static void take_command(struct test_log_index_run *run, const char *command)
+{
+    size_t size = strlen(command), most = sizeof(run->command) - 1;
+
+    snprintf(run->command, sizeof(run->command), "%.*s",
+             (int)(size > most ? trace_utf8_boundary(command, most) : size),
+             command);
+}
 
 static void take_member(void *context, char **columns, size_t count)
 {
@@ -184,9 +194,7 @@ static void take_member(void *context, char **columns, size_t count)
     else if (!strcmp(key, "commit"))
         snprintf(run->commit, sizeof(run->commit), "%s", value);
     else if (!strcmp(key, "command"))
-        snprintf(run->command, sizeof(run->command), "%.*s",
-                 (int)trace_utf8_boundary(value, sizeof(run->command) - 1),
-                 value);
+        take_command(run, value);
 }
 
 /* ---- Runs ---- */

@@ -327,20 +327,15 @@ const char *test_log_title(const struct test_log_result *result)
 /* Catch2 allows any name: "mends issue #12" is no repetition. */
 size_t test_log_base_size(const char *name)
 {
-    const char *mark = strrchr(name, '#');
+    const char *mark = strrchr(name, '#'), *number;
     size_t size = strlen(name);
 
-    return mark && mark > name && mark[1] &&
-                   !isspace((unsigned char)mark[-1]) &&
-                   mark + 1 + strspn(mark + 1, "0123456789") == name + size
+    if (!mark || mark == name || isspace((unsigned char)mark[-1]))
+        return size;
+    number = mark + 1 + (strncmp(mark + 1, "rank", 4) ? 0 : 4);
+    return *number && number + strspn(number, "0123456789") == name + size
                ? (size_t)(mark - name)
                : size;
-}
-
-size_t test_log_title_base(const struct test_log_result *result)
-{
-    return result->title ? test_log_base_size(result->title)
-                         : strcspn(test_log_name(result), "#");
 }
 
 uint64_t test_log_key(const char *program, const char *name)

@@ -88,10 +88,8 @@ const char *test_log_name(const struct test_log_result *);
 const char *test_log_title(const struct test_log_result *);
 
 /* test_log_base_size returns the bytes of a name without the number of its
- * repetition, as "#2" in "suite/test#2"; test_log_title_base, those of a
- * result's title without it, or without its rank. */
+ * repetition or rank, as "#2" in "suite/test#2". */
 size_t test_log_base_size(const char *name);
-size_t test_log_title_base(const struct test_log_result *);
 
 /* test_log_key identifies a test of a program in tables; test_log_result_key,
  * that of a result. */

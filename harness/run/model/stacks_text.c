@@ -21,7 +21,7 @@ static void begin(struct printing *printing, struct trace_text *out,
     printing->out = out;
     printing->stacks = stacks;
     /* As Criterion names it, without the number of an instance. */
-    if (asprintf(&printing->body, "%s_%.*s", result->suite,
+    if (asprintf(&printing->body, "%s_%.*s", result->suite ? result->suite : "",
                  (int)strcspn(result->test, "[#"), result->test) < 0)
         printing->body = NULL;
 }

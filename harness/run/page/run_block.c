@@ -60,7 +60,7 @@ static void put_filter(struct trace_text *text,
     struct trace_text name = {0};
     const char *all = test_log_title(result);
 
-    trace_text_add(&name, all, test_log_title_base(result));
+    trace_text_add(&name, all, test_log_base_size(all));
     trace_text_literal(text, " --filter ");
     test_log_add_word(text, name.data ? name.data : "");
     trace_text_free(&name);
@@ -205,8 +205,11 @@ static void put_members(struct trace_text *out,
     const struct test_log_run *run = page->run;
     char path[PATH_MAX];
     const char *known = run->path ? realpath(run->path, path) : NULL;
-    struct trace_text rerun = {0}; /* runs all failed tests again */
+    struct trace_text rerun = {0};  /* runs all failed tests again */
+    struct trace_table named = {0}; /* the repetitions of a test once */
     struct trace_text filter = {0};
+    uintptr_t unused;
+    uint64_t key;
     bool some = false;
 
     put_string(out, "testlog", TEST_LOG_VERSION);
@@ -218,13 +221,16 @@ static void put_members(struct trace_text *out,
     for (size_t i = 0; page->rerun && i < run->count; i++)
         if (test_log_failed(&run->results[i]) && run->results[i].suite) {
             put_filter(&filter, &run->results[i]);
-            if (filter.data &&
-                (!rerun.data || !strstr(rerun.data, filter.data)))
+            key = trace_hash(TRACE_HASH, filter.data ? filter.data : "",
+                             filter.size);
+            if (filter.data && !trace_table_find(&named, key, &unused) &&
+                trace_table_set(&named, key, 1))
                 trace_text_add(&rerun, filter.data, filter.size);
             trace_text_clear(&filter);
             some = true;
         }
     trace_text_free(&filter);
+    trace_table_free(&named);
     put_string(out, "rerun", some ? rerun.data : NULL);
     trace_text_free(&rerun);
     trace_text_printf(out, "\"processors\":%ld,",

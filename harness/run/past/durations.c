@@ -31,7 +31,7 @@ int test_log_durations_add(struct test_log_durations *durations,
     struct test_log_duration test = *added;
 
     test.program = strdup(added->program);
-    test.name = strndup(added->name, strcspn(added->name, "#"));
+    test.name = strndup(added->name, test_log_base_size(added->name));
     test.time = added->time ? added->time : 1;
     if (test.program && test.name &&
         TRACE_ARRAY_RESERVE(durations->tests, durations->capacity,

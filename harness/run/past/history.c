@@ -184,10 +184,10 @@ static int update_program(const struct test_log_run *run, const char *program,
             continue;
         /* Repetitions are one test, which passes if all of them do. */
         snprintf(name, sizeof(name), "%s", test_log_name(result));
-        if (strchr(name, '/'))
-            name[strcspn(name, "#")] = '\0';
-        else
+        if (!strchr(name, '/'))
             left_tests = true;
+        else if (!result->title || run->repeat > 1) /* others may have a # */
+            name[test_log_base_size(name)] = '\0';
         past = (struct test_log_past *)test_log_history_of(&history, program,
                                                            name);
         if (!past)

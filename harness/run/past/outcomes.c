@@ -232,7 +232,7 @@ static void put_result(struct addition *addition,
                     result->outcome == TEST_LOG_OUTCOME_SKIPPED)) ||
         is_known(addition, result->source))
         return;
-    name[strcspn(name, "#")] = '\0';
+    name[test_log_base_size(name)] = '\0';
     if (!addition->last.name || !same(addition->last.flavour, run.flavour) ||
         !same(addition->last.host, run.host))
         put_run(addition->text, &run);

@@ -162,7 +162,8 @@ static void put_output(struct block *block, FILE *in, const char *path)
     fclose(in);
 }
 
-/* Prints the end of a text of lines; all of them are in a file. */
+/* Prints the end of a text of lines, and frees it. All of them are in a file;
+ * NULL: in none. */
 static void put_end(struct block *block, const char *title,
                     struct trace_text *text, size_t left_out, const char *path)
 {
@@ -199,8 +200,8 @@ static void put_hint(const struct block *block, size_t count)
     trace_text_free(&command);
 }
 
-/* Prints the lines of a test: of one that failed, also the last that the filter
- * does not show, which are all if the others were printed live. */
+/* Prints the lines of a test. One that failed also shows the last lines that
+ * the filter hides; these alone if the others were printed live. */
 static void put_log(struct block *block, const struct log_filter *filter,
                     struct trace_reader *reader)
 {
@@ -457,7 +458,7 @@ static void put_line(const struct test_log_run *run,
  * test. */
 static int base_size(const struct test_log_result *result)
 {
-    return (int)strcspn(result->test, "#");
+    return (int)test_log_base_size(result->test);
 }
 
 static bool same_test(const struct test_log_result *one,
@@ -500,12 +501,15 @@ static bool is_named(const struct test_log_run *run, size_t number)
 }
 
 /* A repetition runs with all others. */
-static void put_filter(const struct test_log_result *result)
+static void put_filter(const struct test_log_run *run,
+                       const struct test_log_result *result)
 {
+    bool cuts = run->repeat > 1 || !result->title; /* others may have a # */
     struct trace_text name = {0}, word = {0};
     const char *title = test_log_title(result), *quote;
 
-    trace_text_add(&name, title, test_log_title_base(result));
+    trace_text_add(&name, title,
+                   cuts ? test_log_base_size(title) : strlen(title));
     test_log_add_word(&word, name.data ? name.data : "");
     quote = word.size && strchr("'$", word.data[0]) ? "" : "'";
     fprintf(test_log_stream(), " --filter %s%s%s", quote,
@@ -546,7 +550,7 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
             const struct test_log_result *result = &run->results[i];
 
             if (is_named(run, i))
-                put_filter(result);
+                put_filter(run, result);
         }
     }
     fputc('\n', test_log_stream());
@@ -573,7 +577,7 @@ static void put_debug(const struct test_log_run *run, const char *program)
         return;
     fprintf(test_log_stream(), "debug the first one:\n    %s%s", program,
             all_shards(run));
-    put_filter(first);
+    put_filter(run, first);
     fputs(" --debug-failed\n", test_log_stream());
 }
 

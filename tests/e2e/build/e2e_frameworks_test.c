@@ -305,8 +305,7 @@ Test(e2e_frameworks, a_kernel_is_in_the_log_of_its_test)
             cr_skip_test("no OpenCL device");
         e2e_expect_is(e2e_last(result->out), "2 passed, 0 failed, 0 skipped");
         log = e2e_run(TESTLOG "log latest --filter trace --time none")->out;
-        cr_expect_eq(e2e_count(log, "Executing kernel"), 4, "%s%s", log,
-                     e2e_run(TESTLOG "list; cat testlog-runs/latest/run.json")->out);
+        cr_expect_eq(e2e_count(log, "Executing kernel"), 4, "%s", log);
         log = strstr(log, " Twice.DoublesThreeTimes ----\n");
         cr_assert_not_null(log);
         cr_expect_eq(e2e_count(log, "Executing kernel"), 3, "%s", log);

@@ -345,7 +345,7 @@ Test(e2e_verdicts, flags_that_one_program_lacks_are_for_the_others)
     run = e2e_exits(0, RUN "./check_runners '%s' -- --fail-leaky",
                     e2e_program("small", E2E_TRACED));
     e2e_expect_has(run->err, "./check_runners runs without --fail-leaky, "
-                             "it uses Check\n");
+                             "because it uses Check\n");
     e2e_exits(2, RUN "./check_runners -- --fail-leaky");
 }
 

@@ -13,8 +13,10 @@ TestSuite(e2e_core, .init = e2e_begin, .timeout = 300);
 #define LATEST  "testlog-runs/latest/"
 #define TESTS   LATEST "tests/in_process_test/"
 
-/* AddressSanitizer would end a process with 1 instead of the signal. */
-#define NOT_HANDLED "ASAN_OPTIONS=detect_leaks=0:handle_segv=0 "
+/* AddressSanitizer would end a process with 1 instead of the signal, and an
+ * installed testlog would judge its tests at once. */
+#define NOT_HANDLED                                                            \
+    "PATH=/usr/bin:/bin ASAN_OPTIONS=detect_leaks=0:handle_segv=0 "
 
 static const struct e2e *core(const char *arguments)
 {

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,9 +33,13 @@ static void write_all(int fd, const void *bytes, size_t size)
 static void leave(const struct trace_crash *crash, const void *context)
 {
     const struct trace_crash_left *left;
+    sigset_t all;
     int fd;
 
     (void)context;
+    /* A limit on files must not kill the program because of what we write. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     if (getpid() != watched || !trace_crash_is_first())
         return;
     fd = open(file, O_WRONLY | O_CLOEXEC);

@@ -64,7 +64,8 @@ const tests = (() => {
             `${format.count(list.length)} of ${format.plural(all, 'test')}`;
         table.setRows(list);
         table.select(list.indexOf(chosenTest &&
-            repetitions.first([chosenTest])[0]), true);
+            list.find((test) => test === chosenTest || (test.repetitions &&
+                test.repetitions.includes(chosenTest)))), true);
     }
 
     function toggle(status) {
