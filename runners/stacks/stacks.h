@@ -176,6 +176,13 @@ void stacks_unwind_left(const struct trace_crash *,
  * far in it the address is; NULL if it is unknown. */
 const char *stacks_variable(struct Dwfl *, uint64_t address, uint64_t *offset);
 
+/* ---- vgdb.c ---- */
+
+/* stacks_put_of_valgrind prints the threads and frames of a process that
+ * valgrind runs with --vgdb-prefix, those of the thread `only` if it is not 0;
+ * false if valgrind does not answer. */
+bool stacks_put_of_valgrind(const char *prefix, pid_t process, pid_t only);
+
 /* ---- waits.c ---- */
 
 /* stacks_waits describes what a thread waits for, such as "mutex 0x7f... (lock)

@@ -1,5 +1,5 @@
 /* testlog_stacks.c: testlog-stacks [--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT]
- * [--exception=TYPE,TEXT] [--first=TID] [--only] PID,
+ * [--exception=TYPE,TEXT] [--first=TID] [--valgrind=PREFIX] [--only] PID,
  * or testlog-stacks --left <FILE
  *
  * The caller kills it if it takes too long, so it prints everything as soon as
@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,16 @@
 #include "stacks.h"
 #include "trace/base/file.h"
 
+#define VALGRIND "--valgrind="
+
 /* The arguments. */
 struct request {
     struct stacks_fault fault;
     struct stacks_caller caller;
     struct stacks_exception exception;
-    pid_t first; /* the thread to print first */
-    bool only;   /* print no other one */
+    pid_t first;          /* the thread to print first */
+    bool only;            /* print no other one */
+    const char *valgrind; /* the prefix of vgdb's files; NULL: not under it */
     pid_t root;
 };
 
@@ -94,6 +98,35 @@ static size_t put_process(pid_t process, const struct request *request,
     return count;
 }
 
+/* Valgrind answers only while it runs, so a process that the caller has stopped
+ * is resumed meanwhile. */
+static void put_all_of_valgrind(const struct request *request)
+{
+    pid_t processes[STACKS_PROCESSES];
+    size_t count = stacks_processes(request->root, processes,
+                                    request->only ? 1 : STACKS_PROCESSES);
+    struct stacks_status status;
+    char path[16];
+
+    for (size_t i = 0; i < count; i++) {
+        bool stopped;
+
+        snprintf(path, sizeof(path), "%d", (int)processes[i]);
+        if (!stacks_status_of(&status, path))
+            continue;
+        stopped = status.state == 'T' && !kill(processes[i], SIGCONT);
+        stacks_put("process\t%s\t%s", path, status.name);
+        if (!stacks_put_of_valgrind(request->valgrind, processes[i],
+                                    request->only ? request->first : 0))
+            stacks_put("note\tno stacks of process %s, because valgrind does "
+                       "not answer vgdb",
+                       path);
+        if (stopped)
+            kill(processes[i], SIGSTOP);
+        fflush(stdout);
+    }
+}
+
 static void put_all(const struct request *request)
 {
     pid_t processes[STACKS_PROCESSES];
@@ -128,6 +161,8 @@ static bool read_arguments(int argc, char **argv, struct request *request)
     for (int i = 1; i < argc - 1; i++)
         if (!strcmp(argv[i], "--only"))
             request->only = true;
+        else if (!strncmp(argv[i], VALGRIND, strlen(VALGRIND)))
+            request->valgrind = argv[i] + strlen(VALGRIND);
         else if (sscanf(argv[i], "--first=%d", &request->first) != 1 &&
                  !read_exception(argv[i], &request->exception) &&
                  !read_fault(argv[i], &request->fault))
@@ -150,13 +185,19 @@ int main(int argc, char **argv)
     if (!read_arguments(argc, argv, &request)) {
         fputs("testlog-stacks: usage: testlog-stacks "
               "[--fault=SIGNAL,CODE,ADDRESS,SP,PC,CONTEXT] "
-              "[--exception=TYPE,TEXT] [--first=TID] [--only] PID | --left\n",
+              "[--exception=TYPE,TEXT] [--first=TID] [--valgrind=PREFIX] "
+              "[--only] PID | --left\n",
               stderr);
         return 2;
     }
     if (!trace_proc_is_ours()) {
         stacks_put("note\tno stacks, because /proc is that of another PID "
                    "namespace: mount it again in this one");
+        stacks_put("end");
+        return 0;
+    }
+    if (request.valgrind) {
+        put_all_of_valgrind(&request);
         stacks_put("end");
         return 0;
     }

@@ -21,6 +21,10 @@ int test_log_start_valgrind(const struct test_log_options *, int argc,
 const char *test_log_valgrind_folder(void);
 void test_log_valgrind_end(void);
 
+/* What the names of vgdb's pipes begin with in that folder: valgrind answers
+ * there, also while a test hangs. */
+#define TEST_LOG_VALGRIND_VGDB "vgdb"
+
 /* The text of valgrind.supp. */
 extern const char test_log_suppressions[];
 

@@ -77,6 +77,8 @@ void test_log_valgrind_end(void)
     while ((entry = readdir(opened)))
         if (isdigit((unsigned char)entry->d_name[0]) ||
             !strcmp(entry->d_name, "suppressions") ||
+            !strncmp(entry->d_name, TEST_LOG_VALGRIND_VGDB,
+                     strlen(TEST_LOG_VALGRIND_VGDB)) ||
             !strncmp(entry->d_name, COUNTS, strlen(COUNTS)))
             unlinkat(dirfd(opened), entry->d_name, 0);
     closedir(opened);
@@ -118,6 +120,7 @@ static void execute(const char *tool, const char *program, char **argv,
 {
     char tool_flag[32], log[PATH_MAX + 64], here[PATH_MAX];
     char suppressions[PATH_MAX + 64], last[PATH_MAX + 64];
+    char vgdb[PATH_MAX + 64];
     const char **all = calloc((size_t)argc + 16, sizeof(*all));
     int persona;
 
@@ -127,6 +130,8 @@ static void execute(const char *tool, const char *program, char **argv,
     snprintf(log, sizeof(log), "--log-file=%s/%%p", folder);
     snprintf(suppressions, sizeof(suppressions),
              "--suppressions=%s/suppressions", folder);
+    snprintf(vgdb, sizeof(vgdb), "--vgdb-prefix=%s/" TEST_LOG_VALGRIND_VGDB,
+             folder);
     if (!strcmp(tool, "callgrind")) {
         /* Equal runs must have equal counts: addresses are the same, and
          * functions are bound before the test begins. */
@@ -143,8 +148,8 @@ static void execute(const char *tool, const char *program, char **argv,
     }
 
     const char *first[] = {
-        "valgrind",         "--quiet", "--vgdb=no", tool_flag,
-        suppressions,       log,       last,        "--trace-children=yes",
+        "valgrind",         "--quiet", vgdb,   tool_flag,
+        suppressions,       log,       last,   "--trace-children=yes",
         others_of(program), "--",      program};
     size_t count = sizeof(first) / sizeof(*first);
 

@@ -15,6 +15,7 @@
 
 #include <criterion/event.h>
 
+#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
@@ -35,6 +36,7 @@ enum {
     STACKS_TEXT_MAX = 1 << 20,
     ASSERTIONS = 8, /* per test, with stacks */
     CHILDREN = 4,   /* per test, if they crashed */
+    VALGRIND_MAX = PATH_MAX + 32,
 };
 
 static const uint64_t assertions_look = 4000000000; /* ns per test */
@@ -197,26 +199,36 @@ static void put_crash(struct trace_text *text,
                           crash->code == TEST_LOG_STOP_THROW ? "" : "again");
 }
 
+/* Adds the arguments that both looks end with. */
+static void end_arguments(char **arguments, size_t count, bool only,
+                          char *valgrind, char *pid)
+{
+    const char *folder = test_log_valgrind_folder();
+
+    snprintf(valgrind, VALGRIND_MAX, "--valgrind=%s/" TEST_LOG_VALGRIND_VGDB,
+             folder);
+    if (folder[0])
+        arguments[count++] = valgrind;
+    if (only)
+        arguments[count++] = (char *)"--only";
+    arguments[count] = pid;
+}
+
 void test_log_stacks_look(const struct test_log_runner *runner,
                           struct test_log_job *job,
                           const struct test_log_crash *crash, uint64_t until)
 {
     char fault[128] = "--fault=0,0,0,0,0,0", exception[64] = "--exception=0,0";
-    char first[32] = "--first=0", pid[16];
+    char first[32] = "--first=0", pid[16], valgrind[VALGRIND_MAX];
     bool only = runner->options->stacks == TEST_LOG_STACKS_CRASHING;
-    char *arguments[] = {program,
-                         fault,
-                         exception,
-                         first,
-                         only ? (char *)"--only" : pid,
-                         only ? pid : NULL,
-                         NULL};
+    char *arguments[8] = {program, fault, exception, first};
     struct trace_text text = {0};
     uint64_t began = test_log_now();
 
     if (!can_look(runner, job))
         return;
     snprintf(pid, sizeof(pid), "%u", job->pid);
+    end_arguments(arguments, 4, only, valgrind, pid);
     if (crash) {
         snprintf(fault, sizeof(fault), "--fault=%d,%d,%llx,%llx,%llx,%llx",
                  crash->signal, crash->code, (unsigned long long)crash->address,
@@ -254,8 +266,8 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
                                        uint32_t thread,
                                        const struct criterion_assert_stats *of)
 {
-    char first[32], pid[16], path[PATH_MAX];
-    char *arguments[] = {program, first, (char *)"--only", pid, NULL};
+    char first[32], pid[16], valgrind[VALGRIND_MAX], path[PATH_MAX];
+    char *arguments[6] = {program, first};
     struct trace_text *text = &job->assertion_stacks;
     uint64_t began = test_log_now();
 
@@ -268,6 +280,7 @@ void test_log_stacks_look_at_assertion(const struct test_log_runner *runner,
     job->assertions++;
     snprintf(first, sizeof(first), "--first=%u", thread);
     snprintf(pid, sizeof(pid), "%u", job->pid);
+    end_arguments(arguments, 2, true, valgrind, pid);
     trace_text_printf(text, "assertion\t%s:%u\n",
                       test_log_shown_path(of->file, path), of->line);
     run(arguments, -1, began + assertions_look - job->looked, text);

@@ -95,6 +95,42 @@ Test(e2e_races, names_one_place_with_drd)
                    "and in another thread used; --races=helgrind finds where");
 }
 
+#define STACKS "TESTLOG_STACKS='" BUILD_DIR "/testlog-stacks'"
+
+/* Valgrind reads the stacks; it leaves no pipe of vgdb's. */
+Test(e2e_races, shows_stacks_of_a_deadlock)
+{
+    const struct e2e *run;
+
+    need_valgrind();
+    run = e2e_exits(1,
+                    "mkdir tmp && TMPDIR=$PWD/tmp " STACKS
+                    " %s --races --timeout=0.2 "
+                    "--filter hanging/deadlock --filter hanging/child",
+                    e2e_program("hanging", E2E_TRACED));
+    e2e_expect_closing(run, "0 passed, 2 failed, 0 skipped");
+    e2e_expect_has(e2e_block(run, "hanging/deadlock"), ": lock_one_and_two\n",
+                   ": lock_two_and_one\n", ": hanging_deadlock_impl\n");
+    e2e_expect_has(e2e_block(run, "hanging/child"), "  child process ",
+                   ": wait_forever\n", ": hanging_child_impl\n");
+    e2e_exits(0, "rmdir tmp");
+}
+
+/* Without vgdb, the verdict is the same, and a line says what is missing. */
+Test(e2e_races, says_that_valgrind_does_not_answer)
+{
+    const struct e2e *run;
+
+    need_valgrind();
+    run =
+        e2e_exits(1,
+                  "VALGRIND_OPTS=--vgdb=no " STACKS " %s --races --timeout=0.2 "
+                  "--filter hanging/deadlock",
+                  e2e_program("hanging", E2E_TRACED));
+    e2e_expect_has(e2e_block(run, "hanging/deadlock"), "timed out",
+                   "because valgrind does not answer vgdb\n");
+}
+
 Test(e2e_races, refuses_what_cannot_work)
 {
     const char *program = e2e_program("races", E2E_TRACED);
