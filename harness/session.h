@@ -39,7 +39,7 @@
     X(suggest)     /* "1": print the test that was probably meant */           \
     X(whole_files) /* "1": the user is not in our working directory */
 
-/* What names of tests end with, for a program with an adapter whose tests are
+/* The suffix of the tests' names, for a program with an adapter whose tests are
  * repeated. */
 #define TEST_LOG_REPETITION "TESTLOG_REPETITION"
 

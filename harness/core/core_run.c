@@ -179,7 +179,7 @@ static void note_facts(void)
 
 /* ---- The end of the process ---- */
 
-/* What each test did on devices is known from its recording. */
+/* A recording tells the work of its test on devices. */
 static void add_summaries(void)
 {
     for (size_t i = 0; i < core.run.count; i++) {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What testlog_discover_tests tells the programs: the folder of the runs, and
- * the path of testlog. The programs tell testlog a hash of their command. */
+/* testlog_discover_tests tells the programs the folder of the runs and the path
+ * of testlog. The programs tell testlog a hash of their command. */
 #define TEST_LOG_JOIN         "TESTLOG_JOIN"
 #define TEST_LOG_JOIN_BY      "TESTLOG_JOIN_BY"
 #define TEST_LOG_JOIN_COMMAND "TESTLOG_JOIN_COMMAND"

@@ -682,8 +682,8 @@ static bool has_program(const struct test_log_run *results)
     return false;
 }
 
-/* Moves the results of the repetition to those of earlier ones. What is said
- * of the program is said once. */
+/* Moves the results of the repetition to those of earlier ones. Lines
+ * about the program itself are printed once. */
 static void end_repetition(struct framework_program *program)
 {
     char end[32];

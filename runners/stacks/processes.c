@@ -50,6 +50,7 @@ bool stacks_status_of(struct stacks_status *status, const char *path)
         return false;
     snprintf(status->name, sizeof(status->name), "%.*s", (int)(end - begin - 1),
              begin + 1);
+    stacks_replace_tabs(status->name);
     status->parent = parent;
     status->session = session;
     return true;

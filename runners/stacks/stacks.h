@@ -45,6 +45,9 @@ enum {
  * control characters become spaces. */
 __attribute__((format(printf, 1, 2))) void stacks_put(const char *format, ...);
 
+/* stacks_replace_tabs replaces tabs of a name by spaces. */
+void stacks_replace_tabs(char *text);
+
 struct stacks_frame;
 void stacks_put_frame(const struct stacks_frame *);
 

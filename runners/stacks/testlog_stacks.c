@@ -118,9 +118,9 @@ static void put_all_of_valgrind(const struct request *request)
         stacks_put("process\t%s\t%s", path, status.name);
         if (!stacks_put_of_valgrind(request->valgrind, processes[i],
                                     request->only ? request->first : 0))
-            stacks_put("note\tno stacks of process %s, because valgrind does "
-                       "not answer vgdb",
-                       path);
+            stacks_put("note\tno stacks of process %s (%s): valgrind does not "
+                       "run it, or does not answer vgdb",
+                       path, status.name);
         if (stopped)
             kill(processes[i], SIGSTOP);
         fflush(stdout);

@@ -49,6 +49,7 @@ TEST_LOG(hanging, condition)
 {
     pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
+    pthread_setname_np(pthread_self(), "a\ttab");
     pthread_mutex_lock(&one);
     pthread_cond_wait(&never, &one);
 }

@@ -49,7 +49,7 @@ module.exports = {
         assert.match(await card.innerText(), /preempted 20 times/);
     },
 
-    // The worst of the repetitions stands for all.
+    // The worst outcome of the repetitions is that of the test.
     async shows_repetitions_as_one_test(open) {
         const page = await open('repeated', 'view=tests');
 

@@ -21,8 +21,8 @@ int test_log_start_valgrind(const struct test_log_options *, int argc,
 const char *test_log_valgrind_folder(void);
 void test_log_valgrind_end(void);
 
-/* What the names of vgdb's pipes begin with in that folder: valgrind answers
- * there, also while a test hangs. */
+/* The prefix of vgdb's pipes in that folder, through which valgrind answers
+ * also while a test hangs. */
 #define TEST_LOG_VALGRIND_VGDB "vgdb"
 
 /* The text of valgrind.supp. */

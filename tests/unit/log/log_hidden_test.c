@@ -173,7 +173,7 @@ Test(log_hidden, has_the_date_once)
     log_filter_free(filter);
 }
 
-/* Of a long log, only the end is there. */
+/* Only the end of a long log is there. */
 Test(log_hidden, drops_the_first_of_many_lines)
 {
     const struct log_style plain = {.time = LOG_TIME_NONE};
