@@ -85,44 +85,45 @@ const char *runners_linked_library(const struct linked_file *linked,
     return NULL;
 }
 
+/* Finds the next segment of a type from `number` on; NULL: there is none. */
+static const char *next_segment(const struct linked_file *linked, uint32_t type,
+                                size_t *number, size_t *size)
+{
+    ElfW(Phdr) segment;
+    const char *bytes;
+
+    while (*number < linked->file.header.e_phnum &&
+           read_segment(linked, (*number)++, &segment)) {
+        if (segment.p_type != type)
+            continue;
+        bytes =
+            test_log_elf_at(&linked->file, segment.p_offset, segment.p_filesz);
+        *size = segment.p_filesz;
+        if (bytes)
+            return bytes;
+    }
+    return NULL;
+}
+
 /* Debug information is large, and not loaded. */
 bool runners_linked_contains(const struct linked_file *linked, const char *text)
 {
-    ElfW(Phdr) segment;
+    size_t number = 0, size;
+    const char *bytes;
 
-    for (size_t i = 0;
-         i < linked->file.header.e_phnum && read_segment(linked, i, &segment);
-         i++) {
-        const char *from =
-            segment.p_type == PT_LOAD
-                ? test_log_elf_at(&linked->file, segment.p_offset,
-                                  segment.p_filesz)
-                : NULL;
-
-        if (from && memmem(from, segment.p_filesz, text, strlen(text)))
+    while ((bytes = next_segment(linked, PT_LOAD, &number, &size)))
+        if (memmem(bytes, size, text, strlen(text)))
             return true;
-    }
     return false;
 }
 
 /* Whether glibc's loader loads the program. */
 static bool is_dynamic(const struct linked_file *linked)
 {
-    ElfW(Phdr) segment;
+    size_t number = 0, size;
+    const char *loader = next_segment(linked, PT_INTERP, &number, &size);
 
-    for (size_t i = 0;
-         i < linked->file.header.e_phnum && read_segment(linked, i, &segment);
-         i++) {
-        const char *loader =
-            segment.p_type == PT_INTERP
-                ? test_log_elf_at(&linked->file, segment.p_offset,
-                                  segment.p_filesz)
-                : NULL;
-
-        if (loader)
-            return memmem(loader, segment.p_filesz, "/ld-linux", 9);
-    }
-    return false;
+    return loader && memmem(loader, size, "/ld-linux", 9);
 }
 
 /* Programs that contain testlog have a name of its protocol in their file. */
