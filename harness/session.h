@@ -36,6 +36,7 @@
     X(preload)     /* how LD_PRELOAD begins, for tests without testlog */      \
     X(part)        /* "1": another process writes the reports */               \
     X(joined)      /* number among processes with the same folder */           \
+    X(process)     /* name of the folder for files of this process alone */    \
     X(suggest)     /* "1": print the test that was probably meant */           \
     X(whole_files) /* "1": the user is not in our working directory */
 

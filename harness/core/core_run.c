@@ -132,10 +132,11 @@ void test_log_core_repair(void)
 
 static void find_folder(void)
 {
+    const char *name = test_log_process_folder(&core.run);
     char part[PATH_MAX], path[PATH_MAX];
 
-    if (core.run.path &&
-        snprintf(part, sizeof(part), "tests/%s", core.run.program) < PATH_MAX &&
+    if (core.run.path && !test_log_make_program_folder(&core.run, name) &&
+        snprintf(part, sizeof(part), "tests/%s", name) < PATH_MAX &&
         !test_log_local_path(&core.run, part, path))
         core.folder = realpath(path, NULL);
     if (core.run.path && !test_log_local_path(&core.run, "", path))

@@ -78,14 +78,15 @@ extern void (*test_log_core_look)(const struct test_log_run *,
 
 /* test_log_judge_program adds to a run the tests of a program in it that has
  * died, unless they are among the results from number `from` on, and `prints`
- * the blocks of those that crashed. Returns whether the program is one whose
- * tests run in one process. */
+ * the blocks of those that crashed. `process` is the name of the folder for
+ * files of its process. Returns whether the program is one whose tests run in
+ * one process. */
 bool test_log_judge_program(struct test_log_run *, const char *program,
-                            size_t from, bool prints);
+                            const char *process, size_t from, bool prints);
 
-/* test_log_core_take_output adds to the output of a program in the run, which
+/* test_log_core_take_output adds to the output of a process in the run, which
  * is about to be killed, the line of stdout that it has not completed. */
 void test_log_core_take_output(const struct test_log_run *,
-                               const char *program);
+                               const char *process);
 
 #endif

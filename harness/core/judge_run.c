@@ -44,13 +44,13 @@ static char *program_of(const char *path)
     return NULL;
 }
 
-/* Opens a file of a program's folder in the run; -1 if there is none. */
-static int open_file(const struct test_log_run *run, const char *program,
+/* Opens a file of a process's folder in the run; -1 if there is none. */
+static int open_file(const struct test_log_run *run, const char *process,
                      const char *file, int flags)
 {
     char name[PATH_MAX];
 
-    return snprintf(name, sizeof(name), "tests/%s/%s", program, file) < PATH_MAX
+    return snprintf(name, sizeof(name), "tests/%s/%s", process, file) < PATH_MAX
                ? test_log_open(run, name, flags)
                : -1;
 }
@@ -60,7 +60,8 @@ static int open_file(const struct test_log_run *run, const char *program,
 static bool read_journal(const struct test_log_run *run,
                          struct test_log_journal *journal)
 {
-    int fd = open_file(run, run->program, TEST_LOG_JOURNAL, O_RDONLY);
+    int fd = open_file(run, test_log_process_folder(run), TEST_LOG_JOURNAL,
+                       O_RDONLY);
     bool read;
 
     if (fd < 0)
@@ -167,32 +168,35 @@ static void print_bad(struct test_log_run *run, size_t from)
 }
 
 bool test_log_judge_program(struct test_log_run *run, const char *program,
-                            size_t from, bool prints)
+                            const char *process, size_t from, bool prints)
 {
     const struct log_style style = {.format = LOG_FORMAT_FULL};
-    char *of_run = run->program;
+    const char *process_of_run = run->parent.process;
+    char *program_of_run = run->program;
     struct test_log_journal journal;
     size_t before = run->count;
     bool read;
 
     run->program = (char *)program;
+    run->parent.process = process;
     read = run->path && read_journal(run, &journal);
     if (read) {
         test_log_core_results(run, from, &journal, &style, false);
         test_log_core_remove_journal(run);
         test_log_journal_free(&journal);
     }
-    run->program = of_run;
+    run->program = program_of_run;
+    run->parent.process = process_of_run;
     if (prints)
         print_bad(run, before);
     return read;
 }
 
 void test_log_core_take_output(const struct test_log_run *run,
-                               const char *program)
+                               const char *process)
 {
-    int journals = open_file(run, program, TEST_LOG_JOURNAL, O_RDONLY);
-    int output = open_file(run, program, TEST_LOG_OUTPUT, O_WRONLY | O_APPEND);
+    int journals = open_file(run, process, TEST_LOG_JOURNAL, O_RDONLY);
+    int output = open_file(run, process, TEST_LOG_OUTPUT, O_WRONLY | O_APPEND);
     struct test_log_journal journal;
 
     if (journals >= 0 && output >= 0 &&

@@ -24,8 +24,8 @@
 static int shared_name(const struct test_log_run *run, const char *file,
                        char *name)
 {
-    return snprintf(name, PATH_MAX, "tests/%s/%s", run->program, file) <
-                   PATH_MAX
+    return snprintf(name, PATH_MAX, "tests/%s/%s", test_log_process_folder(run),
+                    file) < PATH_MAX
                ? 0
                : -1;
 }
@@ -36,7 +36,7 @@ static char *recording_of(const struct test_log_run *run,
     char *name = NULL;
 
     if (test->has_recording &&
-        asprintf(&name, "tests/%s/%s#%llu", run->program,
+        asprintf(&name, "tests/%s/%s#%llu", test_log_process_folder(run),
                  test->is_compact ? TEST_LOG_RECORDING : TEST_LOG_LIVE,
                  (unsigned long long)test->recorded) < 0)
         name = NULL;
@@ -121,12 +121,6 @@ static void put_safe(struct trace_text *name, const char *text)
     }
 }
 
-/* Where the last search for a free name ended, for the next one. */
-static struct {
-    uint64_t name; /* its hash, and the run's */
-    int number;
-} last;
-
 /* Another test may have a folder of that name. */
 bool test_log_make_test_folder(const struct test_log_run *run,
                                struct test_log_result *result)
@@ -134,7 +128,6 @@ bool test_log_make_test_folder(const struct test_log_run *run,
     const char *suite = result->suite ? result->suite : "";
     struct trace_text name = {0};
     bool made = false, taken = true;
-    uint64_t hash;
     size_t size;
 
     trace_text_printf(&name, "tests/%s/", result->program);
@@ -143,19 +136,15 @@ bool test_log_make_test_folder(const struct test_log_run *run,
     trace_text_char(&name, '.');
     put_safe(&name, result->test);
     size = name.size;
-    hash = name.failed
-               ? 0
-               : trace_hash_string(trace_hash_string(TRACE_HASH, run->path),
-                                   name.data);
-    if (hash != last.name)
-        last.number = 1;
-    last.name = hash;
-    for (; !made && taken && !name.failed; last.number++) {
+    while (!made && taken && !name.failed) {
+        unsigned number;
+
         name.data[name.size = size] = '\0';
-        if (last.number > 1)
-            trace_text_printf(&name, "~%d", last.number);
-        made = !name.failed && !test_log_make_folder(run, name.data);
-        taken = errno == EEXIST;
+        number = test_log_free_number(run, name.data);
+        if (number > 1)
+            trace_text_printf(&name, "~%u", number);
+        made = number && !name.failed && !test_log_make_folder(run, name.data);
+        taken = errno == EEXIST; /* another process was faster */
     }
     if (!made) {
         trace_text_free(&name);

@@ -26,8 +26,10 @@ static void write_part(const struct test_log_run *run)
         return;
     if (run->role == TEST_LOG_ROLE_RANK)
         snprintf(rank, sizeof(rank), "rank%zu", run->rank.index);
-    snprintf(name, sizeof(name), "tests/%s/%s.json", run->program, rank);
-    if (test_log_write_run_json(run, name))
+    snprintf(name, sizeof(name), "tests/%s/%s.json",
+             test_log_process_folder(run), rank);
+    if (test_log_make_program_folder(run, test_log_process_folder(run)) ||
+        test_log_write_run_json(run, name))
         test_log_notice("cannot write %s: %s; %s", name, strerror(errno),
                         handed_over ? "the results below are complete"
                                     : "its results are only in the exit "

@@ -32,6 +32,7 @@ static struct test_log_parent parent_of(const struct test_log_session *session)
     if (test_log_session_from_parent(session)) {
         parent.results = number_of(session->results);
         parent.share = parent.folder ? (unsigned)number_of(session->joined) : 0;
+        parent.process = session->process;
     }
     if (test_log_session_from_parent(session) || session->test)
         parent.program = session->program;

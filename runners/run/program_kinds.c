@@ -2,8 +2,7 @@
 #include "run.h"
 
 #define BIT(name) PROGRAM_CAN(name)
-#define OURS                                                                   \
-    (BIT(FLAGS) | BIT(CHOOSE) | BIT(SUGGEST) | BIT(SHARE) | BIT(ANSWER))
+#define OURS      (BIT(FLAGS) | BIT(CHOOSE) | BIT(SUGGEST) | BIT(ANSWER))
 
 static const struct program_kind criterion = {OURS | BIT(DEBUG)};
 /* A process of MPI, in which testlog does not start a debugger. */

@@ -334,14 +334,15 @@ static enum told merge_lines(struct test_log_run *run, const char *folder,
 }
 
 enum told runners_merge(struct test_log_run *run, const char *folder,
-                        const struct handover *handover, bool *first)
+                        const char *process, const struct handover *handover,
+                        bool *first)
 {
     char part[PATH_MAX];
     cJSON *json = NULL;
 
     if (handover->text.size)
         json = find_run(&handover->text);
-    else if (snprintf(part, sizeof(part), "tests/%s/run.json", folder) <
+    else if (snprintf(part, sizeof(part), "tests/%s/run.json", process) <
              PATH_MAX)
         json = runners_json_read(run, part);
     if (!json)

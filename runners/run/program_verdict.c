@@ -59,7 +59,7 @@ static void add_program(struct test_log_run *run, const struct program_end *end,
     result->began = end->began;
     result->duration = end->duration;
     if (end->has_output &&
-        asprintf(&result->folder, "tests/%s", end->folder) < 0)
+        asprintf(&result->folder, "tests/%s", end->process) < 0)
         result->folder = NULL;
     if (end->framework)
         add_stacks(run, result, end);

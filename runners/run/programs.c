@@ -80,6 +80,7 @@ void runners_programs_free(struct programs *programs)
     for (size_t i = 0; i < programs->count; i++) {
         free(programs->all[i].name);
         free(programs->all[i].folder);
+        free(programs->all[i].process);
         free(programs->all[i].test);
         free(programs->all[i].preload);
         free(programs->all[i].timeout);

@@ -52,10 +52,12 @@ void runners_handover_end(struct handover *);
 /* ---- program_results.c ---- */
 
 /* runners_merge adds the results of a program, whose folder in the run is
- * `folder`: those that it sent or, if none came, those that it wrote there.
- * Returns how many there were. `first` is true until a program's are merged. */
+ * `folder`: those that it sent or, if none came, those that its process wrote
+ * to its own folder, `process`. Returns how many there were. `first` is true
+ * until a program's are merged. */
 enum told runners_merge(struct test_log_run *, const char *folder,
-                        const struct handover *, bool *first);
+                        const char *process, const struct handover *,
+                        bool *first);
 
 /* runners_merge_json does the same with a program's parsed run.json. */
 void runners_merge_json(struct test_log_run *, const struct cJSON *,
@@ -218,7 +220,6 @@ enum program_state {
     X(CHOOSE)  /* we can run single tests of them */                           \
     X(DEBUG)   /* --debug-failed */                                            \
     X(SUGGEST) /* they name the test that was probably meant */                \
-    X(SHARE)   /* processes of a ctest may share their folder */               \
     X(ANSWER)  /* SIGUSR1 */                                                   \
     X(HIDE)    /* scripts: they may start any program */                       \
     X(EXIT)    /* each is one test, of which the exit code tells */
@@ -241,6 +242,7 @@ struct program {
     char *name;    /* of all its files and results: "name", "name~2" */
     char *test;    /* "suite/test" that a launcher starts; NULL: all run */
     char *folder;  /* in the run, once it has started */
+    char *process; /* the folder for files of its process alone */
     char *preload; /* libraries to start it with; NULL: none */
     char *timeout; /* the flag for ctest's timeout; NULL: none */
     struct framework_place place; /* where ctest starts it */
@@ -430,7 +432,7 @@ enum told runners_launch_merge(struct test_log_run *, const struct program *,
 
 /* How a program ended. */
 struct program_end {
-    const char *folder;
+    const char *folder, *process;
     int status; /* as waitpid has it, or -errno if it could not be run */
     enum told told;
     uint64_t began, duration; /* ns, since the run's start */

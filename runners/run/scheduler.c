@@ -165,9 +165,8 @@ static void export_session(const struct schedule *schedule,
     test_log_session_export(&(struct test_log_session){
         .runner = text_of(getpid(), number, sizeof(number)),
         .program = program->name,
-        .joined = runners_can(program, PROGRAM_CAN(SHARE))
-                      ? text_of(schedule->joined, joined, sizeof(joined))
-                      : NULL,
+        .joined = text_of(schedule->joined, joined, sizeof(joined)),
+        .process = schedule->joined ? program->process : NULL,
         .test = program->test,
         .start = start,
         .run = schedule->run->scratch ? schedule->run->path : NULL,
@@ -211,7 +210,7 @@ static int start_child(struct schedule *schedule, struct program *program)
     program->child.ctest = program->ctest;
     if (program->framework) {
         const struct framework_start *start = runners_framework_begin(
-            program->framework, schedule->run, program->folder);
+            program->framework, schedule->run, program->process);
 
         if (!start) {
             error = -errno;
@@ -253,10 +252,10 @@ static void copy_output(const struct schedule *schedule,
     int file = -1;
 
     if (runners_can(program, PROGRAM_CAN(EXIT)) && output->from[0] &&
-        program->folder &&
-        snprintf(name, sizeof(name), "tests/%s/output.txt", program->folder) <
+        program->process &&
+        snprintf(name, sizeof(name), "tests/%s/output.txt", program->process) <
             PATH_MAX &&
-        !test_log_make_program_folder(schedule->run, program->folder))
+        !test_log_make_program_folder(schedule->run, program->process))
         file = test_log_open(schedule->run, name, O_WRONLY | O_CREAT | O_EXCL);
     output->copy = file < 0 ? 0 : file;
 }
@@ -291,14 +290,40 @@ static bool capture(const struct schedule *schedule, struct program *program,
     return true;
 }
 
-/* The name of a program's folder in the run, to be freed. */
-static char *name_folder(const struct schedule *schedule,
-                         const struct program *program)
+/* Names the folder for files of one of a program's processes in a ctest. */
+static char *name_process(const struct schedule *schedule,
+                          const struct program *program)
 {
-    if (program->test ||
-        (schedule->joined && runners_can(program, PROGRAM_CAN(SHARE))))
-        return strdup(program->name);
-    return test_log_program_folder(schedule->run, program->name);
+    char *name = NULL, *part = NULL, again[16] = "";
+
+    if (asprintf(&part, "tests/%s/process.%u", program->name,
+                 schedule->joined) > 0) {
+        unsigned number = test_log_free_number(schedule->run, part);
+
+        if (number > 1)
+            snprintf(again, sizeof(again), "~%u", number);
+        if (!number ||
+            asprintf(&name, "%s%s", part + strlen("tests/"), again) < 0)
+            name = NULL;
+        free(part);
+    }
+    return name;
+}
+
+/* Names the folders of a program in the run; none without memory. */
+static void name_folders(const struct schedule *schedule,
+                         struct program *program)
+{
+    free(program->process);
+    if (!program->folder)
+        program->folder =
+            program->test || schedule->joined
+                ? strdup(program->name)
+                : test_log_program_folder(schedule->run, program->name);
+    if (schedule->joined)
+        program->process = name_process(schedule, program);
+    else
+        program->process = program->folder ? strdup(program->folder) : NULL;
 }
 
 static void start(struct schedule *schedule, struct program *program,
@@ -311,8 +336,7 @@ static void start(struct schedule *schedule, struct program *program,
     program->started = test_log_now();
     schedule->used += jobs;
     schedule->running++;
-    if (!program->folder)
-        program->folder = name_folder(schedule, program);
+    name_folders(schedule, program);
     runners_handover_begin(&program->child.handover);
     export_session(schedule, program, beside);
     if (!capture(schedule, program, beside))
@@ -323,7 +347,7 @@ static void start(struct schedule *schedule, struct program *program,
     if (!beside)
         runners_status_erase();
     program->child.status =
-        program->folder ? start_child(schedule, program) : -ENOMEM;
+        program->process ? start_child(schedule, program) : -ENOMEM;
     program->child.ended = program->child.status < 0;
 }
 
@@ -395,10 +419,10 @@ static enum told merge(struct schedule *schedule, struct program *program,
     if (program->test)
         told = runners_launch_merge(run, program, &schedule->first);
     else
-        told = runners_merge(run, folder, &program->child.handover,
-                             &schedule->first);
+        told = runners_merge(run, folder, program->process,
+                             &program->child.handover, &schedule->first);
     if (told != TOLD_ALL &&
-        test_log_judge_program(run, folder, program->from,
+        test_log_judge_program(run, folder, program->process, program->from,
                                runners_can(program, PROGRAM_CAN(FLAGS))))
         run->flagless = true;
     program->annotated = run->annotated;
@@ -410,8 +434,7 @@ static enum told merge(struct schedule *schedule, struct program *program,
 
 /* Opens the file for the output of a program whose tests all passed, but
  * captured nothing; -1: print it. */
-static int open_kept(const struct schedule *schedule, struct program *program,
-                     const char *folder)
+static int open_kept(const struct schedule *schedule, struct program *program)
 {
     const struct test_log_options *options = schedule->options;
     char name[PATH_MAX];
@@ -419,16 +442,17 @@ static int open_kept(const struct schedule *schedule, struct program *program,
     if (program->annotated || !is_beside(schedule, program) ||
         !runners_output_waits(&program->child.output) ||
         options->output.show_output || options->verbose ||
-        snprintf(name, sizeof(name), "tests/%s/output.txt", folder) >= PATH_MAX)
+        snprintf(name, sizeof(name), "tests/%s/output.txt", program->process) >=
+            PATH_MAX)
         return -1;
     return test_log_open(schedule->run, name, O_RDWR | O_CREAT | O_EXCL);
 }
 
 static void end_output(const struct schedule *schedule, struct program *program,
-                       const char *folder, bool passed)
+                       bool passed)
 {
     struct output *output = &program->child.output;
-    int kept = passed ? open_kept(schedule, program, folder) : -1;
+    int kept = passed ? open_kept(schedule, program) : -1;
 
     if (kept >= 0)
         runners_output_keep(output, kept);
@@ -558,6 +582,7 @@ static void end(struct schedule *schedule, struct program *program)
         code = runners_verdict(
             run, &(struct program_end){
                      .folder = folder,
+                     .process = program->process,
                      .status = status,
                      .told = told_of(program, told),
                      .began = test_log_run_time(run) - took,
@@ -573,7 +598,7 @@ static void end(struct schedule *schedule, struct program *program)
         runners_framework_selects_none(program->framework))
         code = TEST_LOG_EXIT_NO_TEST;
     explain_code(schedule, program, told, code);
-    end_output(schedule, program, folder,
+    end_output(schedule, program,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     print_stacks(schedule, program);
     debug_failed(schedule, program);
@@ -629,7 +654,7 @@ static void check_programs(struct schedule *schedule)
             runners_output_show(&child->output);
         if (program->framework)
             runners_framework_check(program->framework, schedule->run,
-                                    program->folder, child->pid,
+                                    program->process, child->pid,
                                     child->handover.tests);
     }
 }

@@ -151,9 +151,12 @@ char *runners_recording_folder(const struct recording *recording)
 {
     const char *place = place_of(recording);
     size_t program = strlen("tests/") + strlen(recording->program);
-    size_t size = place ? (size_t)(strrchr(place, '/') - place) : 0;
+    const char *file = place ? strrchr(place, '/') : NULL;
+    bool is_part = file && strchr(file, '#');
 
-    return size > program ? strndup(place, size) : NULL;
+    return file && !is_part && (size_t)(file - place) > program
+               ? strndup(place, (size_t)(file - place))
+               : NULL;
 }
 
 struct test_log_result *runners_run_add_recording(

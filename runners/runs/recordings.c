@@ -197,19 +197,6 @@ void runners_recordings_retry(struct recordings *found)
         }
 }
 
-static int add_test(struct recordings *found, const char *folder,
-                    const char *name)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s/recording", folder, name) >=
-            PATH_MAX ||
-        !runners_is_there(path))
-        return 0;
-    return add_once(found, trace_base_name(folder), path, name,
-                    KNOWN_IN_FOLDER);
-}
-
 static int open_parts(const char *path)
 {
     return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -233,20 +220,73 @@ static int add_parts(struct recordings *found, const char *program,
     return status;
 }
 
-/* While the program runs there is `recording.live`, then its copy. */
+/* The files that a process records all its tests in. While it runs there is
+ * `recording.live`, then its copy. */
+struct shared {
+    char copy[PATH_MAX], live[PATH_MAX];
+};
+
+static bool name_shared(const char *folder, struct shared *shared)
+{
+    return snprintf(shared->copy, PATH_MAX, "%s/recording", folder) <
+               PATH_MAX &&
+           snprintf(shared->live, PATH_MAX, "%s.live", shared->copy) < PATH_MAX;
+}
+
+static int add_shared(struct recordings *found, const char *program,
+                      const struct shared *shared)
+{
+    return add_parts(found, program,
+                     access(shared->copy, F_OK) ? shared->live : shared->copy);
+}
+
+/* Tells whether a folder is that of a process with several tests, as in a
+ * ctest: it has no recording of one test. */
+static bool is_of_process(const char *name, const struct shared *shared)
+{
+    bool parts;
+    int file;
+
+    if (strncmp(name, "process.", strlen("process.")) != 0)
+        return false;
+    if (!access(shared->live, F_OK))
+        return true;
+    file = open_parts(shared->copy);
+    if (file < 0)
+        return false;
+    parts = lseek(file, 0, SEEK_END) <= 0 || trace_has_parts(file);
+    close(file);
+    return parts;
+}
+
+static int add_test(struct recordings *found, const char *folder,
+                    const char *name)
+{
+    const char *program = trace_base_name(folder);
+    struct shared shared;
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX ||
+        !name_shared(path, &shared))
+        return 0;
+    if (is_of_process(name, &shared))
+        return add_shared(found, program, &shared);
+    return runners_is_there(shared.copy)
+               ? add_once(found, program, shared.copy, name, KNOWN_IN_FOLDER)
+               : 0;
+}
+
 static int add_program(struct recordings *found, const char *folder,
                        const char *name)
 {
-    char path[PATH_MAX], copy[PATH_MAX], live[PATH_MAX];
+    struct shared shared;
+    char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX ||
-        snprintf(copy, sizeof(copy), "%s/recording", path) >= PATH_MAX ||
-        snprintf(live, sizeof(live), "%s.live", copy) >= PATH_MAX)
+        !name_shared(path, &shared))
         return 0;
-    return each(path, add_test, found) ||
-                   add_parts(found, name, access(copy, F_OK) ? live : copy)
-               ? -1
-               : 0;
+    return each(path, add_test, found) || add_shared(found, name, &shared) ? -1
+                                                                           : 0;
 }
 
 /* ---- All ---- */

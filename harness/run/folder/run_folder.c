@@ -206,23 +206,54 @@ char *test_log_program_name(const char *program, unsigned number)
     return name.data;
 }
 
+/* Tells whether a run has the number-th folder of a name. */
+static bool is_taken(const struct test_log_run *run, const char *name,
+                     unsigned number)
+{
+    char part[PATH_MAX + 16], path[PATH_MAX];
+
+    snprintf(part, sizeof(part), number > 1 ? "%s~%u" : "%s", name, number);
+    return !test_log_local_path(run, part, path) && !access(path, F_OK);
+}
+
+/* A run may have thousands of one name. */
+unsigned test_log_free_number(const struct test_log_run *run, const char *name)
+{
+    unsigned taken = 0, number = 1;
+
+    if (strlen(name) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return 0;
+    }
+    while (is_taken(run, name, number)) {
+        taken = number;
+        number *= 2;
+    }
+    while (number - taken > 1) {
+        unsigned middle = taken + (number - taken) / 2;
+
+        if (is_taken(run, name, middle))
+            taken = middle;
+        else
+            number = middle;
+    }
+    return number;
+}
+
 char *test_log_program_folder(const struct test_log_run *run,
                               const char *program)
 {
-    char path[PATH_MAX], part[PATH_MAX], *name = NULL;
+    char part[PATH_MAX], *name = test_log_program_name(program, 1);
+    unsigned number = 1;
 
-    for (unsigned n = 1; n < 10000; n++) {
-        free(name);
-        name = test_log_program_name(program, n);
-        if (!name ||
-            snprintf(part, sizeof(part), "tests/%s", name) >= PATH_MAX ||
-            test_log_local_path(run, part, path))
-            break;
-        if (access(path, F_OK))
-            return name;
-    }
+    if (name)
+        number = snprintf(part, sizeof(part), "tests/%s", name) < PATH_MAX
+                     ? test_log_free_number(run, part)
+                     : 0;
+    if (number == 1)
+        return name;
     free(name);
-    return NULL;
+    return number ? test_log_program_name(program, number) : NULL;
 }
 
 int test_log_make_program_folder(const struct test_log_run *run,
@@ -234,13 +265,20 @@ int test_log_make_program_folder(const struct test_log_run *run,
         errno = ENAMETOOLONG;
         return -1;
     }
-    return (test_log_make_folder(run, "tests") && errno != EEXIST) ||
-                   (test_log_make_folder(run, part) && errno != EEXIST)
-               ? -1
-               : 0;
+    for (char *end = part; (end = strchr(end, '/')); *end++ = '/') {
+        *end = '\0';
+        if (test_log_make_folder(run, part) && errno != EEXIST)
+            return -1;
+    }
+    return test_log_make_folder(run, part) && errno != EEXIST ? -1 : 0;
 }
 
-/* Makes the folder that all ranks of a program share. */
+const char *test_log_process_folder(const struct test_log_run *run)
+{
+    return run->parent.process ? run->parent.process : run->program;
+}
+
+/* Makes the folder that all ranks of a program share, or its processes. */
 static int join_program(struct test_log_run *run)
 {
     run->program = strdup(run->parent.program);

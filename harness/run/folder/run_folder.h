@@ -30,13 +30,22 @@ bool test_log_run_is_in(const struct test_log_run *, const char *dir);
  * name, "name" or "name~2", to be freed; NULL without memory. */
 char *test_log_program_name(const char *program, unsigned number);
 
-/* test_log_program_folder finds the first free name for a program's folder:
- * "name", "name~2", ... */
+/* test_log_free_number returns for which number a run has no folder `name`:
+ * "name~2" for 2, `name` itself for 1; 0 with errno if the name is too long. */
+unsigned test_log_free_number(const struct test_log_run *, const char *name);
+
+/* test_log_program_folder finds a free name for a program's folder: "name",
+ * "name~2", ... */
 char *test_log_program_folder(const struct test_log_run *, const char *program);
 
 /* test_log_make_program_folder makes the folder of a program, "tests/NAME",
- * unless it exists; -1 with errno. */
+ * unless it exists; -1 with errno. The name may be that of a process of it,
+ * "NAME/process.2". */
 int test_log_make_program_folder(const struct test_log_run *, const char *name);
+
+/* test_log_process_folder returns the name of the folder, below "tests/", for
+ * files of this process of the program, which are not of one test. */
+const char *test_log_process_folder(const struct test_log_run *);
 
 /* test_log_make_folders makes a folder and those above it; -1 with errno. */
 int test_log_make_folders(const char *path);

@@ -233,6 +233,8 @@ enum test_log_role {
 struct test_log_parent {
     const char *folder;  /* of the run that it created; NULL: none */
     const char *program; /* name of our folder in that; NULL: any */
+    const char *process; /* of the one for files of this process alone, such as
+                            "program/process.2"; NULL: that of the program */
     const char *token;   /* that enables GitHub's commands; NULL: none */
     int results;         /* a pipe for results; 0: none */
     int output;          /* its stdout, for a report; 0: ours is used */

@@ -520,6 +520,28 @@ static void put_filter(const struct test_log_run *run,
 
 enum { NAMES_MAX = 8 }; /* in a command; a command with more uses --failed */
 
+/* Prints ctest's flag for the failed tests, a regular expression of CMake. */
+static void put_ctest_filter(const struct test_log_run *run)
+{
+    struct trace_text pattern = {0}, word = {0};
+
+    for (size_t i = 0; i < run->count; i++) {
+        if (!is_named(run, i))
+            continue;
+        if (pattern.size)
+            trace_text_char(&pattern, '|');
+        for (const char *at = test_log_title(&run->results[i]); *at; at++) {
+            if (strchr("\\.[]*+?()|^$", *at))
+                trace_text_char(&pattern, '\\');
+            trace_text_char(&pattern, *at);
+        }
+    }
+    test_log_add_word(&word, pattern.data ? pattern.data : "");
+    fprintf(test_log_stream(), " -R %s", word.data ? word.data : "");
+    trace_text_free(&pattern);
+    trace_text_free(&word);
+}
+
 /* Prints the command that runs only the failed tests again. */
 static void put_rerun(const struct test_log_run *run, const char *rerun)
 {
@@ -527,6 +549,15 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
     for (size_t i = 0; i < run->count && names <= NAMES_MAX; i++)
         names += is_named(run, i);
+    if (!strcmp(rerun, "ctest")) {
+        fputs("run them again:\n    ctest", test_log_stream());
+        if (names > NAMES_MAX)
+            fputs(" --rerun-failed", test_log_stream());
+        else if (names)
+            put_ctest_filter(run);
+        fputc('\n', test_log_stream());
+        return;
+    }
     fprintf(test_log_stream(), "run them again:\n    %s%s", rerun,
             names ? all_shards(run) : "");
     /* A flaky test may need as many repetitions to fail again. */

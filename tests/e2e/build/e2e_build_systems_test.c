@@ -90,7 +90,6 @@ Test(e2e_build_systems, one_ctest_is_one_run)
     e2e_expect_is(e2e_run("ls build/testlog-runs/.joined | wc -l")->out, "1\n");
 }
 
-/* Before ctest runs tests, it asks a program that is newer than the list. */
 /* Adapters are targets: a line gives each test of a framework a log and a
  * trace, also with a main of the user's. */
 Test(e2e_build_systems, cmake_links_adapters)
@@ -184,6 +183,16 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
                               "passed Stock/Counts\nfailed Stock/Fails\n"
                               "skipped Stock/Skips\n");
     e2e_expect_is(e2e_run("ls -d build/testlog-runs/2* | wc -l")->out, "1\n");
+    e2e_expect_is(e2e_run("cd build/" LATEST "tests && "
+                          "ls | grep -v 'process[.]' && "
+                          "ls stock_test | grep -v 'process[.][1-5]$'")
+                      ->out,
+                  "plain_test\nstock_test\nStock.Fails\n");
+    run = e2e_exits(1, "cd build && '" BUILD_DIR "/testlog' show");
+    e2e_expect_has(run->out, "run them again:\n    ctest -R 'Stock\\.Fails'\n",
+                   "/tests/stock_test/Stock.Fails/trace.json\n");
+    run = e2e_exits(0, "cd build && '" BUILD_DIR "/testlog' log");
+    e2e_expect_lacks(run->err, "cannot read");
     e2e_expect_has(e2e_run("cd build && ctest -R '^Stock.C'")->out,
                    "100% tests passed, 0 tests failed out of 1");
     e2e_expect_has(e2e_run("cd build && ctest --show-only=json-v1 | "
@@ -214,6 +223,7 @@ Test(e2e_build_systems, uninstall_leaves_nothing)
         "./share/man/man1/other.1\n");
 }
 
+/* Before ctest runs tests, it asks a program that is newer than the list. */
 Test(e2e_build_systems, cmake_discovers_tests_before_they_run)
 {
     build_cmake("PRE_TEST");

@@ -171,7 +171,8 @@ Test(e2e_samples, come_from_a_program_that_records_itself)
 
     if (SANITIZE_FLAGS[0])
         cr_skip_test("sanitizers must be loaded first");
-    run = e2e_exits(0, TESTLOG " record --sample -- %s 1 1 1000000", /* 30 ms */
+    /* 200 ms */
+    run = e2e_exits(0, TESTLOG " record --sample -- %s 1 1 9000000",
                     e2e_program("busy", E2E_TRACED));
     if (strstr(run->err, "no samples: "))
         cr_skip_test("%s", run->err);

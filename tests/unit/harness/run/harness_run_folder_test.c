@@ -186,6 +186,22 @@ Test(harness_run_folder, finds_the_first_free_folder)
     free(name);
 }
 
+Test(harness_run_folder, finds_a_free_number_after_thousands)
+{
+    char name[64], path[PATH_MAX];
+
+    run.path = strdup(test_path(""));
+    for (int i = 1; i <= 12345; i++) {
+        snprintf(name, sizeof(name), i > 1 ? "p~%d" : "p", i);
+        cr_assert_eq(test_log_local_path(&run, name, path), 0);
+        cr_assert_eq(mkdir(path, 0777), 0);
+    }
+    cr_expect_eq(test_log_free_number(&run, "p"), 12346);
+    memset(path, 'x', PATH_MAX - 1);
+    path[PATH_MAX - 1] = '\0';
+    cr_expect_eq(test_log_free_number(&run, path), 1);
+}
+
 Test(harness_run_folder, replaces_and_reports_an_unwritable_folder)
 {
     test_save(test_path("file"), "", 0);
