@@ -58,16 +58,17 @@ static bool add_word(char **argv, size_t *count, const char *before, char *word)
 /* "--gtest_filter=Suite.Test" is a flag of ours; other words of GoogleTest are
  * for the program. False if there are too many words, or others than in an
  * entry of ctest. */
-static bool add_words(char **argv, char *words, size_t size, char *dir,
-                      bool ours)
+static bool add_words(char **argv, char *words, size_t size, bool ours)
 {
     static const char filter[] = "--gtest_filter=";
     static char name[] = "testlog", run[] = "run", end[] = "--";
     const size_t filtering = strlen(filter), first = strlen(words) + 1;
+    char *as = getenv(TEST_LOG_JOIN_AS);
     size_t count = 0;
     bool fits = add_word(argv, &count, "", name) &&
                 add_word(argv, &count, "", run) &&
-                add_word(argv, &count, "--join=", dir);
+                add_word(argv, &count, "--join=", getenv(TEST_LOG_JOIN)) &&
+                (!as || add_word(argv, &count, "--join-as=", as));
 
     for (size_t i = first; !ours && i < size && fits;
          i += strlen(words + i) + 1)
@@ -87,7 +88,7 @@ static bool add_words(char **argv, char *words, size_t size, char *dir,
 
 void test_log_join_ctest(bool ours)
 {
-    char *dir = getenv(TEST_LOG_JOIN);
+    const char *dir = getenv(TEST_LOG_JOIN);
     const char *by = test_log_variable(TEST_LOG_JOIN_BY);
     static char words[SIZE], *argv[WORDS];
     char hash[32];
@@ -98,12 +99,13 @@ void test_log_join_ctest(bool ours)
         return;
     size = read_words(words);
     if (!size || size == SIZE - 1 || access(by, X_OK) ||
-        !add_words(argv, words, size, dir, ours))
+        !add_words(argv, words, size, ours))
         return;
     snprintf(hash, sizeof(hash), "%" PRIu64, hash_of(words, size));
     setenv(TEST_LOG_JOIN_COMMAND, hash, 1);
     unsetenv(TEST_LOG_JOIN);
     unsetenv(TEST_LOG_JOIN_BY);
+    unsetenv(TEST_LOG_JOIN_AS);
     execv(by, argv);
     unsetenv(TEST_LOG_JOIN_COMMAND);
 }

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* testlog_discover_tests tells the programs the folder of the runs and the path
- * of testlog. The programs tell testlog a hash of their command. */
+/* testlog_discover_tests tells the programs the folder of the runs, the path of
+ * testlog, and their names in the run. The programs tell testlog a hash of
+ * their command. */
 #define TEST_LOG_JOIN         "TESTLOG_JOIN"
 #define TEST_LOG_JOIN_BY      "TESTLOG_JOIN_BY"
+#define TEST_LOG_JOIN_AS      "TESTLOG_JOIN_AS"
 #define TEST_LOG_JOIN_COMMAND "TESTLOG_JOIN_COMMAND"
 
 /* test_log_join_ctest becomes `testlog run --join`, which starts this program

@@ -11,14 +11,15 @@ function(testlog_entry name filter timeout disabled serial labels own file line)
         add_test("${testlog_name}" "${testlog_entry_program}" "${own}"
             ${testlog_entry_flags} ${testlog_entry_arguments})
         set_tests_properties("${testlog_name}" PROPERTIES ENVIRONMENT_MODIFICATION
-            "TESTLOG_JOIN=set:${testlog_entry_runs};TESTLOG_JOIN_BY=set:${testlog_entry_command}")
+            "TESTLOG_JOIN=set:${testlog_entry_runs};TESTLOG_JOIN_BY=set:${testlog_entry_command};TESTLOG_JOIN_AS=set:${testlog_entry_as}")
     else()
         set(arguments)
         foreach(word IN LISTS testlog_entry_arguments)
             list(APPEND arguments "--argument=${word}")
         endforeach()
         add_test("${testlog_name}" "${testlog_entry_command}" run
-            "--join=${testlog_entry_runs}" ${arguments} "${testlog_entry_program}" --
+            "--join=${testlog_entry_runs}" "--join-as=${testlog_entry_as}" ${arguments}
+            "${testlog_entry_program}" --
             "--filter=${filter}" ${testlog_entry_flags})
     endif()
     set_tests_properties("${testlog_name}" PROPERTIES
@@ -57,6 +58,10 @@ if(EXISTS "${SETTINGS}")
         include("${testlog_entry_modules}/testlogDiscover.cmake")
     endif()
 endif()
+# A target may be named several times, with other arguments and variables.
+get_filename_component(testlog_entry_as "${testlog_entry_program}" NAME)
+string(REGEX REPLACE "[^A-Za-z0-9._+=-]" "_" testlog_entry_as
+    "${testlog_entry_prefix}${testlog_entry_as}${testlog_entry_suffix}")
 if(TESTS AND EXISTS "${TESTS}")
     include("${TESTS}")
     if(testlog_entry_names)

@@ -16,9 +16,13 @@ function(testlog_add_test target)
     if(NOT given_WORKING_DIRECTORY)
         set(given_WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
     endif()
+    set(as) # a target may be named several times
+    if(NOT given_NAME STREQUAL target)
+        string(REGEX REPLACE "[^A-Za-z0-9._+=-]" "_" as "--join-as=${given_NAME}")
+    endif()
     add_test(NAME "${given_NAME}"
         COMMAND "${testlog_PROGRAM}" run "--join=${CMAKE_BINARY_DIR}/testlog-runs"
-            "$<TARGET_FILE:${target}>" -- ${given_ARGS}
+            ${as} "$<TARGET_FILE:${target}>" -- ${given_ARGS}
         WORKING_DIRECTORY "${given_WORKING_DIRECTORY}")
     set_tests_properties("${given_NAME}" PROPERTIES SKIP_RETURN_CODE 77)
     if(given_PROPERTIES)

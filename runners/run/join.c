@@ -450,11 +450,12 @@ static bool is_of(const struct test_log_run *run, const char *name,
     return !of[0] || !strcmp(of, program);
 }
 
-/* Gives a program the first name that no other has in the run. */
+/* Gives a program the first name that no other has in the run: `base`, which
+ * may be its own, or one with a number. */
 static void name_program(const struct test_log_run *run,
-                         struct program *program)
+                         struct program *program, const char *base)
 {
-    char *base = program->name, real[PATH_MAX];
+    char *before = program->name, real[PATH_MAX];
     bool found = !realpath(program->path, real);
 
     for (unsigned number = 1; !found; number++) {
@@ -466,14 +467,15 @@ static void name_program(const struct test_log_run *run,
         else
             free(name);
     }
-    if (program->name == base)
+    if (program->name == before)
         return;
-    free(base);
+    free(before);
     if (program->framework)
         runners_framework_rename(program->framework, program->name);
 }
 
-/* Programs of one name in two folders are two programs. */
+/* Programs of one name in two folders are two programs, and so is one that
+ * ctest starts in two ways. */
 static void name_programs(const struct joined *joined,
                           struct programs *programs)
 {
@@ -481,7 +483,9 @@ static void name_programs(const struct joined *joined,
 
     if (!test_log_run_open(&run, "", NULL))
         for (size_t i = 0; i < programs->count; i++)
-            name_program(&run, &programs->all[i]);
+            name_program(&run, &programs->all[i],
+                         programs->join_as ? programs->join_as
+                                           : programs->all[i].name);
     test_log_run_free(&run);
 }
 

@@ -413,9 +413,10 @@ struct arguments {
     size_t glob_count, glob_capacity;
     char **words; /* of --argument; NULL at the end */
     size_t word_count, word_capacity;
-    const char *launch; /* NULL: none */
-    const char *ctest;  /* the build folder; NULL: none */
-    const char *join;   /* where the runs of ctests are; NULL: no such run */
+    const char *launch;  /* NULL: none */
+    const char *ctest;   /* the build folder; NULL: none */
+    const char *join;    /* where the runs of ctests are; NULL: no such run */
+    const char *join_as; /* the program's name there; NULL: that of its file */
     bool preload;
 };
 
@@ -469,6 +470,8 @@ static const struct test_log_flag flags[] = {
      "give each program an argument of its framework's", .read = read_argument},
     {"--join", NULL, "FOLDER", "one run for all processes of a ctest",
      test_log_read_text, AT(join)},
+    {"--join-as", NULL, "NAME", "the name of the program in that run",
+     test_log_read_text, AT(join_as)},
     {"--launch", NULL, "COMMAND",
      "start each test with COMMAND, such as 'mpirun -n 4'", test_log_read_text,
      AT(launch)},
@@ -540,6 +543,7 @@ static int make_programs(struct programs *programs,
     if (arguments->preload && runners_preload_begin(programs))
         return -1;
     programs->join = arguments->join;
+    programs->join_as = arguments->join_as;
     runners_programs_find_serial(programs);
     for (size_t i = 0; i < arguments->glob_count; i++)
         if (!runners_programs_mark_serial(programs, arguments->globs[i])) {

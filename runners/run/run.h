@@ -281,6 +281,7 @@ struct programs {
     bool elsewhere;           /* other shards have tests of other frameworks */
     bool preload;             /* load testlog into programs that lack it */
     const char *join;         /* where runs of ctests are; NULL: no such run */
+    const char *join_as;      /* the program's name there; NULL: its file's */
     const char *ctest_folder; /* NULL: the programs are not ctest's */
     struct cJSON *ctest;      /* what it listed */
     char *launch;             /* words of the launcher, which point into it */

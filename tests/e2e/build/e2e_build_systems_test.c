@@ -43,6 +43,7 @@ static const char *outcomes(void)
 static const char all[] = "failed store/fails\n"
                           "passed store/has_a_limit\n"
                           "passed store/passes\n"
+                          "passed store/passes\n"
                           "skipped store/skips\n";
 
 Test(e2e_build_systems, cmake_discovers_tests)
@@ -164,7 +165,9 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
         "target_link_libraries(plain_test GTest::gtest_main)\n"
         "testlog_discover_tests(plain_test TEST_PREFIX plain. "
         "DISCOVERY_TIMEOUT 60\n    TEST_FILTER Other.* "
-        "EXTRA_ARGS --gtest_print_time=0)\n"};
+        "EXTRA_ARGS --gtest_print_time=0)\n"
+        "testlog_discover_tests(stock_test TEST_PREFIX \"no; users/\"\n"
+        "    TEST_FILTER Stock.Counts)\n"};
     const struct e2e *run;
 
     need("cmake");
@@ -178,18 +181,25 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
     run = e2e_run("cd build && ctest -j2 --output-on-failure");
     e2e_expect_has(run->out, "Stock.Counts ", "Stock.Later (Disabled)",
                    "Stock.Skips (Skipped)", "plain.Other.Counts ", "trace: /",
-                   "report: /", "1 tests failed out of 5");
-    e2e_expect_is(outcomes(), "passed Other/Counts\npassed Other/Counts\n"
-                              "passed Stock/Counts\nfailed Stock/Fails\n"
-                              "skipped Stock/Skips\n");
+                   "report: /", "2 tests failed out of 6");
+    e2e_expect_is(
+        e2e_run("cut -f 1,3,4 build/" LATEST "results.tsv | tr '\t' ' ' | sort")
+            ->out,
+        "failed no__users_stock_test Stock/Counts\n"
+        "failed stock_test Stock/Fails\n"
+        "passed plain.plain_test Other/Counts\n"
+        "passed stock_test Other/Counts\n"
+        "passed stock_test Stock/Counts\n"
+        "skipped stock_test Stock/Skips\n");
     e2e_expect_is(e2e_run("ls -d build/testlog-runs/2* | wc -l")->out, "1\n");
     e2e_expect_is(e2e_run("cd build/" LATEST "tests && "
                           "ls | grep -v 'process[.]' && "
                           "ls stock_test | grep -v 'process[.][1-5]$'")
                       ->out,
-                  "plain_test\nstock_test\nStock.Fails\n");
+                  "no__users_stock_test\nplain.plain_test\nstock_test\n"
+                  "Stock.Fails\n");
     run = e2e_exits(1, "cd build && '" BUILD_DIR "/testlog' show");
-    e2e_expect_has(run->out, "run them again:\n    ctest -R 'Stock\\.Fails'\n",
+    e2e_expect_has(run->out, "run them again:\n    ctest -R 'Stock\\.",
                    "/tests/stock_test/Stock.Fails/trace.json\n");
     run = e2e_exits(0, "cd build && '" BUILD_DIR "/testlog' log");
     e2e_expect_lacks(run->err, "cannot read");
@@ -201,10 +211,10 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
                    "/stock_test.cpp\"", "\"line\":4}",
                    "/build/stock_test\",\"--gtest_filter=Stock.Fails\",");
     run = e2e_run("'" BUILD_DIR "/testlog' run --ctest=build");
-    e2e_expect_is(e2e_last(run->out), "2 passed, 1 failed, 1 skipped");
+    e2e_expect_is(e2e_last(run->out), "2 passed, 2 failed, 1 skipped");
     e2e_expect_is(
         e2e_run("cut -f 3 testlog-runs/latest/results.tsv | sort -u")->out,
-        "stock_test\n");
+        "stock_test\nstock_test~2\n");
 }
 
 Test(e2e_build_systems, uninstall_leaves_nothing)
@@ -262,7 +272,8 @@ Test(e2e_build_systems, two_programs_may_have_one_name)
     e2e_expect_is(e2e_run("cut -f 1,3,4 build/" LATEST
                           "results.tsv | tr '\\t' ' ' | sort")
                       ->out,
-                  "failed unit unit/test\npassed unit~2 unit/test\n");
+                  "failed unit_unit unit/test\n"
+                  "passed unit_unit~2 unit/test\n");
 }
 
 /* Tests of Catch2 may have any name. */
@@ -301,6 +312,7 @@ Test(e2e_build_systems, killed_processes_are_in_the_run)
             "--timeout 2");
     e2e_expect_is(outcomes(), "crashed store/fails\n"
                               "passed store/has_a_limit\n"
+                              "passed store/passes\n"
                               "passed store/passes\n"
                               "skipped store/skips\n");
     /* Nobody is left who could write the files, until the next ctest. */
