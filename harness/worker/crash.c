@@ -43,6 +43,7 @@ static bool on_crash(const struct trace_crash *crash, const void *context)
     if (report.signal == SIGABRT)
         test_log_exception_report(&report);
     test_log_write_pending();
+    test_log_races_print();
     trace_crash_event(crash);
     test_log_status_crash(&report);
     return true;
@@ -52,8 +53,10 @@ static bool only_write(const struct trace_crash *crash, const void *context)
 {
     (void)crash;
     (void)context;
-    if (is_watched())
+    if (is_watched()) {
         test_log_write_pending();
+        test_log_races_print();
+    }
     return true;
 }
 
@@ -85,11 +88,15 @@ static bool is_ours(const struct sigaction *action, int number)
            expected_signal() != number;
 }
 
+/* A user's own valgrind has no files that the runner knows. */
 static bool takes_stacks(void)
 {
-    const char *stacks = test_log_session()->stacks;
+    const struct test_log_session *session = test_log_session();
+    bool known = (session->races && session->races[0]) ||
+                 (session->counts && session->counts[0]);
 
-    return stacks && stacks[0] == '1';
+    return session->stacks && session->stacks[0] == '1' &&
+           (known || !test_log_valgrind_runs());
 }
 
 void test_log_crash_begin(void)
@@ -98,8 +105,6 @@ void test_log_crash_begin(void)
         is_ours, test_log_status_crashing, on_crash};
     static const struct trace_crash_watch go_on = {is_ours, NULL, only_write};
 
-    if (test_log_valgrind_runs()) /* its stacks are not the test's */
-        return;
     watched = getpid();
     if (!takes_stacks()) {
         trace_crash_watch(&go_on);
@@ -114,6 +119,6 @@ void test_log_crash_record(bool live)
 {
     if (!live)
         trace_crash_prepare();
-    if (takes_stacks() && !test_log_valgrind_runs())
+    if (takes_stacks())
         trace_crash_keep(CHILD_STACKS);
 }

@@ -136,9 +136,12 @@ bool test_log_sanitizers_own(const struct sigaction *);
 
 /* test_log_races_watch opens valgrind's log, with --races.
  * test_log_races_report prints what valgrind has written, reports the
- * data races as failed assertions, and returns how many these are. */
+ * data races as failed assertions, and returns how many these are.
+ * test_log_races_print only prints what is new; a signal handler may call
+ * it. */
 void test_log_races_watch(void);
 size_t test_log_races_report(void);
+void test_log_races_print(void);
 
 /* ---- valgrind.c ---- */
 

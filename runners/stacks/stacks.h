@@ -183,8 +183,10 @@ const char *stacks_variable(struct Dwfl *, uint64_t address, uint64_t *offset);
 
 /* stacks_put_of_valgrind prints the threads and frames of a process that
  * valgrind runs with --vgdb-prefix, those of the thread `only` if it is not 0;
- * false if valgrind does not answer. */
-bool stacks_put_of_valgrind(const char *prefix, pid_t process, pid_t only);
+ * of the thread `crashed`, the frames from the `fault` on. False if valgrind
+ * does not answer. */
+bool stacks_put_of_valgrind(const char *prefix, pid_t process, pid_t only,
+                            const struct stacks_fault *fault, pid_t crashed);
 
 /* ---- waits.c ---- */
 

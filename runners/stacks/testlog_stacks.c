@@ -108,6 +108,7 @@ static void put_all_of_valgrind(const struct request *request)
     struct stacks_status status;
     char path[16];
 
+    stacks_put_fault(&request->fault, &request->caller, request->root);
     for (size_t i = 0; i < count; i++) {
         bool stopped;
 
@@ -117,7 +118,8 @@ static void put_all_of_valgrind(const struct request *request)
         stopped = status.state == 'T' && !kill(processes[i], SIGCONT);
         stacks_put("process\t%s\t%s", path, status.name);
         if (!stacks_put_of_valgrind(request->valgrind, processes[i],
-                                    request->only ? request->first : 0))
+                                    request->only ? request->first : 0,
+                                    &request->fault, request->first))
             stacks_put("note\tno stacks of process %s (%s): valgrind does not "
                        "run it, or does not answer vgdb",
                        path, status.name);

@@ -74,27 +74,57 @@ static void put_frame(pid_t process, uint64_t address, char *text)
     stacks_put_frame(&frame);
 }
 
-bool stacks_put_of_valgrind(const char *prefix, pid_t process, pid_t only)
+static bool read_frame(const char *line, uint64_t *address, int *at)
+{
+    return sscanf(line, "==%*d== %*2s 0x%" SCNx64 ": %n", address, at) == 1;
+}
+
+/* Returns the frames of a thread from that of the fault on: those before it are
+ * of the signal's handler. Valgrind may print the address before. */
+static char *without_handler(char *frames, uint64_t instruction)
+{
+    uint64_t address;
+    char *line = frames;
+    int at;
+
+    while (strncmp(line, "Thread ", strlen("Thread ")) != 0) {
+        if (read_frame(line, &address, &at) &&
+            (address == instruction || address + 1 == instruction))
+            return line;
+        line += strcspn(line, "\n");
+        if (!*line++)
+            break;
+    }
+    return frames;
+}
+
+bool stacks_put_of_valgrind(const char *prefix, pid_t process, pid_t only,
+                            const struct stacks_fault *fault, pid_t crashed)
 {
     pid_t vgdb = -1, thread = 0;
     FILE *answer = start_vgdb(prefix, process, &vgdb);
-    char line[4096];
+    char *text = NULL, *line;
+    size_t room = 0;
     uint64_t address;
     bool any = false;
     int at, lwp;
 
-    while (answer && fgets(line, sizeof(line), answer)) {
+    if (answer && getdelim(&text, &room, '\0', answer) < 0)
+        text[0] = '\0';
+    for (char *rest = text; (line = strsep(&rest, "\n"));) {
         if (sscanf(line, "Thread %*d: %*[^(](lwpid %d", &lwp) == 1) {
             thread = !only || lwp == only ? lwp : 0;
             if (thread) {
                 put_thread(process, thread);
                 any = true;
             }
-        } else if (thread && sscanf(line, "==%*d== %*2s 0x%" SCNx64 ": %n",
-                                    &address, &at) == 1) {
+            if (rest && fault->instruction && thread == crashed)
+                rest = without_handler(rest, fault->instruction);
+        } else if (thread && read_frame(line, &address, &at)) {
             put_frame(process, address, line + at);
         }
     }
+    free(text);
     if (answer)
         fclose(answer);
     if (vgdb > 0)

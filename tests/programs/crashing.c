@@ -124,6 +124,24 @@ TEST_LOG(crashing, thread)
     pthread_join(thread, NULL);
 }
 
+static int raced;
+
+static void *write_raced(void *none)
+{
+    raced = 1;
+    return none;
+}
+
+TEST_LOG(crashing, after_a_race)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, write_raced, NULL);
+    raced = 2;
+    pthread_join(thread, NULL);
+    crash((void *)16);
+}
+
 static void *overflow(void *none)
 {
     log_info("a thread that records");

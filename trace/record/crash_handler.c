@@ -172,9 +172,10 @@ bool trace_crash_is_first(void)
     return false;
 }
 
-/* Sends the signal again, with what the kernel or its sender said; it arrives
- * when the handler returns. A fault might not happen again: another thread may
- * have mapped the page meanwhile. False if a sandbox forbids it. */
+/* Sends the signal again, with what the kernel or its sender said, which
+ * valgrind would take for a fault of its own; it arrives when the handler
+ * returns. A fault might not happen again: another thread may have mapped the
+ * page meanwhile. False if a sandbox forbids it. */
 static bool act_as_before(int number, siginfo_t *info)
 {
     bool reset = false;
@@ -182,8 +183,9 @@ static bool act_as_before(int number, siginfo_t *info)
     for (size_t i = 0; i < SIGNALS; i++)
         if (signals[i] == number)
             reset = !sigaction(number, &before[i], NULL);
-    return reset && (!syscall(SYS_rt_tgsigqueueinfo, getpid(),
-                              (pid_t)syscall(SYS_gettid), number, info) ||
+    return reset && ((!hooks.on_valgrind &&
+                      !syscall(SYS_rt_tgsigqueueinfo, getpid(),
+                               (pid_t)syscall(SYS_gettid), number, info)) ||
                      !raise(number));
 }
 
@@ -248,10 +250,12 @@ static bool is_wanted(const struct sigaction *action, int number)
                        : action->sa_handler == SIG_DFL;
 }
 
+/* Valgrind does not follow a stack to another one. */
 static void watch(size_t at)
 {
-    const struct sigaction ours = {.sa_sigaction = on_crash,
-                                   .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    const struct sigaction ours = {
+        .sa_sigaction = on_crash,
+        .sa_flags = SA_SIGINFO | (hooks.on_valgrind ? 0 : SA_ONSTACK)};
     struct sigaction action;
 
     if (sigaction(signals[at], NULL, &action) ||

@@ -19,6 +19,7 @@ struct trace_crash_hooks {
     void (*begins)(int number, uint32_t thread);
     /* crashed is called in the signal handler. */
     void (*crashed)(const struct trace_crash *, const void *context);
+    bool on_valgrind; /* which executes this process */
 };
 
 /* trace_crash_handle handles the signals of crashes, which then act as if they

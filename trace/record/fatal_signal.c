@@ -7,6 +7,7 @@
 
 #include "fatal_signal.h"
 #include "stack.h"
+#include "trace/base/valgrind_requests.h"
 #include "trace/device.h"
 
 /* ---- The event ---- */
@@ -151,6 +152,7 @@ void trace_crash_watch(const struct trace_crash_watch *watch)
     look = watch->crashed;
     trace_thread_hooks =
         (struct trace_thread_hooks){trace_crash_stack, trace_crash_stack_end};
-    trace_crash_handle(
-        &(struct trace_crash_hooks){watch->wants, watch->begins, on_crash});
+    trace_crash_handle(&(struct trace_crash_hooks){
+        watch->wants, watch->begins, on_crash,
+        trace_valgrind_ask(TRACE_RUNNING_ON_VALGRIND, 0, 0, 0, 0)});
 }

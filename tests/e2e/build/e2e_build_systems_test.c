@@ -140,34 +140,35 @@ Test(e2e_build_systems, cmake_links_adapters)
                   "gtest_adapter.cpp\n");
 }
 
+static const char *const stock[] = {
+    "stock_test.cpp",
+    "#include <cstdlib>\n#include <gtest/gtest.h>\n"
+    "TEST(Stock, Counts) { EXPECT_STREQ(std::getenv(\"USERS\"), \"1\"); "
+    "EXPECT_EQ(std::getenv(\"TESTLOG_JOIN\"), nullptr); }\n"
+    "TEST(Stock, Fails) { EXPECT_EQ(1, 2); }\n"
+    "TEST(Stock, DISABLED_Later) {}\n"
+    "TEST(Stock, Skips) { GTEST_SKIP() << \"no device\"; }\n"
+    "TEST(Other, Counts) {}\n",
+    "CMakeLists.txt",
+    "cmake_minimum_required(VERSION 3.14)\nproject(stock CXX)\n"
+    "enable_testing()\nfind_package(GTest REQUIRED)\n"
+    "find_package(testlog CONFIG REQUIRED)\n"
+    "add_executable(stock_test stock_test.cpp)\n"
+    "target_link_libraries(stock_test GTest::gtest_main testlog::gtest)\n"
+    "testlog_discover_tests(stock_test TEST_LIST all\n"
+    "    EXTRA_ARGS --gtest_print_time=0 PROPERTIES ENVIRONMENT USERS=1)\n"
+    "add_executable(plain_test stock_test.cpp)\n"
+    "target_link_libraries(plain_test GTest::gtest_main)\n"
+    "testlog_discover_tests(plain_test TEST_PREFIX plain. "
+    "DISCOVERY_TIMEOUT 60\n    TEST_FILTER Other.* "
+    "EXTRA_ARGS --gtest_print_time=0)\n"
+    "testlog_discover_tests(stock_test TEST_PREFIX \"no; users/\"\n"
+    "    TEST_FILTER Stock.Counts)\n"};
+
 /* An entry of a program with an adapter is the program itself, which joins the
  * others; editors find where its test is. */
 Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
 {
-    static const char *const files[] = {
-        "stock_test.cpp",
-        "#include <cstdlib>\n#include <gtest/gtest.h>\n"
-        "TEST(Stock, Counts) { EXPECT_STREQ(std::getenv(\"USERS\"), \"1\"); "
-        "EXPECT_EQ(std::getenv(\"TESTLOG_JOIN\"), nullptr); }\n"
-        "TEST(Stock, Fails) { EXPECT_EQ(1, 2); }\n"
-        "TEST(Stock, DISABLED_Later) {}\n"
-        "TEST(Stock, Skips) { GTEST_SKIP() << \"no device\"; }\n"
-        "TEST(Other, Counts) {}\n",
-        "CMakeLists.txt",
-        "cmake_minimum_required(VERSION 3.14)\nproject(stock CXX)\n"
-        "enable_testing()\nfind_package(GTest REQUIRED)\n"
-        "find_package(testlog CONFIG REQUIRED)\n"
-        "add_executable(stock_test stock_test.cpp)\n"
-        "target_link_libraries(stock_test GTest::gtest_main testlog::gtest)\n"
-        "testlog_discover_tests(stock_test TEST_LIST all\n"
-        "    EXTRA_ARGS --gtest_print_time=0 PROPERTIES ENVIRONMENT USERS=1)\n"
-        "add_executable(plain_test stock_test.cpp)\n"
-        "target_link_libraries(plain_test GTest::gtest_main)\n"
-        "testlog_discover_tests(plain_test TEST_PREFIX plain. "
-        "DISCOVERY_TIMEOUT 60\n    TEST_FILTER Other.* "
-        "EXTRA_ARGS --gtest_print_time=0)\n"
-        "testlog_discover_tests(stock_test TEST_PREFIX \"no; users/\"\n"
-        "    TEST_FILTER Stock.Counts)\n"};
     const struct e2e *run;
 
     need("cmake");
@@ -175,7 +176,7 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
             ->code)
         cr_skip_test("no GoogleTest");
     for (size_t i = 0; i < 4; i += 2)
-        test_save(files[i], files[i + 1], strlen(files[i + 1]));
+        test_save(stock[i], stock[i + 1], strlen(stock[i + 1]));
     e2e_exits(0, "cmake -S . -B build -DCMAKE_PREFIX_PATH=$PWD/opt && "
                  "cmake --build build");
     run = e2e_run("cd build && ctest -j2 --output-on-failure");

@@ -116,6 +116,49 @@ Test(e2e_races, shows_stacks_of_a_deadlock)
     e2e_exits(0, "rmdir tmp");
 }
 
+/* Where no handler can run, the verdict is the same without them. */
+Test(e2e_races, shows_stacks_of_crashes)
+{
+    static const struct {
+        const char *name, *reason, *frame;
+    } crashes[] = {
+        {"null_pointer", "SIGSEGV: null pointer, in value_of (", ": second\n"},
+        {"stack_overflow", "SIGSEGV, below ", ""},
+        {"aborts", "SIGABRT, in crashing_aborts_impl (", ": abort\n"},
+        {"read_only", "SIGSEGV: read-only memory, in ",
+         ": crashing_read_only_impl\n"},
+        {"thread", "SIGSEGV: null pointer + 0x10, in crash (",
+         ": crashing_thread_impl\n"},
+        {"after_a_race", "SIGSEGV: null pointer + 0x10, in crash (",
+         "Possible data race during write of size 4"},
+    };
+    const char *program;
+    const struct e2e *run;
+    char name[128];
+
+    need_valgrind();
+    program = e2e_program("crashing", E2E_TRACED);
+    run = e2e_exits(1,
+                    "mkdir tmp && TMPDIR=$PWD/tmp " STACKS " %s --races "
+                    "--filter crashing/null_pointer --filter '*/stack_overflow'"
+                    " --filter '*/aborts' --filter '*/read_only' --filter "
+                    "crashing/thread --filter '*/after_a_race' --filter "
+                    "'expected/*'",
+                    program);
+    e2e_expect_closing(run, "3 passed, 6 failed, 0 skipped");
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
+        snprintf(name, sizeof(name), "crashing/%s", crashes[i].name);
+        e2e_expect_has(e2e_block(run, name), crashes[i].reason,
+                       crashes[i].frame);
+    }
+    e2e_exits(0, "rmdir tmp");
+    run = e2e_exits(1,
+                    STACKS " valgrind -q --tool=helgrind --trace-children=yes "
+                           "%s --filter crashing/null_pointer",
+                    program); /* the user's own */
+    e2e_expect_lacks(e2e_block(run, "crashing/null_pointer"), "stacks:");
+}
+
 /* Without vgdb, the verdict is the same, and a line says what is missing. */
 Test(e2e_races, says_that_valgrind_does_not_answer)
 {
