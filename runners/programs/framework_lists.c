@@ -274,7 +274,7 @@ static bool ask(struct framework_tests *tests,
 
 /* ---- Places ---- */
 
-static void drop_disabled(struct framework_tests *tests)
+void runners_framework_drop_disabled(struct framework_tests *tests)
 {
     size_t kept = 0;
 
@@ -353,6 +353,6 @@ int runners_framework_list(struct framework_tests *tests,
         close(report);
     }
     if (!all)
-        drop_disabled(tests);
+        runners_framework_drop_disabled(tests);
     return listed && tests->count ? 0 : -1;
 }

@@ -136,12 +136,12 @@ bool runners_framework_can_choose(const struct framework_program *program)
     return runners_framework_chooses(program->framework);
 }
 
-int runners_framework_list_own(struct framework_program *program)
+int runners_framework_list_own(struct framework_program *program, bool all)
 {
     runners_framework_tests_free(&program->chosen);
-    return runners_framework_list(
-        &program->chosen, program->framework, program->path, program->arguments,
-        &program->place, program->name, program->options->informs);
+    return runners_framework_list(&program->chosen, program->framework,
+                                  program->path, program->arguments,
+                                  &program->place, program->name, all);
 }
 
 int runners_framework_ask(struct framework_program *program, const char *own)
@@ -194,7 +194,8 @@ int runners_framework_choose(struct framework_program *program,
     if (!runners_framework_can_choose(program) ||
         !(selects || options->shard.total || options->informs))
         return 0;
-    if (!program->chooses && runners_framework_list_own(program)) {
+    if (!program->chooses &&
+        runners_framework_list_own(program, options->informs)) {
         test_log_notice("run: cannot list the tests of %s with %s",
                         program->path, program->framework->list[0]);
         return -1;

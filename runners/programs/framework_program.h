@@ -61,9 +61,9 @@ struct framework_program {
     } pipes[FRAMEWORK_PIPES];
 };
 
-/* runners_framework_list_own replaces the chosen tests by all of the program;
- * -1 if it cannot be asked. */
-int runners_framework_list_own(struct framework_program *);
+/* runners_framework_list_own replaces the chosen tests by all of the program,
+ * as runners_framework_list does; -1 if it cannot be asked. */
+int runners_framework_list_own(struct framework_program *, bool all);
 
 /* runners_framework_repetition writes "#2", as names of the repetition that
  * runs end, with zeros so that names sort. */

@@ -125,13 +125,15 @@ struct framework_tests {
  * disabled are in the list, and places are known if the framework tells them.
  * runners_framework_read_list reads a list; with `disabled`, GoogleTest runs
  * disabled tests, too.
- * runners_framework_add adds one of GoogleTest's, "Suite.Test". */
+ * runners_framework_add adds one of GoogleTest's, "Suite.Test".
+ * runners_framework_drop_disabled removes those that are disabled. */
 struct framework_place;
 int runners_framework_list(struct framework_tests *, const struct framework *,
                            const char *path, const char *arguments,
                            const struct framework_place *, const char *program,
                            bool all);
 int runners_framework_add(struct framework_tests *, const char *own);
+void runners_framework_drop_disabled(struct framework_tests *);
 int runners_framework_read_list(struct framework_tests *,
                                 const struct framework *, FILE *,
                                 const char *program, bool disabled);

@@ -440,16 +440,51 @@ static struct test_log_result *add_listed(
     result->program = strdup(program->name);
     result->suite = strndup(test->name, test->suite);
     result->test = strdup(test->name + test->suite + 1);
+    result->title = runners_framework_title(program->framework, result);
     return result;
+}
+
+/* Lists the tests of a program that was to run them all, because its process
+ * has died. The disabled ones have no other result. */
+static int list_all(struct framework_program *program)
+{
+    struct framework_tests *tests = &program->chosen;
+
+    if (runners_framework_list_own(program, true))
+        return -1;
+    for (size_t i = 0; i < tests->count; i++) {
+        const struct framework_test *test = &tests->all[i];
+        struct test_log_result *result = NULL;
+
+        if (test->disabled && !find(program, test->name))
+            result = add_listed(program, &program->results, test);
+        if (!result)
+            continue;
+        result->outcome = TEST_LOG_OUTCOME_SKIPPED;
+        result->reason = strdup("disabled");
+        result->file = test->file ? strdup(test->file) : NULL;
+        result->line = test->line;
+    }
+    runners_framework_drop_disabled(tests);
+    learn(program);
+    return 0;
 }
 
 /* Whether every test that has run died alone: the program always does. */
 static bool always_dies(const struct framework_program *program)
 {
-    for (size_t i = 0; i < program->results.count; i++)
-        if (program->results.results[i].outcome != TEST_LOG_OUTCOME_CRASHED)
+    size_t died = 0;
+
+    for (size_t i = 0; i < program->results.count; i++) {
+        const struct test_log_result *result = &program->results.results[i];
+
+        if (result->outcome == TEST_LOG_OUTCOME_CRASHED)
+            died++;
+        else if (!result->suite ||
+                 !runners_framework_is_disabled(result->suite, result->test))
             return false;
-    return program->results.count > 1;
+    }
+    return died > 1;
 }
 
 /* Whether a process died, and its framework can choose tests, but told nothing
@@ -473,7 +508,7 @@ static bool judge_silent(struct framework_program *program,
 {
     struct test_log_result *result;
 
-    if (!program->chooses && runners_framework_list_own(program))
+    if (!program->chooses && list_all(program))
         return false;
     if (!program->chooses)
         program->taken = program->chosen.count;
@@ -595,7 +630,7 @@ static bool any_left(struct framework_program *program, bool died)
 
     if (!died && !program->chooses && !any_try_left(program))
         return false;
-    if (!program->chooses && runners_framework_list_own(program))
+    if (!program->chooses && list_all(program))
         return false;
     program->chooses = true;
     if (program->broken)

@@ -8,7 +8,7 @@ static const struct program_kind criterion = {OURS | BIT(DEBUG)};
 /* A process of MPI, in which testlog does not start a debugger. */
 static const struct program_kind rank = {OURS};
 static const struct program_kind script = {OURS | BIT(DEBUG) | BIT(HIDE)};
-static const struct program_kind framework = {BIT(CHOOSE)};
+static const struct program_kind framework = {BIT(CHOOSE) | BIT(DEBUG)};
 static const struct program_kind alone = {BIT(EXIT)};
 
 const struct program_kind *runners_kind_of(const struct program *program)

@@ -125,11 +125,23 @@ static bool has_tests(const struct test_log_run *run, const char *folder)
     return false;
 }
 
+/* The signal that ends the run is no fault of the program's. */
+static bool is_interrupted(const struct program_end *end)
+{
+    return end->status >= 0 && WIFSIGNALED(end->status) &&
+           WTERMSIG(end->status) == runners_interrupted();
+}
+
 int runners_verdict(struct test_log_run *run, const struct program_end *end)
 {
     int code = exit_status(end->status);
     enum told told = end->told;
 
+    if (is_interrupted(end)) {
+        if (!has_tests(run, end->folder))
+            add_program(run, end, TEST_LOG_OUTCOME_SKIPPED, "interrupted");
+        return TEST_LOG_EXIT_PASSED;
+    }
     if (told == TOLD_FLAGLESS) /* none of its tests has failed */
         return code ? fail(run, end, TEST_LOG_OUTCOME_CRASHED)
                     : TEST_LOG_EXIT_PASSED;

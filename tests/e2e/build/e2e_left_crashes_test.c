@@ -123,7 +123,10 @@ static void expect_crashes(const struct e2e *result)
     const char *block = e2e_block(result, "Death.Comes");
 
     e2e_expect_code(result, 1);
-    e2e_expect_has(result->out, "\n2 passed, 2 failed, 0 skipped\n");
+    e2e_expect_has(result->out, "\n2 passed, 2 failed, 1 skipped\n");
+    e2e_expect_has(result->err,
+                   "\n    Later.DISABLED_Runs: skipped: disabled (",
+                   "./death -- --filter 'Death.Comes' --debug-failed\n");
     e2e_expect_has(block, "SIGSEGV: null pointer, in crash (",
                    ": Death_Comes_Test::TestBody()\n", " frames of the system");
     e2e_expect_lacks(block, "testing::");
@@ -142,6 +145,18 @@ Test(e2e_left_crashes, google_test)
         "---- death: crashed: the program died of SIGSEGV outside of its tests "
         "----\nstacks:\n",
         ": Environment::TearDown()\n");
+}
+
+/* The signal that ends the run is no crash of the program. */
+Test(e2e_left_crashes, an_interrupt_is_no_crash)
+{
+    const struct e2e *result;
+
+    build_gtest("");
+    result = e2e_exits(130, "exec env --default-signal=INT INTERRUPT=1 " RUN
+                            "./death -- --filter='Later.*'");
+    e2e_expect_has(result->out, "\n0 passed, 0 failed, 1 skipped\n");
+    e2e_expect_has(result->err, "    Later.Passes: skipped: interrupted\n");
 }
 
 Test(e2e_left_crashes, google_test_with_an_adapter)
@@ -175,7 +190,7 @@ Test(e2e_left_crashes, a_program_with_an_adapter_prints_its_block_at_once)
         e2e_run("DIE_AT_THE_END=1 " IN_PATH "./death --gtest_filter='Later.*'");
     e2e_expect_has(result->err, "death: crashed: the program died of SIGSEGV "
                                 "outside of its tests\n");
-    e2e_expect_has(result->out, "\n1 passed, 1 failed, 0 skipped\n");
+    e2e_expect_has(result->out, "\n1 passed, 1 failed, 1 skipped\n");
 }
 
 Test(e2e_left_crashes, so_does_one_that_a_sanitizer_ends)
