@@ -13,14 +13,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < LENGTHS + 1)
         return 0;
     fuzz_begin();
-    cupti_counts.plausible =
+    cupti.decoder.counts.plausible =
         data[LENGTHS] % 2; /* whether the first is checked */
     for (size_t i = 1; i < LENGTHS; i++)
-        cupti.stride[i] = (uint16_t)(data[i] % 32 * 8);
+        cupti.decoder.library.strides[i] = (uint16_t)(data[i] % 32 * 8);
     data += LENGTHS;
     size -= LENGTHS;
     half = size / 16 * 8;
-    cupti_decode(fuzz_buffer(data, half), false);
-    cupti_decode(fuzz_buffer(data + half, size - half), true);
+    fuzz_decode(data, half, false);
+    fuzz_decode(data + half, size - half, true);
     return 0;
 }

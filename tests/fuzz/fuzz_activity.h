@@ -80,33 +80,34 @@ static const struct trace_device_host fuzz_host = {.put = fuzz_put,
 /* Begins with a libcupti that is on. */
 static inline void fuzz_begin(void)
 {
+    cupti_decoder_free(&cupti.decoder);
     memset(&cupti, 0, sizeof(cupti));
-    memset(&cupti_counts, 0, sizeof(cupti_counts));
     memset(&fuzz_seen, 0, sizeof(fuzz_seen));
     cupti.host = &fuzz_host;
-    cupti.clock.first = (struct trace_anchor){1, 1, 0};
     cupti.callback_name = fuzz_name;
     cupti.disable = fuzz_kind;
     cupti.pid = (uint32_t)getpid();
-    cupti.on = cupti.system_threads = true;
+    cupti.on = true;
+    cupti_begin_decoder();
+    cupti.decoder.library.system_threads = true;
+    cupti.decoder.clock.first = (struct trace_anchor){1, 1, 0};
+    cupti_clock_compare(&cupti.decoder.clock, fuzz_anchor());
 }
 
-/* Returns a buffer of exactly the size of its content. Pointers in records come
- * from CUPTI and are trusted, so they must be valid. */
-static inline struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
+/* Returns a copy of records, to be freed, that has exactly their size. Pointers
+ * in records come from CUPTI and are trusted, so they must be valid. */
+static inline struct cupti_range fuzz_range(const void *bytes, size_t size)
 {
-    struct cupti_buffer *buffer = NULL;
     struct cupti_record record = {0};
     uint64_t name = (uintptr_t) "_Z4fuzzv";
-    void *memory;
+    uint8_t *copy = malloc(size + !size);
 
-    if (posix_memalign(&memory, 64, sizeof(*buffer) + size))
+    if (!copy)
         abort();
-    buffer = memory;
-    *buffer = (struct cupti_buffer){.valid = size};
-    memcpy(buffer->bytes, bytes, size);
-    while (cupti_next(buffer->bytes, size, &record) && record.at) {
-        uint8_t *at = buffer->bytes + (record.at - buffer->bytes);
+    memcpy(copy, bytes, size);
+    while (cupti_next(cupti.decoder.library.strides, copy, size, &record) &&
+           record.at) {
+        uint8_t *at = copy + (record.at - copy);
 
         if (record.kind == CUPTI_KIND_CONCURRENT_KERNEL && record.stride >= 112)
             memcpy(at + 104, &name, 8);
@@ -115,7 +116,15 @@ static inline struct cupti_buffer *fuzz_buffer(const void *bytes, size_t size)
         if (record.kind == CUPTI_KIND_NAME && record.stride >= 32)
             memcpy(at + 24, &name, 8);
     }
-    return buffer;
+    return (struct cupti_range){NULL, copy, size};
+}
+
+static inline void fuzz_decode(const void *bytes, size_t size, bool last)
+{
+    struct cupti_range range = fuzz_range(bytes, size);
+
+    cupti_decode(&cupti.decoder, &range, last);
+    free((void *)(uintptr_t)range.bytes);
 }
 
 #endif

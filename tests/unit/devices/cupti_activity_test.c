@@ -37,7 +37,7 @@ static void init(void)
     host = fuzz_host;
     host.put = keep;
     cupti.host = &host;
-    cupti.clock.last = (struct trace_anchor){5000, 5000, 0};
+    cupti.decoder.clock.last = (struct trace_anchor){5000, 5000, 0};
 }
 
 TestSuite(cupti_activity, .init = init);
@@ -55,9 +55,10 @@ static const char *described(uint32_t kind, size_t stride)
     struct cupti_item item = {.record = {bytes, stride, kind}};
 
     memcpy(bytes, &kind, sizeof(kind));
-    item.times = cupti_times(&item.record);
-    item.call = cupti_call_find(cupti_correlation(&item.record));
-    cupti_put_activity(&item);
+    item.times = cupti_times(&cupti.decoder, &item.record);
+    item.call = cupti_call_find(
+        &cupti.decoder, cupti_correlation(&cupti.decoder, &item.record));
+    cupti_put_activity(&cupti.decoder, &item);
     memset(bytes, 0, sizeof(bytes));
     return text;
 }
@@ -97,10 +98,10 @@ Test(cupti_activity, estimates_missing_times)
     cr_expect_eq(last.at.begin, 300);
     cr_expect_eq(last.end, 300);
     cr_expect(strstr(text, " ts_estimated=1"));
-    cr_expect_eq(cupti_counts.bad_times, 1);
+    cr_expect_eq(cupti.decoder.counts.bad_times, 1);
     described(CUPTI_KIND_MEMSET, 64);
     cr_expect_eq(last.at.begin, 5000);
-    cr_expect_eq(cupti_counts.bad_times, 2);
+    cr_expect_eq(cupti.decoder.counts.bad_times, 2);
 }
 
 Test(cupti_activity, describes_overheads)
@@ -169,7 +170,7 @@ Test(cupti_activity, sums_memory_in_use)
 
 Test(cupti_activity, ignores_thread_ids_that_are_not_the_kernel_s)
 {
-    cupti.system_threads = false;
+    cupti.decoder.library.system_threads = false;
     set(CUPTI_CALL_THREAD, 0x1234);
     set(CUPTI_CALL_START, 1);
     set(CUPTI_CALL_END, 2);
@@ -180,9 +181,9 @@ Test(cupti_activity, ignores_thread_ids_that_are_not_the_kernel_s)
 /* testlog's own wait at the end is not the program's. */
 Test(cupti_activity, omits_testlog_s_own_calls)
 {
-    cupti.own.thread = 9;
-    cupti.own.begin = 100;
-    cupti.own.end = 200;
+    cupti.decoder.own.thread = 9;
+    cupti.decoder.own.begin = 100;
+    cupti.decoder.own.end = 200;
     set(CUPTI_CALL_THREAD, 9);
     set(CUPTI_CALL_START, 110);
     set(CUPTI_CALL_END, 190);

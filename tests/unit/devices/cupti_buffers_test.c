@@ -171,7 +171,7 @@ static size_t put_launch(uint8_t *at, uint32_t correlation)
     put(at + 8, correlation, 8);
     put(at + 16, correlation + 1, 8);
     put(at + 32, correlation, 4);
-    at += cupti.stride[CUPTI_KIND_RUNTIME];
+    at += cupti.decoder.library.strides[CUPTI_KIND_RUNTIME];
     put(at, CUPTI_KIND_CONCURRENT_KERNEL, 4);
     put(at + 16, correlation + 2, 8);
     put(at + 24, correlation + 3, 8);
@@ -179,8 +179,8 @@ static size_t put_launch(uint8_t *at, uint32_t correlation)
         put(at + i, 1, 4);
     put(at + 92, correlation, 4);
     put(at + 104, (uintptr_t) "many", 8);
-    return cupti.stride[CUPTI_KIND_RUNTIME] +
-           cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL];
+    return cupti.decoder.library.strides[CUPTI_KIND_RUNTIME] +
+           cupti.decoder.library.strides[CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
 /* More launches than the table of calls holds, before any is decoded. */
@@ -386,7 +386,8 @@ Test(cupti_buffers, survives_a_failing_flush)
 static void complete_unknown_layout(void)
 {
     uint8_t *bytes;
-    size_t size, most, stride = cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL];
+    size_t size, most,
+        stride = cupti.decoder.library.strides[CUPTI_KIND_CONCURRENT_KERNEL];
 
     cupti_buffer_requested(&bytes, &size, &most);
     memset(bytes, 0, size);

@@ -10,23 +10,11 @@
 
 #include "trace/base/clock.h"
 
-static struct trace_anchor next;
-
-static struct trace_anchor anchor(void)
-{
-    return next;
-}
-
-static const struct trace_device_host host = {.anchor = anchor};
-
 /* Compares the clocks at two moments. */
 static void compare(struct trace_anchor first, struct trace_anchor last)
 {
-    cupti.host = &host;
-    next = first;
-    cupti_clock_compare(&cupti.clock);
-    next = last;
-    cupti_clock_compare(&cupti.clock);
+    cupti_clock_compare(&cupti.decoder.clock, first);
+    cupti_clock_compare(&cupti.decoder.clock, last);
 }
 
 /* Three ticks in each nanosecond. */
@@ -34,10 +22,10 @@ Test(cupti_clock, converts_times_to_ticks)
 {
     compare((struct trace_anchor){500, 1000000, 0},
             (struct trace_anchor){3000500, 2000000, 0});
-    cr_expect_eq(cupti_ticks(&cupti.clock, 1000000), 500);
-    cr_expect_eq(cupti_ticks(&cupti.clock, 1000001), 503);
-    cr_expect_eq(cupti_ticks(&cupti.clock, 2000000), 3000500);
-    cr_expect_eq(cupti_ns(&cupti.clock, 300), 100);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, 1000000), 500);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, 1000001), 503);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, 2000000), 3000500);
+    cr_expect_eq(cupti_ns(&cupti.decoder.clock, 300), 100);
 }
 
 /* Also of a machine that has been up for a year. */
@@ -47,17 +35,17 @@ Test(cupti_clock, leaves_equal_clocks_alone)
 
     compare((struct trace_anchor){year, year, 0},
             (struct trace_anchor){year + 7000001, year + 7000001, 0});
-    cr_expect_eq(cupti_ticks(&cupti.clock, year + 12345), year + 12345);
-    cr_expect_eq(cupti_ns(&cupti.clock, 12345678), 12345678);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, year + 12345), year + 12345);
+    cr_expect_eq(cupti_ns(&cupti.decoder.clock, 12345678), 12345678);
 }
 
 Test(cupti_clock, converts_before_time_has_passed)
 {
     compare((struct trace_anchor){500, 1000, 0},
             (struct trace_anchor){500, 1000, 0});
-    cr_expect_eq(cupti_ticks(&cupti.clock, 1000), 500);
-    cr_expect_eq(cupti_ticks(&cupti.clock, 1007), 507);
-    cr_expect_eq(cupti_ns(&cupti.clock, 7), 7);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, 1000), 500);
+    cr_expect_eq(cupti_ticks(&cupti.decoder.clock, 1007), 507);
+    cr_expect_eq(cupti_ns(&cupti.decoder.clock, 7), 7);
 }
 
 Test(cupti_clock, recognizes_times_of_other_clocks)
@@ -66,15 +54,15 @@ Test(cupti_clock, recognizes_times_of_other_clocks)
 
     compare((struct trace_anchor){1, begin, 0},
             (struct trace_anchor){2, begin + second, 0});
-    cr_expect(cupti_is_time(&cupti.clock, begin));
-    cr_expect(cupti_is_time(&cupti.clock, begin + second));
-    cr_expect(cupti_is_time(&cupti.clock, begin - 10000),
+    cr_expect(cupti_is_time(&cupti.decoder.clock, begin));
+    cr_expect(cupti_is_time(&cupti.decoder.clock, begin + second));
+    cr_expect(cupti_is_time(&cupti.decoder.clock, begin - 10000),
               "interpolation errs a little");
-    cr_expect(cupti_is_time(&cupti.clock, begin + second + 10000));
-    cr_expect_not(cupti_is_time(&cupti.clock, 0));
-    cr_expect_not(cupti_is_time(&cupti.clock, begin - second));
-    cr_expect_not(cupti_is_time(&cupti.clock, begin + 2 * second));
-    cr_expect_not(cupti_is_time(&cupti.clock, UINT64_MAX));
+    cr_expect(cupti_is_time(&cupti.decoder.clock, begin + second + 10000));
+    cr_expect_not(cupti_is_time(&cupti.decoder.clock, 0));
+    cr_expect_not(cupti_is_time(&cupti.decoder.clock, begin - second));
+    cr_expect_not(cupti_is_time(&cupti.decoder.clock, begin + 2 * second));
+    cr_expect_not(cupti_is_time(&cupti.decoder.clock, UINT64_MAX));
 }
 
 /* ---- Records ---- */

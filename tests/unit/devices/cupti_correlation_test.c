@@ -29,7 +29,7 @@ static void note_on(uint32_t thread, uint32_t kind, uint32_t id, uint64_t begin,
     } record = {kind, id, begin, end, 1, thread, correlation, result};
     struct cupti_record at = {(const uint8_t *)&record, sizeof(record), kind};
 
-    cupti_call_note(&at);
+    cupti_call_note(&cupti.decoder, &at);
 }
 
 static void note(uint32_t kind, uint32_t id, uint64_t begin, uint64_t end,
@@ -49,21 +49,21 @@ static void note_span(uint32_t external, uint64_t span, uint32_t correlation)
     struct cupti_record at = {(const uint8_t *)&record, sizeof(record),
                               record.kind};
 
-    cupti_call_note(&at);
+    cupti_call_note(&cupti.decoder, &at);
 }
 
 static void expect_captured(uint64_t launches, uint64_t launched,
                             uint64_t captured)
 {
-    cupti_call_count_launches();
-    cr_expect_eq(cupti_counts.launches, launches, "%d",
-                 (int)cupti_counts.launches);
-    cr_expect_eq(cupti_counts.launched, launched, "%d",
-                 (int)cupti_counts.launched);
-    cr_expect_eq(cupti_counts.lost, launches - launched - captured);
-    cr_expect_eq(cupti_counts.captured, captured, "%d",
-                 (int)cupti_counts.captured);
-    cr_expect_null(cupti_call_find(1), "a call is still known");
+    cupti_call_count_launches(&cupti.decoder);
+    cr_expect_eq(cupti.decoder.counts.launches, launches, "%d",
+                 (int)cupti.decoder.counts.launches);
+    cr_expect_eq(cupti.decoder.counts.launched, launched, "%d",
+                 (int)cupti.decoder.counts.launched);
+    cr_expect_eq(cupti.decoder.counts.lost, launches - launched - captured);
+    cr_expect_eq(cupti.decoder.counts.captured, captured, "%d",
+                 (int)cupti.decoder.counts.captured);
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1), "a call is still known");
 }
 
 static void expect_counts(uint64_t launches, uint64_t launched)
@@ -73,12 +73,12 @@ static void expect_counts(uint64_t launches, uint64_t launched)
 
 Test(cupti_correlation, finds_a_call_by_its_id)
 {
-    cr_expect_null(cupti_call_find(1));
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1));
     note_span(CUPTI_EXTERNAL_CUSTOM0, 77, 1);
-    cr_expect_not(cupti_call_find(1)->seen);
+    cr_expect_not(cupti_call_find(&cupti.decoder, 1)->seen);
     note(CUPTI_KIND_RUNTIME, MALLOC, 100, 200, 1, 0);
 
-    const struct cupti_call *call = cupti_call_find(1);
+    const struct cupti_call *call = cupti_call_find(&cupti.decoder, 1);
 
     cr_assert(call);
     cr_expect(call->seen);
@@ -86,23 +86,23 @@ Test(cupti_correlation, finds_a_call_by_its_id)
     cr_expect_eq(call->thread, 7);
     cr_expect_eq(call->begin, 100);
     cr_expect_eq(call->end, 200);
-    cr_expect_null(cupti_call_find(2));
+    cr_expect_null(cupti_call_find(&cupti.decoder, 2));
     expect_counts(0, 0);
 }
 
 Test(cupti_correlation, ignores_ids_of_other_clients)
 {
     note_span(5, 77, 1);
-    cr_expect_null(cupti_call_find(1));
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1));
 }
 
 Test(cupti_correlation, keeps_the_outermost_of_nested_calls)
 {
     note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
-    cr_expect_eq(cupti_call_find(1)->begin, 100);
-    cr_expect_eq(cupti_call_find(1)->end, 200);
-    cupti_call_find(1)->devices++;
+    cr_expect_eq(cupti_call_find(&cupti.decoder, 1)->begin, 100);
+    cr_expect_eq(cupti_call_find(&cupti.decoder, 1)->end, 200);
+    cupti_call_find(&cupti.decoder, 1)->devices++;
     expect_counts(1, 1);
 }
 
@@ -113,7 +113,7 @@ Test(cupti_correlation, counts_nested_launches_once)
         fuzz_begin();
         note(CUPTI_KIND_DRIVER, DRIVER_LAUNCH, 110, 190, 2, 0);
         note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
-        cupti_call_find(id)->devices++;
+        cupti_call_find(&cupti.decoder, id)->devices++;
         expect_counts(1, 1);
     }
     fuzz_begin();
@@ -132,7 +132,7 @@ Test(cupti_correlation, pairs_nested_launches_of_many_threads)
     for (uint32_t i = 1; i <= THREADS; i++)
         note_on(i, CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1000 + i, 0);
     for (uint32_t i = 1; i <= THREADS; i++)
-        cupti_call_find(i)->devices++;
+        cupti_call_find(&cupti.decoder, i)->devices++;
     expect_counts(THREADS, THREADS);
 }
 
@@ -140,7 +140,7 @@ Test(cupti_correlation, counts_successive_launches_separately)
 {
     note(CUPTI_KIND_RUNTIME, LAUNCH, 100, 200, 1, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 200, 300, 2, 0);
-    cupti_call_find(2)->devices++;
+    cupti_call_find(&cupti.decoder, 2)->devices++;
     expect_counts(2, 1);
 }
 
@@ -181,7 +181,7 @@ Test(cupti_correlation, counts_launches_without_work_in_a_capture)
     note(CUPTI_KIND_RUNTIME, LAUNCH, 110, 120, 2, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 130, 140, 3, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 250, 260, 4, 0);
-    cupti_call_find(3)->devices++; /* into another stream */
+    cupti_call_find(&cupti.decoder, 3)->devices++; /* into another stream */
     expect_captured(4, 1, 1);
 }
 
@@ -211,10 +211,12 @@ Test(cupti_correlation, finds_many_captures_in_reverse_order)
 
     for (uint64_t i = WINDOWS; i > 0; i--)
         note_capture(i * 100, (i + 1) * 100, 0);
-    cr_expect_not(cupti_capture_covers(99));
+    cr_expect_not(cupti_capture_covers(&cupti.decoder.captures, 99));
     for (uint64_t i = 1; i <= WINDOWS; i++)
-        cr_expect(cupti_capture_covers(i * 100 + 50), "%d", (int)i);
-    cr_expect_not(cupti_capture_covers((WINDOWS + 1) * 100));
+        cr_expect(cupti_capture_covers(&cupti.decoder.captures, i * 100 + 50),
+                  "%d", (int)i);
+    cr_expect_not(
+        cupti_capture_covers(&cupti.decoder.captures, (WINDOWS + 1) * 100));
 }
 
 Test(cupti_correlation, continues_a_capture_after_a_failed_end)
@@ -235,7 +237,8 @@ Test(cupti_correlation, ignores_captures_that_did_not_begin)
     note(CUPTI_KIND_RUNTIME, END, 120, 130, 2, 0);
     note(CUPTI_KIND_RUNTIME, LAUNCH, 140, 150, 3, 0);
     expect_counts(1, 0);
-    cr_expect_not(cupti_capture_covers(145), "a capture was not forgotten");
+    cr_expect_not(cupti_capture_covers(&cupti.decoder.captures, 145),
+                  "a capture was not forgotten");
 }
 
 /* The oldest calls are counted and removed. */
@@ -244,16 +247,17 @@ Test(cupti_correlation, bounds_the_number_of_calls)
     enum { MOST = 1 << 18, MORE = 1000 };
 
     for (uint32_t i = 1; i <= MOST + MORE; i++) {
-        struct cupti_call *call = cupti_call_add(i);
+        struct cupti_call *call = cupti_call_add(&cupti.decoder, i);
 
         cr_assert(call);
         call->launches = true;
         call->devices = i % 2;
     }
-    cr_expect_null(cupti_call_find(MORE));
-    cr_expect(cupti_call_find(MORE + 1));
-    cr_expect_eq(cupti_call_find(MOST + MORE)->correlation, MOST + MORE);
-    cr_expect_eq(cupti_counts.launches, MORE);
+    cr_expect_null(cupti_call_find(&cupti.decoder, MORE));
+    cr_expect(cupti_call_find(&cupti.decoder, MORE + 1));
+    cr_expect_eq(cupti_call_find(&cupti.decoder, MOST + MORE)->correlation,
+                 MOST + MORE);
+    cr_expect_eq(cupti.decoder.counts.launches, MORE);
     expect_counts(MOST + MORE, (MOST + MORE) / 2);
 }
 
@@ -274,13 +278,13 @@ Test(cupti_correlation, keeps_other_calls_while_a_program_polls)
     note(CUPTI_KIND_RUNTIME, COPY, 300, 400, 2, 0);
     poll_for_long();
     for (uint32_t i = 1; i <= 2; i++) {
-        cr_assert(cupti_call_find(i), "%d", (int)i);
-        cr_expect_eq(cupti_call_find(i)->span, 76 + i);
-        cr_expect_eq(cupti_call_find(i)->begin, 200 * i - 100);
+        cr_assert(cupti_call_find(&cupti.decoder, i), "%d", (int)i);
+        cr_expect_eq(cupti_call_find(&cupti.decoder, i)->span, 76 + i);
+        cr_expect_eq(cupti_call_find(&cupti.decoder, i)->begin, 200 * i - 100);
     }
-    cr_expect(cupti_call_find(1000 + POLLS - 1));
-    cr_expect_null(cupti_call_find(1000));
-    cupti_call_find(1)->devices++;
+    cr_expect(cupti_call_find(&cupti.decoder, 1000 + POLLS - 1));
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1000));
+    cupti_call_find(&cupti.decoder, 1)->devices++;
     expect_counts(1, 1);
 }
 
@@ -292,11 +296,11 @@ Test(cupti_correlation, keeps_launches_among_many_other_calls)
         else
             note(CUPTI_KIND_RUNTIME, LAUNCH, i, i + 1, i, 0);
     for (uint32_t i = 100; i <= 400000; i += 100) {
-        cr_assert(cupti_call_find(i), "%d", (int)i);
-        cr_assert_eq(cupti_call_find(i)->begin, i);
-        cupti_call_find(i)->devices++;
+        cr_assert(cupti_call_find(&cupti.decoder, i), "%d", (int)i);
+        cr_assert_eq(cupti_call_find(&cupti.decoder, i)->begin, i);
+        cupti_call_find(&cupti.decoder, i)->devices++;
     }
-    cr_expect_null(cupti_call_find(1));
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1));
     expect_counts(4000, 4000);
 }
 
@@ -305,16 +309,17 @@ Test(cupti_correlation, keeps_recent_calls_without_memory)
     if (!test_can_fail_memory())
         cr_skip("a sanitizer owns the memory");
     test_fail_memory(1, false);
-    cr_expect_null(cupti_call_add(1));
+    cr_expect_null(cupti_call_add(&cupti.decoder, 1));
     test_fail_memory(0, false);
     for (uint32_t i = 1; i <= 1024; i++)
-        cr_assert(cupti_call_add(i));
+        cr_assert(cupti_call_add(&cupti.decoder, i));
     test_fail_memory(1, false);
-    cr_expect(cupti_call_add(1025), "the oldest was not replaced");
+    cr_expect(cupti_call_add(&cupti.decoder, 1025),
+              "the oldest was not replaced");
     test_fail_memory(2, true);
-    cr_expect(cupti_call_add(1026));
+    cr_expect(cupti_call_add(&cupti.decoder, 1026));
     test_fail_memory(0, false);
-    cr_expect_null(cupti_call_find(1));
-    cr_expect(cupti_call_find(1026));
-    cupti_call_count_launches();
+    cr_expect_null(cupti_call_find(&cupti.decoder, 1));
+    cr_expect(cupti_call_find(&cupti.decoder, 1026));
+    cupti_call_count_launches(&cupti.decoder);
 }

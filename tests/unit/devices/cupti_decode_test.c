@@ -377,11 +377,11 @@ static bool is_on_after(size_t implausible)
     size_t size;
 
     fuzz_begin();
-    cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL] = 216;
+    cupti.decoder.library.strides[CUPTI_KIND_CONCURRENT_KERNEL] = 216;
     size = put_kernels(bytes, implausible, 0);
     size += put_kernels(bytes + size, 1, 4);
     size += put_kernels(bytes + size, 3, 0);
-    cupti_decode(fuzz_buffer(bytes, size), true);
+    fuzz_decode(bytes, size, true);
     return cupti_is_on();
 }
 
@@ -410,7 +410,7 @@ static size_t put_random(uint8_t *bytes, size_t room, size_t *activities)
     static const uint8_t kinds[] = {1,  2,  4,  5,  8,  9,  10,
                                     17, 22, 37, 38, 39, 49, 52};
     uint32_t kind = kinds[test_below(sizeof(kinds))];
-    size_t stride = cupti.stride[kind];
+    size_t stride = cupti.decoder.library.strides[kind];
 
     if (stride > room)
         return 0;
@@ -438,16 +438,17 @@ Test(cupti_decode, puts_every_activity_of_random_records)
 
         test_seed(seed);
         fuzz_begin();
-        cupti_counts.plausible = 1;
+        cupti.decoder.counts.plausible = 1;
         for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
-            cupti.stride[kind] = (uint16_t)(16 + 8 * test_below(30));
+            cupti.decoder.library.strides[kind] =
+                (uint16_t)(16 + 8 * test_below(30));
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
-        cupti_decode(fuzz_buffer(bytes, size), false);
+        fuzz_decode(bytes, size, false);
         size = random_records(bytes, test_below(sizeof(bytes)), &activities);
-        cupti_decode(fuzz_buffer(bytes, size), true);
+        fuzz_decode(bytes, size, true);
         cr_expect_eq(fuzz_seen.puts, activities, "seed %d: %zu of %zu",
                      (int)seed, fuzz_seen.puts, activities);
-        cr_expect_eq(cupti_counts.undecoded, 0);
+        cr_expect_eq(cupti.decoder.counts.undecoded, 0);
     }
 }
 
@@ -456,7 +457,7 @@ Test(cupti_decode, sorts_a_round_by_time)
     static uint8_t bytes[40 * 100];
 
     fuzz_begin();
-    cupti.stride[CUPTI_KIND_RUNTIME] = 40;
+    cupti.decoder.library.strides[CUPTI_KIND_RUNTIME] = 40;
     for (size_t at = 0; at < sizeof(bytes); at += 40) {
         uint64_t begin = 1 + test_random();
 
@@ -464,7 +465,7 @@ Test(cupti_decode, sorts_a_round_by_time)
         memcpy(bytes + at + 8, &begin, 8);
         memcpy(bytes + at + 16, &begin, 8);
     }
-    cupti_decode(fuzz_buffer(bytes, sizeof(bytes)), true);
+    fuzz_decode(bytes, sizeof(bytes), true);
     cr_expect_eq(fuzz_seen.puts, 100);
     cr_expect_not(fuzz_seen.disorder);
 }
@@ -495,19 +496,18 @@ static size_t puts_without(size_t nth, bool once)
 {
     static uint8_t bytes[8192];
     size_t activities = 0, size;
-    struct cupti_buffer *first, *second;
+    struct cupti_range range;
 
     test_seed(1);
     fuzz_begin();
-    cupti_counts.plausible = 1;
+    cupti.decoder.counts.plausible = 1;
     for (size_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
-        cupti.stride[kind] = 128;
+        cupti.decoder.library.strides[kind] = 128;
     size = random_records(bytes, sizeof(bytes), &activities);
-    first = fuzz_buffer(bytes, size);
-    second = fuzz_buffer(bytes, size);
+    range = fuzz_range(bytes, size);
     test_fail_memory(nth, once);
-    cupti_decode(first, false);
-    cupti_decode(second, true);
+    cupti_decode(&cupti.decoder, &range, false);
+    cupti_decode(&cupti.decoder, &range, true);
     cr_expect_eq(fuzz_seen.puts, 2 * activities, "allocation %zu", nth);
     return test_fail_memory(0, false);
 }

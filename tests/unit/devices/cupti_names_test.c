@@ -39,37 +39,49 @@ Test(cupti_names, asks_for_a_call_s_name_once)
 {
     const char *raw;
 
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 3, &raw),
-                     "unknown call");
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
-                     "cuLaunchKernel");
+    cr_expect_str_eq(
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 3, &raw),
+        "unknown call");
+    cr_expect_str_eq(
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 1, &raw),
+        "cuLaunchKernel");
     cr_expect_str_eq(raw, "cuLaunchKernel_ptsz");
     cupti.callback_name = NULL; /* must not be called again */
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
-                     "cuLaunchKernel");
+    cr_expect_str_eq(
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 1, &raw),
+        "cuLaunchKernel");
 }
 
 Test(cupti_names, names_calls_with_unknown_ids)
 {
     const char *raw;
 
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1000001, &raw),
-                     "cuLaunchKernel_ptsz");
     cr_expect_str_eq(
-        cupti_call_name(CUPTI_DOMAIN_RUNTIME, UINT32_MAX - 1, &raw),
-        "unknown call");
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 1000001, &raw),
+        "cuLaunchKernel_ptsz");
+    cr_expect_str_eq(cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_RUNTIME,
+                                     UINT32_MAX - 1, &raw),
+                     "unknown call");
 }
 
 Test(cupti_names, demangles_kernels)
 {
-    const char *name = cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i").shown;
+    const char *name =
+        cupti_kernel_name(&cupti.decoder.names, "_Z5saxpyIfEvPT_PKS0_S0_i")
+            .shown;
 
     cr_expect_str_eq(name,
                      "void saxpy<float>(float*, float const*, float, int)");
-    cr_expect_eq(cupti_kernel_name("_Z5saxpyIfEvPT_PKS0_S0_i").shown, name);
-    cr_expect_str_eq(cupti_kernel_name("identity_f16").shown, "identity_f16");
-    cr_expect_str_eq(cupti_kernel_name("_Znothing").shown, "_Znothing");
-    cr_expect_str_eq(cupti_kernel_name("").shown, "");
+    cr_expect_eq(
+        cupti_kernel_name(&cupti.decoder.names, "_Z5saxpyIfEvPT_PKS0_S0_i")
+            .shown,
+        name);
+    cr_expect_str_eq(
+        cupti_kernel_name(&cupti.decoder.names, "identity_f16").shown,
+        "identity_f16");
+    cr_expect_str_eq(cupti_kernel_name(&cupti.decoder.names, "_Znothing").shown,
+                     "_Znothing");
+    cr_expect_str_eq(cupti_kernel_name(&cupti.decoder.names, "").shown, "");
 }
 
 Test(cupti_names, leaves_a_very_long_name_mangled)
@@ -79,7 +91,7 @@ Test(cupti_names, leaves_a_very_long_name_mangled)
     memset(name, 'i', 20000);
     memcpy(name, "_Z19990", 7);
     name[20000] = '\0';
-    cr_expect_str_eq(cupti_kernel_name(name).shown, name);
+    cr_expect_str_eq(cupti_kernel_name(&cupti.decoder.names, name).shown, name);
     free(name);
 }
 
@@ -90,19 +102,23 @@ Test(cupti_names, keeps_raw_names_without_memory)
     if (!test_can_fail_memory())
         cr_skip("a sanitizer owns the memory");
     test_fail_memory(1, false);
-    cr_expect_str_eq(cupti_kernel_name("_Z3foov").shown, "_Z3foov");
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
-                     "cuLaunchKernel_ptsz");
+    cr_expect_str_eq(cupti_kernel_name(&cupti.decoder.names, "_Z3foov").shown,
+                     "_Z3foov");
+    cr_expect_str_eq(
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 1, &raw),
+        "cuLaunchKernel_ptsz");
     test_fail_memory(0, false);
-    cr_expect_str_eq(cupti_kernel_name("_Z3foov").shown, "foo()");
-    cr_expect_str_eq(cupti_call_name(CUPTI_DOMAIN_DRIVER, 1, &raw),
-                     "cuLaunchKernel");
+    cr_expect_str_eq(cupti_kernel_name(&cupti.decoder.names, "_Z3foov").shown,
+                     "foo()");
+    cr_expect_str_eq(
+        cupti_call_name(&cupti.decoder, CUPTI_DOMAIN_DRIVER, 1, &raw),
+        "cuLaunchKernel");
 }
 
 Test(cupti_names, returns_no_name_for_errors_without_a_runtime)
 {
-    cr_expect_null(cupti_error_name(CUPTI_DOMAIN_RUNTIME, 2));
-    cr_expect_null(cupti_error_name(CUPTI_DOMAIN_DRIVER, 2));
+    cr_expect_null(cupti_process.error(NULL, CUPTI_DOMAIN_RUNTIME, 2));
+    cr_expect_null(cupti_process.error(NULL, CUPTI_DOMAIN_DRIVER, 2));
 }
 
 Test(cupti_names, probes_memory_without_touching_it)
@@ -123,7 +139,7 @@ static const char *string_at(const void *address)
                                   CUPTI_KIND_CONCURRENT_KERNEL};
 
     words[13] = (uintptr_t)address;
-    return cupti_string(&record, CUPTI_KERNEL_NAME);
+    return cupti_string(&cupti.decoder, &record, CUPTI_KERNEL_NAME);
 }
 
 Test(cupti_names, replaces_texts_that_cannot_be_read)

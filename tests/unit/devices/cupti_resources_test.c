@@ -33,21 +33,23 @@ Test(cupti_resources, notes_devices_contexts_and_streams)
 
 static char notes[1024];
 
-static void keep_note(const char *name, const char *value)
+static void keep_note(void *context, const char *name, const char *value)
 {
     size_t size = strlen(notes);
 
+    (void)context;
     snprintf(notes + size, sizeof(notes) - size, "%s=%s\n", name, value);
 }
 
 static const char *notes_of(const uint8_t *bytes, size_t size)
 {
-    static const struct trace_device_host host = {.note = keep_note};
+    static const struct cupti_sink sink = {.note = keep_note};
     struct cupti_record record = {bytes, size, bytes[0]};
 
-    cupti.host = &host;
+    cupti.decoder.source = &cupti_process;
+    cupti.decoder.sink = &sink;
     notes[0] = '\0';
-    cupti_note_resource(&record);
+    cupti_note_resource(&cupti.decoder, &record);
     return notes;
 }
 
@@ -77,7 +79,7 @@ static const char *notes_of_event(uint64_t time)
     struct cupti_record record = {(const uint8_t *)words, sizeof(words),
                                   CUPTI_KIND_CUDA_EVENT};
 
-    cr_expect_not(cupti_is_activity(&record));
+    cr_expect_not(cupti_is_activity(&cupti.decoder, &record));
     return notes_of((const uint8_t *)words, sizeof(words));
 }
 

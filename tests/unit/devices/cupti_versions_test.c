@@ -312,14 +312,18 @@ EACH_VERSION(measures_the_records)
     reload(version);
 
     /* The minimums are those of the oldest supported version. */
-    cr_expect_geq(cupti.stride[CUPTI_KIND_CONCURRENT_KERNEL], 200);
-    cr_expect_eq(cupti.stride[CUPTI_KIND_RUNTIME], 40);
-    cr_expect_eq(cupti.stride[CUPTI_KIND_DRIVER], 40);
-    cr_expect_eq(cupti.stride[CUPTI_KIND_EXTERNAL_CORRELATION], 24);
-    cr_expect_geq(cupti.stride[CUPTI_KIND_MEMCPY], 88);
-    cr_expect_eq(cupti.stride[127], 0);
+    cr_expect_geq(cupti.decoder.library.strides[CUPTI_KIND_CONCURRENT_KERNEL],
+                  200);
+    cr_expect_eq(cupti.decoder.library.strides[CUPTI_KIND_RUNTIME], 40);
+    cr_expect_eq(cupti.decoder.library.strides[CUPTI_KIND_DRIVER], 40);
+    cr_expect_eq(cupti.decoder.library.strides[CUPTI_KIND_EXTERNAL_CORRELATION],
+                 24);
+    cr_expect_geq(cupti.decoder.library.strides[CUPTI_KIND_MEMCPY], 88);
+    cr_expect_eq(cupti.decoder.library.strides[127], 0);
 #define TRACE_X(name, number, must, word)                                      \
-    cr_expect(cupti.stride[number] || number == CUPTI_KIND_JIT, "%s", word);
+    cr_expect(cupti.decoder.library.strides[number] ||                         \
+                  number == CUPTI_KIND_JIT,                                    \
+              "%s", word);
     CUPTI_KINDS(TRACE_X)
 #undef TRACE_X
 }
@@ -349,7 +353,7 @@ static size_t fabricate(uint8_t *bytes, size_t size)
 
     while (at < size) {
         uint32_t kind = test_below(60);
-        size_t stride = cupti.stride[kind];
+        size_t stride = cupti.decoder.library.strides[kind];
 
         if (!stride)
             continue;
@@ -369,12 +373,15 @@ static void walk_both(uint8_t *bytes, size_t size)
     size_t count = 0;
 
     while (!cupti.next_record(bytes, size, &real)) {
-        cr_assert(cupti_next(bytes, size, &record));
+        cr_assert(
+            cupti_next(cupti.decoder.library.strides, bytes, size, &record));
         cr_assert_eq(record.at, real, "record %zu", count);
         count++;
     }
-    cr_expect(!cupti_next(bytes, size, &record) || !record.at,
-              "stepped farther than CUPTI");
+    cr_expect(
+        !cupti_next(cupti.decoder.library.strides, bytes, size, &record) ||
+            !record.at,
+        "stepped farther than CUPTI");
     cr_expect_gt(count, 0);
 }
 

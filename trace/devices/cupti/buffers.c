@@ -242,6 +242,43 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest, size_t *size)
     return first;
 }
 
+/* Counts its records as dropped. */
+static void count_spare(const struct cupti_buffer *buffer)
+{
+    struct cupti_decoder *decoder = &cupti.decoder;
+    struct cupti_record record = {0};
+
+    while (cupti_next(decoder->library.strides, buffer->bytes, buffer->valid,
+                      &record) &&
+           record.at)
+        decoder->counts.dropped++;
+}
+
+static void decode_round(struct cupti_buffer *buffers, bool last)
+{
+    struct cupti_decoder *decoder = &cupti.decoder;
+    const struct cupti_range *ranges = NULL, **end = &ranges;
+
+    cupti_clock_compare(&decoder->clock, cupti.host->anchor());
+    decoder->off = !cupti_is_on();
+    for (struct cupti_buffer *one = buffers; one; one = one->next) {
+        if (one->spare) {
+            count_spare(one);
+            continue;
+        }
+        one->range = (struct cupti_range){NULL, one->bytes, one->valid};
+        *end = &one->range;
+        end = &one->range.next;
+    }
+    cupti_decode(decoder, ranges, last);
+    while (buffers) {
+        struct cupti_buffer *next = buffers->next;
+
+        cupti_buffer_give_back(buffers);
+        buffers = next;
+    }
+}
+
 static void decode(bool last)
 {
     struct cupti_buffer *rest, *some;
@@ -252,7 +289,7 @@ static void decode(bool last)
     if (rest || last)
         do {
             some = cut(&rest, &size);
-            cupti_decode(some, last && !rest);
+            decode_round(some, last && !rest);
             __atomic_sub_fetch(&undecoded, size, __ATOMIC_RELAXED);
         } while (rest);
     pthread_mutex_unlock(&decoding);
@@ -260,68 +297,13 @@ static void decode(bool last)
 
 /* ---- Losses ---- */
 
-static void note_counts(void)
-{
-    const struct cupti_counts *counts = &cupti_counts;
-    const struct {
-        const char *name;
-        uint64_t count;
-    } rows[] = {
-        {"gpu.launches", counts->launches},
-        {"gpu.launched", counts->launched},
-        {"gpu.captured", counts->captured},
-        {"gpu.lost", counts->lost},
-        {"gpu.orphans", counts->orphans},
-        {"gpu.dropped", counts->dropped},
-        {"gpu.undecoded", counts->undecoded},
-        {"gpu.bad_times", counts->bad_times},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        cupti_note(rows[i].name, "%llu", (unsigned long long)rows[i].count);
-}
-
-static bool has_losses(const struct cupti_counts *counts)
-{
-    return counts->lost || counts->orphans || counts->dropped ||
-           counts->undecoded || counts->bad_times;
-}
-
-/* Warns again only if the counts have grown. */
-static void warn_of_losses(void)
-{
-    static struct cupti_counts said;
-    const struct cupti_counts *counts = &cupti_counts;
-    struct trace_text text = {0};
-
-    if (!has_losses(counts) || !memcmp(counts, &said, sizeof(said)))
-        return;
-    said = *counts;
-    trace_text_printf(&text,
-                      "%llu launch%s no kernel record; %llu dropped, %llu "
-                      "undecoded",
-                      (unsigned long long)counts->lost,
-                      counts->lost == 1 ? " has" : "es have",
-                      (unsigned long long)counts->dropped,
-                      (unsigned long long)counts->undecoded);
-    if (counts->orphans)
-        trace_text_printf(&text, ", %llu without a call",
-                          (unsigned long long)counts->orphans);
-    if (counts->bad_times)
-        trace_text_printf(&text, ", %llu without times",
-                          (unsigned long long)counts->bad_times);
-    if (!text.failed)
-        cupti.host->say(TRACE_LEVEL_WARN, text.data);
-    trace_text_free(&text);
-}
-
 /* Calls CUPTI without holding a lock. */
 static void count_dropped(void)
 {
     size_t dropped = 0;
 
     if (!cupti.dropped(NULL, 0, &dropped))
-        cupti_counts.dropped += dropped;
+        cupti.decoder.counts.dropped += dropped;
 }
 
 /* A record of our wait must have arrived, unless it was dropped. */
@@ -329,7 +311,7 @@ static void check_owner(bool waited, unsigned received_before)
 {
     bool recorded = (cupti.enabled[CUPTI_KIND_DRIVER] ||
                      cupti.enabled[CUPTI_KIND_SYNCHRONIZATION]) &&
-                    !cupti_counts.dropped;
+                    !cupti.decoder.counts.dropped;
 
     cupti_check_owner(waited && recorded,
                       __atomic_load_n(&received, __ATOMIC_ACQUIRE) !=
@@ -359,9 +341,9 @@ static void flush_last(void)
     if (!cupti_is_on())
         return; /* it was stopped */
     cupti_refuse_late();
-    note_counts();
-    warn_of_losses();
-    cupti_note_limits();
+    cupti_note_losses(&cupti.decoder);
+    cupti_say_losses(&cupti.decoder);
+    cupti_note_limits(&cupti.decoder);
 }
 
 /* A program's end may flush twice; the second time there may be nothing new.
@@ -423,10 +405,7 @@ void cupti_resume(void)
     if (paused)
         enable_again();
     drop_pending();
-    cupti_counts =
-        (struct cupti_counts){.plausible = cupti_counts.plausible,
-                              .implausible = cupti_counts.implausible};
-    note_counts();
+    cupti_count_again(&cupti.decoder);
     done = false;
     __atomic_store_n(&begun, false, __ATOMIC_RELEASE);
 }

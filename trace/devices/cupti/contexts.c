@@ -71,14 +71,14 @@ bool cupti_wait_for_devices(void)
 
     if (!look_up(&driver))
         return false;
-    cupti.own.thread = (uint32_t)gettid();
-    cupti.own.begin = cupti_clock_now();
+    cupti.decoder.own.thread = (uint32_t)gettid();
+    cupti.decoder.own.begin = cupti_clock_now();
     if (!driver.current(&current) && current)
         waited = !driver.synchronize();
     if (driver.count(&count))
         count = 0;
     for (int i = 0; i < count; i++)
         waited |= wait_for_one(&driver, i, current);
-    cupti.own.end = cupti_clock_now();
+    cupti.decoder.own.end = cupti_clock_now();
     return waited;
 }

@@ -121,10 +121,10 @@ static bool start(void *handle)
         !cupti_is_free())
         return false;
     for (uint32_t kind = 1; kind < CUPTI_KIND_LIMIT; kind++)
-        cupti.stride[kind] = probe(kind);
+        cupti.decoder.library.strides[kind] = probe(kind);
     if ((result = cupti.thread_id_type(CUPTI_THREAD_SYSTEM)))
         cupti_note_refusal("threads", result);
-    cupti.system_threads = !result;
+    cupti.decoder.library.system_threads = !result;
     promise_zeroed_buffers();
     cupti_watch_nodes();
     if (need("cuptiActivityRegisterCallbacks",
@@ -260,6 +260,53 @@ static void attach(void)
     cupti_note_state();
 }
 
+/* ---- The decoder ---- */
+
+static void put(void *context, const struct trace_activity *activity)
+{
+    (void)context;
+    cupti.host->put(activity);
+}
+
+static void note(void *context, const char *name, const char *value)
+{
+    (void)context;
+    cupti.host->note(name, value);
+}
+
+static void say(void *context, unsigned level, const char *message)
+{
+    (void)context;
+    cupti.host->say(level, message);
+}
+
+static void stop_as_strange(void *context)
+{
+    char why[128];
+
+    (void)context;
+    snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
+             cupti.version);
+    cupti_stop("too-old", why);
+}
+
+void cupti_begin_decoder(void)
+{
+    static const struct cupti_sink sink = {put, note, say, stop_as_strange};
+    const struct trace_profiler *options = cupti.host->profiler;
+
+    cupti.decoder.source = &cupti_process;
+    cupti.decoder.sink = &sink;
+    cupti.decoder.limits = (struct cupti_limits){
+        .devices = options->gpu_num_chips_to_profile_per_task,
+        .calls = options->gpu_max_callback_api_events,
+        .activities = options->gpu_max_activity_api_events,
+        .spans = options->gpu_max_annotation_strings};
+    cupti_clock_compare(&cupti.decoder.clock, cupti.host->anchor());
+}
+
+/* ---- Beginning ---- */
+
 bool cupti_begin(const struct trace_device_host *host, bool after_init)
 {
     if (cupti.host)
@@ -267,7 +314,7 @@ bool cupti_begin(const struct trace_device_host *host, bool after_init)
     cupti.host = host;
     cupti.pid = (uint32_t)getpid();
     cupti.after_init = after_init;
-    cupti_clock_compare(&cupti.clock);
+    cupti_begin_decoder();
     if (after_init)
         host->note("gpu.late", "CUDA was used before the recording began");
     if (find_and_start()) {

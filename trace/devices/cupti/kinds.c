@@ -90,8 +90,9 @@ static int configure(unsigned kind)
 /* A kind without a known length would hide the records behind it. */
 static int enable(unsigned kind)
 {
-    int result =
-        cupti.stride[kind] ? configure(kind) : CUPTI_RESULT_INVALID_KIND;
+    int result = cupti.decoder.library.strides[kind]
+                     ? configure(kind)
+                     : CUPTI_RESULT_INVALID_KIND;
 
     if (result)
         return result;
@@ -149,12 +150,19 @@ void cupti_refuse_late(void)
         cupti.host->note("gpu.refused", cupti.refused.data);
 }
 
+/* Without the option, graphs have records of their nodes. */
+static bool is_wanted(uint32_t kind)
+{
+    return kind != CUPTI_KIND_GRAPH_TRACE ||
+           cupti.host->profiler->gpu_enable_cupti_activity_graph_trace;
+}
+
 int cupti_enable_all(void)
 {
     for (size_t i = 0; i < COUNT(kinds); i++) {
         int result;
 
-        if (!cupti_wants(kinds[i].number))
+        if (!is_wanted(kinds[i].number))
             continue;
         result = enable(kinds[i].number);
 

@@ -354,7 +354,7 @@ static uint32_t decode(struct sampler *sampler)
 
     memcpy(sampler->image, sampler->empty, sampler->size);
     result = cupti_pm.decode(&some);
-    cupti_clock_compare(&sample_clock);
+    cupti_clock_compare(&sample_clock, cupti.host->anchor());
     if (!result && !cupti_pm.info(&info))
         for (size_t i = 0; i < info.completed; i++)
             take_sample(sampler, i);
@@ -443,7 +443,7 @@ static bool is_forbidden(void)
 static void *run(void *unused)
 {
     (void)unused;
-    cupti.sampling_thread = (uint32_t)gettid();
+    cupti.decoder.own.sampling_thread = (uint32_t)gettid();
     if (is_forbidden()) {
         say("counters of GPUs are not sampled: the program's sanitizer does "
             "not allow it");
@@ -472,7 +472,7 @@ void cupti_pm_begin(void)
     if (!cupti.host->profiler->counters[0] || stuck)
         return;
     memset(&counts, 0, sizeof(counts));
-    sample_clock = cupti.clock;
+    sample_clock = cupti.decoder.clock;
     ending = false;
     running = !pthread_create(&thread, NULL, run, NULL);
     if (running)

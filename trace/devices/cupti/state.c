@@ -7,14 +7,13 @@
 
 struct cupti cupti;
 
-const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
-#define TRACE_X(name, kind, member, offset, bytes)                             \
-    {CUPTI_KIND_##kind, offset, bytes},
-    CUPTI_FIELDS(TRACE_X)
-#undef TRACE_X
-};
+uint64_t cupti_clock_now(void)
+{
+    struct timespec now;
 
-struct cupti_counts cupti_counts;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 void cupti_note(const char *name, const char *format, ...)
 {

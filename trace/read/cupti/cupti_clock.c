@@ -3,27 +3,17 @@
  * CUPTI expects nanoseconds and interpolates between them. Its stamps may still
  * be of another clock, which it falls back to: those are not converted.
  */
-#include <time.h>
-
-#include "cupti.h"
+#include "decoder.h"
 
 /* CUPTI computes the device's times from samples of both clocks, so they may
  * lie a little outside of the recorded period. */
 enum { SLACK_NS = 1000000 };
 
-uint64_t cupti_clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-void cupti_clock_compare(struct cupti_clock *clock)
+void cupti_clock_compare(struct cupti_clock *clock, struct trace_anchor now)
 {
     struct trace_anchor *first = &clock->first, *last = &clock->last;
 
-    *last = cupti.host->anchor();
+    *last = now;
     if (!first->monotonic)
         *first = *last;
     clock->rate = 0;

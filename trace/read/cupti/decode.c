@@ -1,46 +1,28 @@
-/* decode.c: decodes buffers of records into activities, a round at a time.
+/* decode.c: decodes ranges of records into activities, a round at a time.
  *
- * A device's record may arrive before the record of its call, in another buffer
+ * A device's record may arrive before the record of its call, in another range
  * or in an earlier round: then it waits. A round notes calls first, then the
  * work on devices, and then records all activities in order of time.
  */
 #include <stdlib.h>
 
-#include "cupti.h"
-
-bool cupti_next(const uint8_t *bytes, size_t size, struct cupti_record *record)
-{
-    const uint8_t *at = record->at ? record->at + record->stride : bytes;
-    size_t left = size - (size_t)(at - bytes);
-
-    *record = (struct cupti_record){0};
-    if (!left)
-        return false;
-    if (left >= sizeof(record->kind))
-        memcpy(&record->kind, at, sizeof(record->kind));
-    if (record->kind < CUPTI_KIND_LIMIT)
-        record->stride = cupti.stride[record->kind];
-    if (record->stride && record->stride <= left)
-        record->at = at;
-    return true;
-}
+#include "decoder.h"
 
 /* ---- All records of a round ---- */
 
 /* A record that waits for another. */
-struct waiting {
-    struct waiting *next;
+struct cupti_waiting {
+    struct cupti_waiting *next;
     struct cupti_record record;
     uint8_t bytes[];
 };
 
 enum { WAITING = 1 << 16 };
-static struct waiting *waiting;
-static size_t waiting_count;
 
 struct round {
-    const struct cupti_buffer *buffers;
-    struct waiting *waited;
+    struct cupti_decoder *decoder;
+    const struct cupti_range *ranges;
+    struct cupti_waiting *waited;
     struct cupti_item
         *items; /* NULL: no memory; activities are recorded unsorted */
     size_t count, room;
@@ -51,13 +33,14 @@ struct round {
 typedef void on_record(struct round *, const struct cupti_record *);
 
 /* Returns whether there is a record of unknown length, which hides the rest of
- * its buffer. */
-static bool each_of(struct round *round, const struct cupti_buffer *buffer,
+ * its range. */
+static bool each_of(struct round *round, const struct cupti_range *range,
                     on_record *step)
 {
+    const uint16_t *strides = round->decoder->library.strides;
     struct cupti_record record = {0};
 
-    while (cupti_next(buffer->bytes, buffer->valid, &record)) {
+    while (cupti_next(strides, range->bytes, range->size, &record)) {
         if (!record.at)
             return true;
         step(round, &record);
@@ -67,20 +50,11 @@ static bool each_of(struct round *round, const struct cupti_buffer *buffer,
 
 static void each(struct round *round, on_record *step)
 {
-    for (const struct waiting *one = round->waited; one; one = one->next)
+    for (const struct cupti_waiting *one = round->waited; one; one = one->next)
         step(round, &one->record);
-    for (const struct cupti_buffer *buffer = round->buffers; buffer;
-         buffer = buffer->next)
-        if (!buffer->spare)
-            each_of(round, buffer, step);
-}
-
-void cupti_count_spare(const struct cupti_buffer *buffer)
-{
-    struct cupti_record record = {0};
-
-    while (cupti_next(buffer->bytes, buffer->valid, &record) && record.at)
-        cupti_counts.dropped++;
+    for (const struct cupti_range *range = round->ranges; range;
+         range = range->next)
+        each_of(round, range, step);
 }
 
 /* ---- Plausibility ---- */
@@ -90,7 +64,8 @@ static bool is_size(uint32_t size)
     return size >= 1 && size <= UINT32_C(1) << 31;
 }
 
-static bool is_plausible(const struct cupti_record *kernel)
+static bool is_plausible(const struct cupti_decoder *decoder,
+                         const struct cupti_record *kernel)
 {
     uint64_t start = cupti_get(kernel, CUPTI_KERNEL_START);
     uint64_t end = cupti_get(kernel, CUPTI_KERNEL_END);
@@ -111,7 +86,7 @@ static bool is_plausible(const struct cupti_record *kernel)
     }
     return cupti_get(kernel, CUPTI_KERNEL_DEVICE) < 256 &&
            (!end || start <= end) &&
-           (!name || cupti_is_readable((void *)(uintptr_t)name));
+           (!name || decoder->source->text(decoder->context, name));
 }
 
 enum { IMPLAUSIBLE = 3 };
@@ -120,20 +95,19 @@ enum { IMPLAUSIBLE = 3 };
  * plausible values. One strange record is no proof. */
 static void check(struct round *round, const struct cupti_record *record)
 {
-    char why[128];
+    struct cupti_decoder *decoder = round->decoder;
+    struct cupti_counts *counts = &decoder->counts;
 
-    (void)round;
-    if (record->kind != CUPTI_KIND_CONCURRENT_KERNEL || cupti_counts.plausible)
+    if (record->kind != CUPTI_KIND_CONCURRENT_KERNEL || counts->plausible)
         return;
-    if (is_plausible(record)) {
-        cupti_counts.plausible++;
+    if (is_plausible(decoder, record)) {
+        counts->plausible++;
         return;
     }
-    if (++cupti_counts.implausible != IMPLAUSIBLE)
+    if (++counts->implausible != IMPLAUSIBLE)
         return;
-    snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
-             cupti.version);
-    cupti_stop("too-old", why);
+    decoder->off = true;
+    decoder->sink->strange(decoder->context);
 }
 
 /* ---- The steps of a round ---- */
@@ -141,10 +115,11 @@ static void check(struct round *round, const struct cupti_record *record)
 static void note_call(struct round *round, const struct cupti_record *record)
 {
     round->room++;
-    cupti_call_note(record);
+    cupti_call_note(round->decoder, record);
 }
 
-static void describe_launch(struct cupti_call *call,
+static void describe_launch(struct cupti_decoder *decoder,
+                            struct cupti_call *call,
                             const struct cupti_record *kernel)
 {
     call->described = true;
@@ -152,67 +127,75 @@ static void describe_launch(struct cupti_call *call,
     for (unsigned i = 0; i < 3; i++)
         call->count[i] = cupti_get32(kernel, CUPTI_KERNEL_GRID_X + i);
     call->kernel =
-        cupti_kernel_name(cupti_string(kernel, CUPTI_KERNEL_NAME)).shown;
+        cupti_kernel_name(&decoder->names,
+                          cupti_string(decoder, kernel, CUPTI_KERNEL_NAME))
+            .shown;
 }
 
 static void note_device(struct round *round, const struct cupti_record *record)
 {
+    struct cupti_decoder *decoder = round->decoder;
     struct cupti_call *call;
 
-    if (!cupti_on_device(record))
+    if (!cupti_on_device(decoder, record))
         return;
-    call = cupti_call_find(cupti_correlation(record));
+    call = cupti_call_find(decoder, cupti_correlation(decoder, record));
     if (!call || !call->seen) {
-        cupti_counts.orphans += round->last;
+        decoder->counts.orphans += round->last;
         return;
     }
     call->devices++;
     if (record->kind == CUPTI_KIND_CONCURRENT_KERNEL && !call->described)
-        describe_launch(call, record);
+        describe_launch(decoder, call, record);
 }
 
 /* A compilation before a launch waits for the kernel's record, which describes
  * the launch. */
-static bool must_wait(const struct cupti_record *record,
+static bool must_wait(const struct cupti_decoder *decoder,
+                      const struct cupti_record *record,
                       const struct cupti_call *call)
 {
-    if (!cupti_correlation(record) || waiting_count >= WAITING)
+    if (!cupti_correlation(decoder, record) ||
+        decoder->waiting_count >= WAITING)
         return false;
     if (!call || !call->seen)
         return true;
     return cupti_is_compile(record) && call->launches && !call->described;
 }
 
-static bool keep(const struct cupti_record *record)
+static bool keep(struct cupti_decoder *decoder,
+                 const struct cupti_record *record)
 {
-    struct waiting *one = malloc(sizeof(*one) + record->stride);
+    struct cupti_waiting *one = malloc(sizeof(*one) + record->stride);
 
     if (!one)
         return false;
     one->record = *record;
     one->record.at = memcpy(one->bytes, record->at, record->stride);
-    one->next = waiting;
-    waiting = one;
-    waiting_count++;
+    one->next = decoder->waiting;
+    decoder->waiting = one;
+    decoder->waiting_count++;
     return true;
 }
 
 static void collect(struct round *round, const struct cupti_record *record)
 {
+    struct cupti_decoder *decoder = round->decoder;
     struct cupti_item item = {.record = *record};
 
-    if (!cupti_is_activity(record)) {
-        cupti_note_resource(record);
+    if (!cupti_is_activity(decoder, record)) {
+        cupti_note_resource(decoder, record);
         return;
     }
     if (cupti_is_noise(record))
         return;
-    item.call = cupti_call_find(cupti_correlation(record));
-    if (!round->last && must_wait(record, item.call) && keep(record))
+    item.call = cupti_call_find(decoder, cupti_correlation(decoder, record));
+    if (!round->last && must_wait(decoder, record, item.call) &&
+        keep(decoder, record))
         return;
-    item.times = cupti_times(record);
+    item.times = cupti_times(decoder, record);
     if (!round->items || round->count == round->room) {
-        cupti_put_activity(&item);
+        cupti_put_activity(decoder, &item);
         return;
     }
     round->unsorted |=
@@ -237,49 +220,61 @@ static void put(struct round *round)
     if (round->unsorted)
         qsort(round->items, round->count, sizeof(struct cupti_item), compare);
     for (size_t i = 0; i < round->count; i++)
-        cupti_put_activity(&round->items[i]);
+        cupti_put_activity(round->decoder, &round->items[i]);
     free(round->items);
 }
 
 static void decode(struct round *round)
 {
-    for (const struct waiting *one = round->waited; one; one = one->next)
+    struct cupti_decoder *decoder = round->decoder;
+
+    for (const struct cupti_waiting *one = round->waited; one; one = one->next)
         round->room++;
-    if (!cupti_counts.plausible)
+    if (!decoder->counts.plausible && !decoder->off)
         each(round, check);
-    if (!cupti_is_on())
+    if (decoder->off)
         return;
-    for (const struct cupti_buffer *buffer = round->buffers; buffer;
-         buffer = buffer->next) {
-        if (buffer->spare)
-            cupti_count_spare(buffer);
-        else
-            cupti_counts.undecoded += each_of(round, buffer, note_call);
-    }
+    for (const struct cupti_range *range = round->ranges; range;
+         range = range->next)
+        decoder->counts.undecoded += each_of(round, range, note_call);
     each(round, note_device);
     put(round);
 }
 
-void cupti_decode(struct cupti_buffer *buffers, bool last)
+static void free_waiting(struct cupti_waiting *one)
 {
-    struct round round = {.buffers = buffers, .waited = waiting, .last = last};
+    while (one) {
+        struct cupti_waiting *next = one->next;
 
-    waiting = NULL;
-    waiting_count = 0;
-    cupti_clock_compare(&cupti.clock);
+        free(one);
+        one = next;
+    }
+}
+
+void cupti_decode(struct cupti_decoder *decoder,
+                  const struct cupti_range *ranges, bool last)
+{
+    struct round round = {.decoder = decoder,
+                          .ranges = ranges,
+                          .waited = decoder->waiting,
+                          .last = last};
+
+    decoder->waiting = NULL;
+    decoder->waiting_count = 0;
     decode(&round);
-    while (round.waited) {
-        struct waiting *next = round.waited->next;
-
-        free(round.waited);
-        round.waited = next;
-    }
-    while (buffers) {
-        struct cupti_buffer *next = buffers->next;
-
-        cupti_buffer_give_back(buffers);
-        buffers = next;
-    }
+    free_waiting(round.waited);
     if (last)
-        cupti_call_count_launches();
+        cupti_call_count_launches(decoder);
+}
+
+void cupti_decoder_free(struct cupti_decoder *decoder)
+{
+    free_waiting(decoder->waiting);
+    free(decoder->calls.ring);
+    trace_table_free(&decoder->calls.index);
+    trace_table_free(&decoder->calls.last_launch);
+    cupti_capture_forget(&decoder->captures);
+    cupti_names_free(&decoder->names);
+    trace_table_free(&decoder->annotations);
+    *decoder = (struct cupti_decoder){.off = false};
 }

@@ -11,8 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "cupti.h"
-#include "trace/base/containers.h"
+#include "decoder.h"
 
 /* Results of a call that ended a capture: CUresult and cudaError_t agree.
  * After any other error the stream still captures, or never did. */
@@ -21,66 +20,73 @@ enum { ENDED = 0, INVALIDATED = 901, UNJOINED = 904 };
 enum { MOST = 1 << 16 };
 
 /* A begin or an end. */
-static struct edge {
+struct cupti_capture_edge {
     uint64_t time;
     uint32_t open; /* captures from here on, once sorted */
     bool begins;
-} * edges;
-static size_t count, room;
-static bool sorted; /* by time; records of threads arrive in any order */
+};
 
-static void add(const struct edge *edge)
+static void add(struct cupti_captures *captures,
+                const struct cupti_capture_edge *edge)
 {
-    if (!edge->time || count == MOST ||
-        !TRACE_ARRAY_RESERVE(edges, room, count + 1))
+    if (!edge->time || captures->count == MOST ||
+        !TRACE_ARRAY_RESERVE(captures->edges, captures->room,
+                             captures->count + 1))
         return;
-    edges[count++] = *edge;
-    sorted = false;
+    captures->edges[captures->count++] = *edge;
+    captures->sorted = false;
 }
 
 /* At the same time, a begin comes before an end. */
 static int compare(const void *a, const void *b)
 {
-    const struct edge *left = a, *right = b;
+    const struct cupti_capture_edge *left = a, *right = b;
 
     if (left->time != right->time)
         return left->time < right->time ? -1 : 1;
     return right->begins - left->begins;
 }
 
-static void sort(void)
+static void sort(struct cupti_captures *captures)
 {
+    struct cupti_capture_edge *edges = captures->edges;
     uint32_t open = 0;
 
-    qsort(edges, count, sizeof(*edges), compare);
-    for (size_t i = 0; i < count; i++) {
+    qsort(edges, captures->count, sizeof(*edges), compare);
+    for (size_t i = 0; i < captures->count; i++) {
         open = edges[i].begins ? open + 1 : open - (open > 0);
         edges[i].open = open;
     }
-    sorted = true;
+    captures->sorted = true;
 }
 
-void cupti_capture_begin(const struct cupti_record *call)
+void cupti_capture_begin(struct cupti_captures *captures,
+                         const struct cupti_record *call)
 {
     if (!cupti_get32(call, CUPTI_CALL_RESULT))
-        add(&(struct edge){.time = cupti_get(call, CUPTI_CALL_START),
-                           .begins = true});
+        add(captures,
+            &(struct cupti_capture_edge){
+                .time = cupti_get(call, CUPTI_CALL_START), .begins = true});
 }
 
-void cupti_capture_end(const struct cupti_record *call)
+void cupti_capture_end(struct cupti_captures *captures,
+                       const struct cupti_record *call)
 {
     uint32_t result = cupti_get32(call, CUPTI_CALL_RESULT);
 
     if (result == ENDED || result == INVALIDATED || result == UNJOINED)
-        add(&(struct edge){.time = cupti_get(call, CUPTI_CALL_END)});
+        add(captures, &(struct cupti_capture_edge){
+                          .time = cupti_get(call, CUPTI_CALL_END)});
 }
 
-bool cupti_capture_covers(uint64_t time)
+bool cupti_capture_covers(struct cupti_captures *captures, uint64_t time)
 {
-    size_t low = 0, high = count;
+    const struct cupti_capture_edge *edges;
+    size_t low = 0, high = captures->count;
 
-    if (count && !sorted)
-        sort();
+    if (captures->count && !captures->sorted)
+        sort(captures);
+    edges = captures->edges;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -92,9 +98,8 @@ bool cupti_capture_covers(uint64_t time)
     return low && edges[low - 1].open;
 }
 
-void cupti_capture_forget(void)
+void cupti_capture_forget(struct cupti_captures *captures)
 {
-    free(edges);
-    edges = NULL;
-    count = room = 0;
+    free(captures->edges);
+    *captures = (struct cupti_captures){.count = 0};
 }

@@ -7,7 +7,7 @@
  * is shared memory, not cache, and a block reserves a part of it. Clusters,
  * which need several multiprocessors at once, are not considered.
  */
-#include "cupti.h"
+#include "decoder.h"
 
 enum {
     REGISTER_UNIT = 256,

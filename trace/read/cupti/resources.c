@@ -1,26 +1,25 @@
 /* resources.c: notes devices, contexts and streams as metadata. */
-#include "cupti.h"
+#include <stdio.h>
 
-enum { DEVICES = 64 };
+#include "decoder.h"
 
-static struct {
-    bool known;
-    struct cupti_device limits;
-} devices[DEVICES];
-
-const struct cupti_device *cupti_device(uint32_t id)
+const struct cupti_device *cupti_device(const struct cupti_decoder *decoder,
+                                        uint32_t id)
 {
-    return id < DEVICES && devices[id].known ? &devices[id].limits : NULL;
+    return id < CUPTI_DEVICES && decoder->devices[id].known
+               ? &decoder->devices[id].limits
+               : NULL;
 }
 
-static void keep_limits(const struct cupti_record *record)
+static void keep_limits(struct cupti_decoder *decoder,
+                        const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
 
-    if (id >= DEVICES)
+    if (id >= CUPTI_DEVICES)
         return;
-    devices[id].known = true;
-    devices[id].limits = (struct cupti_device){
+    decoder->devices[id].known = true;
+    decoder->devices[id].limits = (struct cupti_device){
         .major = cupti_get32(record, CUPTI_DEVICE_MAJOR),
         .minor = cupti_get32(record, CUPTI_DEVICE_MINOR),
         .processors = cupti_get32(record, CUPTI_DEVICE_PROCESSORS),
@@ -54,63 +53,71 @@ static bool print_uuid(char text[UUID_ROOM], const char *prefix,
     return any;
 }
 
-static void note_of_device(uint32_t id, const char *word, const char *value)
+static void note_of_device(const struct cupti_decoder *decoder, uint32_t id,
+                           const char *word, const char *value)
 {
     char pair[64];
 
     snprintf(pair, sizeof(pair), "gpu.device.%u.%s", id, word);
-    cupti_note(pair, "%s", value);
+    decoder->sink->note(decoder->context, pair, value);
 }
 
-static void note_number(const struct cupti_record *record, uint32_t id,
+static void note_number(const struct cupti_decoder *decoder,
+                        const struct cupti_record *record, uint32_t id,
                         const char *word, enum cupti_field field)
 {
     char text[32];
 
     snprintf(text, sizeof(text), "%llu",
              (unsigned long long)cupti_get(record, field));
-    note_of_device(id, word, text);
+    note_of_device(decoder, id, word, text);
 }
 
-static void note_identity(const struct cupti_record *record, uint32_t id)
+static void note_identity(const struct cupti_decoder *decoder,
+                          const struct cupti_record *record, uint32_t id)
 {
     char uuid[UUID_ROOM], address[CUPTI_PCI_ROOM];
 
     if (!print_uuid(uuid, "GPU", record, CUPTI_DEVICE_UUID))
         return;
-    note_of_device(id, "uuid", uuid);
-    if (cupti_pci_address("/proc/driver/nvidia/gpus", uuid, address))
-        note_of_device(id, "pci", address);
+    note_of_device(decoder, id, "uuid", uuid);
+    if (decoder->source->pci(decoder->context, uuid, address))
+        note_of_device(decoder, id, "pci", address);
     if (!cupti_get(record, CUPTI_DEVICE_MIG) ||
         !print_uuid(uuid, "MIG", record, CUPTI_DEVICE_MIG_UUID))
         return;
-    note_of_device(id, "mig", uuid);
-    note_number(record, id, "mig.gpu_instance", CUPTI_DEVICE_GPU_INSTANCE);
-    note_number(record, id, "mig.compute_instance",
+    note_of_device(decoder, id, "mig", uuid);
+    note_number(decoder, record, id, "mig.gpu_instance",
+                CUPTI_DEVICE_GPU_INSTANCE);
+    note_number(decoder, record, id, "mig.compute_instance",
                 CUPTI_DEVICE_COMPUTE_INSTANCE);
 }
 
-static void note_device(const struct cupti_record *record)
+static void note_device(const struct cupti_decoder *decoder,
+                        const struct cupti_record *record)
 {
     uint32_t id = cupti_get32(record, CUPTI_DEVICE_ID);
     char text[64];
 
     snprintf(text, sizeof(text), "gpu.device.%u", id);
-    cupti_note(text, "%s", cupti_string(record, CUPTI_DEVICE_NAME));
+    decoder->sink->note(decoder->context, text,
+                        cupti_string(decoder, record, CUPTI_DEVICE_NAME));
     snprintf(text, sizeof(text), "%u.%u",
              cupti_get32(record, CUPTI_DEVICE_MAJOR),
              cupti_get32(record, CUPTI_DEVICE_MINOR));
-    note_of_device(id, "compute_capability", text);
-    note_number(record, id, "memory", CUPTI_DEVICE_MEMORY);
-    note_number(record, id, "l2", CUPTI_DEVICE_L2);
-    note_number(record, id, "clock_khz", CUPTI_DEVICE_CLOCK);
-    note_number(record, id, "multiprocessors", CUPTI_DEVICE_PROCESSORS);
-    note_identity(record, id);
+    note_of_device(decoder, id, "compute_capability", text);
+    note_number(decoder, record, id, "memory", CUPTI_DEVICE_MEMORY);
+    note_number(decoder, record, id, "l2", CUPTI_DEVICE_L2);
+    note_number(decoder, record, id, "clock_khz", CUPTI_DEVICE_CLOCK);
+    note_number(decoder, record, id, "multiprocessors",
+                CUPTI_DEVICE_PROCESSORS);
+    note_identity(decoder, record, id);
 }
 
 /* Programs name objects with NVTX. CUPTI sees the names only if
  * NVTX_INJECTION64_PATH is its path. */
-static void note_name(const struct cupti_record *record)
+static void note_name(const struct cupti_decoder *decoder,
+                      const struct cupti_record *record)
 {
     uint32_t context = cupti_get32(record, CUPTI_NAME_CONTEXT);
     char pair[64];
@@ -126,46 +133,49 @@ static void note_name(const struct cupti_record *record)
     default:
         return;
     }
-    cupti_note(pair, "%s", cupti_string(record, CUPTI_NAME_TEXT));
+    decoder->sink->note(decoder->context, pair,
+                        cupti_string(decoder, record, CUPTI_NAME_TEXT));
 }
 
-static void note_clock_of_events(const struct cupti_record *event)
+static void note_clock_of_events(struct cupti_decoder *decoder,
+                                 const struct cupti_record *event)
 {
-    static bool noted;
-
-    if (noted || !cupti_get(event, CUPTI_EVENT_TIME))
+    if (decoder->clock_of_events_noted || !cupti_get(event, CUPTI_EVENT_TIME))
         return;
-    noted = true;
-    cupti_note("gpu.event_clock", "foreign");
+    decoder->clock_of_events_noted = true;
+    decoder->sink->note(decoder->context, "gpu.event_clock", "foreign");
 }
 
-void cupti_note_resource(const struct cupti_record *record)
+void cupti_note_resource(struct cupti_decoder *decoder,
+                         const struct cupti_record *record)
 {
-    char pair[64];
+    char pair[64], text[32];
 
     switch (record->kind) {
     case CUPTI_KIND_DEVICE:
-        note_device(record);
-        keep_limits(record);
+        note_device(decoder, record);
+        keep_limits(decoder, record);
         break;
     case CUPTI_KIND_CONTEXT:
         snprintf(pair, sizeof(pair), "gpu.context.%u",
                  cupti_get32(record, CUPTI_CONTEXT_ID));
-        cupti_note(pair, "device %u",
-                   cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        snprintf(text, sizeof(text), "device %u",
+                 cupti_get32(record, CUPTI_CONTEXT_DEVICE));
+        decoder->sink->note(decoder->context, pair, text);
         break;
     case CUPTI_KIND_CUDA_EVENT: /* it is no activity */
-        note_clock_of_events(record);
+        note_clock_of_events(decoder, record);
         break;
     case CUPTI_KIND_NAME:
-        note_name(record);
+        note_name(decoder, record);
         break;
     case CUPTI_KIND_STREAM:
         snprintf(pair, sizeof(pair), "gpu.stream.%u.%u",
                  cupti_get32(record, CUPTI_STREAM_CONTEXT),
                  cupti_get32(record, CUPTI_STREAM_ID));
-        cupti_note(pair, "priority %d",
-                   (int)cupti_get32(record, CUPTI_STREAM_PRIORITY));
+        snprintf(text, sizeof(text), "priority %d",
+                 (int)cupti_get32(record, CUPTI_STREAM_PRIORITY));
+        decoder->sink->note(decoder->context, pair, text);
         break;
     }
 }

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "cupti.h"
+#include "decoder.h"
 #include "trace/base/text.h"
 #include "trace/base/values.h"
 #include "trace/format.h"
@@ -42,55 +42,68 @@ static const struct common {
 
 /* An event has no time if the device did not reach it, or if CUPTI is older
  * than 12.8. No document says which clock the time is from. */
-bool cupti_is_activity(const struct cupti_record *record)
+bool cupti_is_activity(const struct cupti_decoder *decoder,
+                       const struct cupti_record *record)
 {
     return commons[record->kind].end &&
            (record->kind != CUPTI_KIND_CUDA_EVENT ||
-            cupti_is_time(&cupti.clock, cupti_get(record, CUPTI_EVENT_TIME)));
+            cupti_is_time(&decoder->clock,
+                          cupti_get(record, CUPTI_EVENT_TIME)));
 }
 
-uint32_t cupti_correlation(const struct cupti_record *record)
+uint32_t cupti_correlation(const struct cupti_decoder *decoder,
+                           const struct cupti_record *record)
 {
     enum cupti_field field = commons[record->kind].correlation;
 
-    return field && cupti_is_activity(record) ? cupti_get32(record, field) : 0;
+    return field && cupti_is_activity(decoder, record)
+               ? cupti_get32(record, field)
+               : 0;
 }
 
-bool cupti_on_device(const struct cupti_record *record)
+bool cupti_on_device(const struct cupti_decoder *decoder,
+                     const struct cupti_record *record)
 {
-    return commons[record->kind].on_device && cupti_is_activity(record);
+    return commons[record->kind].on_device &&
+           cupti_is_activity(decoder, record);
 }
 
 /* Returns the end of a record's call, its own beginning, or when its buffer
  * arrived. */
-static uint64_t estimate(const struct cupti_record *record, uint64_t begin)
+static uint64_t estimate(const struct cupti_decoder *decoder,
+                         const struct cupti_record *record, uint64_t begin)
 {
-    const struct cupti_call *call = cupti_call_find(cupti_correlation(record));
+    const struct cupti_clock *clock = &decoder->clock;
+    const struct cupti_call *call =
+        cupti_call_find(decoder, cupti_correlation(decoder, record));
 
-    if (call && cupti_is_time(&cupti.clock, call->end))
-        return cupti_ticks(&cupti.clock, call->end);
-    return cupti_is_time(&cupti.clock, begin) ? cupti_ticks(&cupti.clock, begin)
-                                              : cupti.clock.last.ticks;
+    if (call && cupti_is_time(clock, call->end))
+        return cupti_ticks(clock, call->end);
+    return cupti_is_time(clock, begin) ? cupti_ticks(clock, begin)
+                                       : clock->last.ticks;
 }
 
-struct cupti_times cupti_times(const struct cupti_record *record)
+struct cupti_times cupti_times(const struct cupti_decoder *decoder,
+                               const struct cupti_record *record)
 {
+    const struct cupti_clock *clock = &decoder->clock;
     const struct common *common = &commons[record->kind];
     uint64_t begin = cupti_get(record, common->start);
     uint64_t end = cupti_get(record, common->end);
     uint64_t estimated;
 
-    if (cupti_is_time(&cupti.clock, begin) &&
-        cupti_is_time(&cupti.clock, end) && begin <= end)
-        return (struct cupti_times){cupti_ticks(&cupti.clock, begin),
-                                    cupti_ticks(&cupti.clock, end), false};
-    estimated = estimate(record, begin);
+    if (cupti_is_time(clock, begin) && cupti_is_time(clock, end) &&
+        begin <= end)
+        return (struct cupti_times){cupti_ticks(clock, begin),
+                                    cupti_ticks(clock, end), false};
+    estimated = estimate(decoder, record, begin);
     return (struct cupti_times){estimated, estimated, true};
 }
 
 /* ---- Values ---- */
 
 struct building {
+    struct cupti_decoder *decoder;
     struct trace_activity activity;
     const struct cupti_record *record;
     const struct cupti_call *call; /* NULL: unknown */
@@ -103,18 +116,12 @@ struct building {
 
 /* Lists of field names are kept: the call site of an activity refers to them.
  */
-struct names {
-    struct names *next;
-    size_t count;
-    const char *names[];
-};
-
 static const char *const *keep_names(const struct building *building)
 {
-    static struct names *known;
     size_t count = building->activity.field_count;
     size_t size = count * sizeof(*building->names);
-    struct names *one = known;
+    struct cupti_field_names **known = &building->decoder->names.fields;
+    struct cupti_field_names *one = *known;
 
     while (one && (one->count != count ||
                    memcmp(one->names, building->names, size) != 0))
@@ -122,8 +129,8 @@ static const char *const *keep_names(const struct building *building)
     if (!one && (one = malloc(sizeof(*one) + size))) {
         one->count = count;
         memcpy(one->names, building->names, size);
-        one->next = known;
-        known = one;
+        one->next = *known;
+        *known = one;
     }
     return one ? one->names : NULL;
 }
@@ -303,7 +310,9 @@ static void add_graph(struct building *building, enum cupti_field graph,
         return;
     add_field(building, "graph", graph);
     add_field(building, "graph.node", node);
-    if (!cupti_node_find(cupti_get(building->record, node), &from))
+    if (!building->decoder->source->node(building->decoder->context,
+                                         cupti_get(building->record, node),
+                                         &from))
         return;
     add_number(building, "graph.original", from.id);
     if (from.span[0])
@@ -326,7 +335,7 @@ static void add_occupancy(struct building *building)
 {
     const struct cupti_record *record = building->record;
     const struct cupti_device *device =
-        cupti_device(building->activity.at.device);
+        cupti_device(building->decoder, building->activity.at.device);
     struct cupti_launch launch = {
         .registers = cupti_get32(record, CUPTI_KERNEL_REGISTERS),
         .shared = cupti_get(record, CUPTI_KERNEL_STATIC) +
@@ -348,11 +357,12 @@ static void add_occupancy(struct building *building)
  * microseconds. */
 static void add_delay(struct building *building, enum cupti_field start)
 {
+    const struct cupti_clock *clock = &building->decoder->clock;
     const struct cupti_call *call = building->call;
     uint64_t begin = cupti_get(building->record, start);
 
-    if (!call || !cupti_is_time(&cupti.clock, call->begin) ||
-        !cupti_is_time(&cupti.clock, begin))
+    if (!call || !cupti_is_time(clock, call->begin) ||
+        !cupti_is_time(clock, begin))
         return;
     if (begin > call->begin)
         add(building, "queue_delay",
@@ -363,9 +373,10 @@ static void add_delay(struct building *building, enum cupti_field start)
 
 static void kernel(struct building *building)
 {
+    struct cupti_decoder *decoder = building->decoder;
     const struct cupti_record *record = building->record;
-    struct cupti_kernel_name name =
-        cupti_kernel_name(cupti_string(record, CUPTI_KERNEL_NAME));
+    struct cupti_kernel_name name = cupti_kernel_name(
+        &decoder->names, cupti_string(decoder, record, CUPTI_KERNEL_NAME));
 
     building->activity.at.kind = TRACE_ACTIVITY_KERNEL;
     building->activity.name = name.shown;
@@ -391,8 +402,9 @@ static void kernel(struct building *building)
 static void add_bytes(struct building *building, enum cupti_field field)
 {
     uint64_t bytes = cupti_get(building->record, field);
-    uint64_t ns = cupti_ns(&cupti.clock, building->activity.end -
-                                             building->activity.at.begin);
+    uint64_t ns =
+        cupti_ns(&building->decoder->clock,
+                 building->activity.end - building->activity.at.begin);
 
     add_number(building, "bytes", bytes);
     if (bytes && ns)
@@ -561,8 +573,9 @@ static void api(struct building *building, enum cupti_domain domain)
     const char *stage = cupti_compile_stage(domain, id), *error = NULL;
 
     activity->at.kind = kind_of(domain, id, stage);
-    activity->name = cupti_call_name(domain, id, &activity->symbol);
-    if (cupti.system_threads)
+    activity->name =
+        cupti_call_name(building->decoder, domain, id, &activity->symbol);
+    if (building->decoder->library.system_threads)
         activity->at.thread = cupti_get32(building->record, CUPTI_CALL_THREAD);
     if (stage)
         add(building, "stage", display(stage));
@@ -570,7 +583,8 @@ static void api(struct building *building, enum cupti_domain domain)
         return;
     activity->level = TRACE_LEVEL_WARN;
     add(building, "result", trace_i64_(result));
-    if ((error = cupti_error_name(domain, result)))
+    if ((error = building->decoder->source->error(building->decoder->context,
+                                                  domain, result)))
         add(building, "error", display(error));
 }
 
@@ -622,7 +636,7 @@ static void overhead(struct building *building)
 
     activity->at.kind =
         stage ? TRACE_ACTIVITY_COMPILE : TRACE_ACTIVITY_OVERHEAD;
-    if (cupti.system_threads &&
+    if (building->decoder->library.system_threads &&
         cupti_get(record, CUPTI_OVERHEAD_OBJECT) == OBJECT_THREAD)
         activity->at.thread = cupti_get32(record, CUPTI_OVERHEAD_THREAD);
     if (stage)
@@ -646,7 +660,8 @@ static void jit(struct building *building)
     activity->at.kind = TRACE_ACTIVITY_COMPILE;
     activity->at.device = cupti_get32(record, CUPTI_JIT_DEVICE);
     activity->name = names[operation];
-    if (cupti.system_threads && cupti_get(record, CUPTI_JIT_THREAD))
+    if (building->decoder->library.system_threads &&
+        cupti_get(record, CUPTI_JIT_THREAD))
         activity->at.thread = cupti_get32(record, CUPTI_JIT_THREAD);
     add(building, "stage", display("driver_jit"));
     add(building, "operation", display(operations[operation]));
@@ -680,16 +695,16 @@ static void synchronization(struct building *building)
 
 /* ---- Memory ---- */
 
-enum { DEVICES = 64, ALLOCATED = 1 };
+enum { ALLOCATED = 1 };
 
 /* Returns the device's bytes in use. The program may release what it allocated
  * before we started, so the sum never goes below 0. */
-static uint64_t in_use(const struct cupti_record *record)
+static uint64_t in_use(struct cupti_decoder *decoder,
+                       const struct cupti_record *record)
 {
-    static uint64_t totals[DEVICES];
     uint64_t bytes = cupti_get(record, CUPTI_MEMORY_BYTES);
     uint32_t device = cupti_get32(record, CUPTI_MEMORY_DEVICE);
-    uint64_t *sum = &totals[device % DEVICES];
+    uint64_t *sum = &decoder->devices[device % CUPTI_DEVICES].in_use;
 
     if (cupti_get(record, CUPTI_MEMORY_OPERATION) == ALLOCATED)
         *sum += bytes;
@@ -715,7 +730,7 @@ static void memory(struct building *building)
             (void *)(uintptr_t)cupti_get(record, CUPTI_MEMORY_ADDRESS)));
     add(building, "memory", display(memories[kind]));
     if (kind >= HOST_MEMORIES)
-        add_number(building, "in_use", in_use(record));
+        add_number(building, "in_use", in_use(building->decoder, record));
     add_number(building, "device", building->activity.at.device);
     if (building->activity.at.stream)
         add_number(building, "stream", building->activity.at.stream);
@@ -762,15 +777,18 @@ static build *const builds[CUPTI_KIND_LIMIT] = {
 
 /* Hides our own calls: those of the thread that samples counters, and the wait
  * at the end of the recording. */
-static bool is_own(const struct trace_activity *activity)
+static bool is_own(const struct cupti_decoder *decoder,
+                   const struct trace_activity *activity)
 {
+    const struct cupti_own *own = &decoder->own;
+
     if (activity->at.on_device || !activity->at.thread)
         return false;
-    if (activity->at.thread == cupti.sampling_thread)
+    if (activity->at.thread == own->sampling_thread)
         return true;
-    return activity->at.thread == cupti.own.thread &&
-           activity->at.begin >= cupti_ticks(&cupti.clock, cupti.own.begin) &&
-           activity->end <= cupti_ticks(&cupti.clock, cupti.own.end);
+    return activity->at.thread == own->thread &&
+           activity->at.begin >= cupti_ticks(&decoder->clock, own->begin) &&
+           activity->end <= cupti_ticks(&decoder->clock, own->end);
 }
 
 static void fill(struct building *building, const struct cupti_item *item)
@@ -783,8 +801,8 @@ static void fill(struct building *building, const struct cupti_item *item)
     building->call = call;
     activity->at.begin = item->times.begin;
     activity->end = item->times.end;
-    activity->at.correlation = cupti_correlation(record);
-    activity->at.on_device = cupti_on_device(record);
+    activity->at.correlation = cupti_correlation(building->decoder, record);
+    activity->at.on_device = cupti_on_device(building->decoder, record);
     activity->at.thread = call ? call->thread : 0;
     activity->span = call ? call->span : 0;
     if (call && call->described && cupti_is_compile(record))
@@ -792,24 +810,26 @@ static void fill(struct building *building, const struct cupti_item *item)
                    call->stream, display(call->kernel));
     builds[record->kind](building);
     if (item->times.estimated) {
-        cupti_counts.bad_times++;
+        building->decoder->counts.bad_times++;
         add(building, "ts_estimated", trace_bool(true));
     }
 }
 
-void cupti_put_activity(const struct cupti_item *item)
+void cupti_put_activity(struct cupti_decoder *decoder,
+                        const struct cupti_item *item)
 {
     struct building building; /* its arrays are large, and filled as needed */
 
+    building.decoder = decoder;
     building.activity = (struct trace_activity){.kept = true};
     building.value_count = building.text_size = 0;
     fill(&building, item);
-    if (is_own(&building.activity) ||
-        cupti_leaves_out(&item->record, &building.activity))
+    if (is_own(decoder, &building.activity) ||
+        cupti_leaves_out(decoder, &item->record, &building.activity))
         return;
     building.activity.values = building.values;
     building.activity.fields = keep_names(&building);
     if (!building.activity.fields)
         building.activity.field_count = 0;
-    cupti.host->put(&building.activity);
+    decoder->sink->put(decoder->context, &building.activity);
 }

@@ -1,5 +1,5 @@
 /* calls.c: what calls of the runtime and the driver do, by their ids. */
-#include "cupti.h"
+#include "decoder.h"
 
 /* X(domain, number, symbol, role). Calls whose device records arrived are
  * launches anyway; the table is for calls without one. */
