@@ -26,6 +26,21 @@ static int refuse(const char *command, const char *path)
     return -1;
 }
 
+/* Tests may be missing in a run that was interrupted. People may compare it on
+ * a page, but no gate must pass by it. */
+static bool refuse_interrupted(const char *command, const char *path,
+                               const cJSON *head)
+{
+    const char *signal = runners_json_text(head, "interrupted");
+
+    if (!signal || strcmp(command, "diff") != 0)
+        return false;
+    test_log_notice("%s: %s was interrupted by %s, so it is not finished; "
+                    "testlog list shows which runs are",
+                    command, runners_name_of(path), signal);
+    return true;
+}
+
 /* Returns what the counts of a run depend on, to be freed; its results are
  * those of a side from `first` on. NULL if it has no counts. */
 static char *counted_of(const cJSON *head, const struct test_log_run *side,
@@ -81,6 +96,10 @@ static int read_run(struct test_log_run *side, struct compared *compared,
     file = side->path ? runners_run_file_open(side, "run.json") : NULL;
     if (!file)
         return refuse(command, path);
+    if (refuse_interrupted(command, path, runners_run_file_head(file))) {
+        runners_run_file_close(file);
+        return -1;
+    }
     head = cJSON_Duplicate(runners_run_file_head(file), true);
     compared->times[which] += runners_json_number(head, "duration_ns");
     status = runners_run_file_add(file, side) ? refuse(command, path) : 0;

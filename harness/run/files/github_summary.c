@@ -198,6 +198,11 @@ void test_log_github_summary(const struct test_log_run *run)
         return;
     trace_text_printf(&text, "### %zu passed, %zu failed, %zu skipped\n",
                       sums.passed, sums.failed, sums.skipped);
+    if (run->interrupted)
+        trace_text_printf(&text,
+                          "\n**The run was interrupted by %s, so tests may be "
+                          "missing.**\n",
+                          test_log_signal(run->interrupted));
     add_failed(&text, run, sums.failed);
     add_flaky(&text, run);
     add_slowest(&text, run);
