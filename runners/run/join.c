@@ -149,7 +149,8 @@ static int open_state(const char *dir, pid_t ctest)
 /* ---- Processes that were killed ---- */
 
 /* Adds the result of a test whose process was killed. */
-static void add_killed(int results, const char *program, const char *test)
+static void add_killed(int results, const char *program, const char *test,
+                       const char *title)
 {
     struct trace_text line = {0};
 
@@ -157,6 +158,8 @@ static void add_killed(int results, const char *program, const char *test)
     trace_json_string(&line, program, strlen(program));
     trace_text_string(&line, ",\"name\":");
     trace_json_string(&line, test, strlen(test));
+    if (*title)
+        trace_json_member(&line, "title", title);
     trace_text_string(&line, ",\"outcome\":\"crashed\",\"reason\":\"its "
                              "process was killed\",\"start_ns\":1}\n");
     if (!line.failed)
@@ -191,7 +194,7 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
 {
     char *rest = state->running.data ? strdup(state->running.data) : NULL;
     char *text = rest, *line, name[PATH_MAX];
-    char *columns[3];
+    char *columns[4];
     size_t count;
     int results = -1;
 
@@ -209,9 +212,10 @@ static void take_ended(struct state *state, const char *dir, pid_t own)
         }
         count_ended(state, line);
         if (!itself) {
-            count = test_log_tsv_cut(line, columns, 3);
+            count = test_log_tsv_cut(line, columns, 4);
             add_killed(results, count > 1 ? columns[1] : "?",
-                       count > 2 ? columns[2] : "?");
+                       count > 2 ? columns[2] : "?",
+                       count > 3 ? columns[3] : "");
         }
     }
     if (results >= 0)
@@ -232,17 +236,28 @@ static void put_name(struct trace_text *text, const char *name)
 static void add_running(struct state *state, const struct programs *programs,
                         const struct test_log_options *options)
 {
-    const char *program = programs->all[0].name;
-    struct trace_text *text = &state->running;
+    const struct program *first = &programs->all[0];
+    const char *test =
+        options->pattern_count == 1 ? options->patterns[0] : first->name;
+    struct trace_text *text = &state->running, name = {0};
+    char *dot = NULL;
 
     trace_text_printf(text, "%ld %" PRIu64 " %016" PRIx64 "\t", (long)getpid(),
                       test_log_process_started(getpid()),
                       test_log_own_command());
-    put_name(text, program);
+    put_name(text, first->name);
     trace_text_char(text, '\t');
-    put_name(text,
-             options->pattern_count == 1 ? options->patterns[0] : program);
+    put_name(&name, test);
+    if (name.data && first->framework &&
+        runners_framework_is_gtest(first->framework))
+        dot = strchr(name.data, '.');
+    if (dot)
+        *dot = '/'; /* "Suite.Test" is the title */
+    trace_text_string(text, name.data ? name.data : "?");
+    trace_text_char(text, '\t');
+    put_name(text, dot ? test : "");
     trace_text_char(text, '\n');
+    trace_text_free(&name);
 }
 
 /* ---- The files of the run ---- */
