@@ -117,6 +117,14 @@ static int verdict_by_code(struct test_log_run *run,
     return TEST_LOG_EXIT_PASSED;
 }
 
+/* A script may start any program, which may mean anything by the code. */
+static int verdict_of_usage(struct test_log_run *run,
+                            const struct program_end *end)
+{
+    fail(run, end, TEST_LOG_OUTCOME_FAILED);
+    return TEST_LOG_EXIT_USAGE;
+}
+
 static bool has_tests(const struct test_log_run *run, const char *folder)
 {
     for (size_t i = run->count; i-- > 0;)
@@ -142,14 +150,19 @@ int runners_verdict(struct test_log_run *run, const struct program_end *end)
             add_program(run, end, TEST_LOG_OUTCOME_SKIPPED, "interrupted");
         return TEST_LOG_EXIT_PASSED;
     }
-    if (told == TOLD_FLAGLESS) /* none of its tests has failed */
-        return code ? fail(run, end, TEST_LOG_OUTCOME_CRASHED)
-                    : TEST_LOG_EXIT_PASSED;
+    if (told == TOLD_FLAGLESS && !code) /* none of its tests has failed */
+        return TEST_LOG_EXIT_PASSED;
+    if (told == TOLD_FLAGLESS)
+        return fail(run, end,
+                    code > 0 ? TEST_LOG_OUTCOME_FAILED
+                             : TEST_LOG_OUTCOME_CRASHED);
     if (told == TOLD_BY_CODE || (!told && end->is_script && code == SKIPPED))
         return verdict_by_code(run, end);
     if (!told && (code == TEST_LOG_EXIT_USAGE || code == BAD_PATTERN))
-        return TEST_LOG_EXIT_USAGE;
-    if (code == TEST_LOG_EXIT_NO_TEST && !has_tests(run, end->folder))
+        return end->is_script ? verdict_of_usage(run, end)
+                              : TEST_LOG_EXIT_USAGE;
+    if (code == TEST_LOG_EXIT_NO_TEST && !has_tests(run, end->folder) &&
+        (!end->is_script || end->selects))
         return code;
     if (told == TOLD_ALL && (code == 0 || code == 1))
         return code;
@@ -161,8 +174,10 @@ int runners_verdict(struct test_log_run *run, const struct program_end *end)
         return TEST_LOG_EXIT_PASSED;
     }
     return fail(run, end,
-                !told && (code == 0 || code == 1) ? TEST_LOG_OUTCOME_FAILED
-                                                  : TEST_LOG_OUTCOME_CRASHED);
+                !told &&
+                        (code == 0 || code == 1 || (end->is_script && code > 0))
+                    ? TEST_LOG_OUTCOME_FAILED
+                    : TEST_LOG_OUTCOME_CRASHED);
 }
 
 int runners_worse(int all, int one)

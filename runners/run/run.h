@@ -440,6 +440,7 @@ struct program_end {
     const char *own_flag;     /* that it got, but Criterion lacks; NULL: none */
     const struct framework_program *framework; /* NULL: it uses Criterion */
     bool is_script;
+    bool selects;     /* so that none of its tests may match */
     bool has_refused; /* it printed Criterion's usage, and ran no test */
     bool has_output;  /* there is an output.txt in its folder */
 };

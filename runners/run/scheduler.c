@@ -534,22 +534,22 @@ static void debug_failed(const struct schedule *schedule,
 
 /* A script may start a program with testlog, so its exit code may be one of
  * ours; or it has a code of its own. */
-static void explain_code(const struct schedule *schedule,
-                         const struct program *program, enum told told,
+static void explain_code(const struct program *program, enum told told,
                          int code)
 {
-    bool none = code == TEST_LOG_EXIT_NO_TEST;
-
     if (told || !runners_can(program, PROGRAM_CAN(HIDE)) ||
-        (!none && code != TEST_LOG_EXIT_USAGE) ||
-        (none && (test_log_options_select(schedule->options) ||
-                  schedule->options->failed || schedule->options->shard.total)))
+        code != TEST_LOG_EXIT_USAGE)
         return;
-    test_log_notice("%s exited with %d, which is taken for testlog's code: %s; "
-                    "if it is a failure, write kind = exit for the program "
-                    "in " TEST_LOG_SETTINGS_FILE,
-                    program->path, WEXITSTATUS(program->child.status),
-                    none ? "no test matched" : "a bad flag");
+    test_log_notice("%s exited with %d, which is taken for testlog's code: a "
+                    "bad flag; if it is a failure, write kind = exit for the "
+                    "program in " TEST_LOG_SETTINGS_FILE,
+                    program->path, WEXITSTATUS(program->child.status));
+}
+
+static bool selects(const struct test_log_options *options)
+{
+    return test_log_options_select(options) || options->failed ||
+           options->shard.total;
 }
 
 static void end(struct schedule *schedule, struct program *program)
@@ -590,6 +590,7 @@ static void end(struct schedule *schedule, struct program *program)
                      .own_flag = program->own_flag,
                      .framework = program->framework,
                      .is_script = runners_can(program, PROGRAM_CAN(HIDE)),
+                     .selects = selects(schedule->options),
                      .has_refused = runners_refusal_is_whole(program->refusal),
                      .has_output = child->output.copied > 0,
                  });
@@ -597,7 +598,7 @@ static void end(struct schedule *schedule, struct program *program)
         run->count == program->from &&
         runners_framework_selects_none(program->framework))
         code = TEST_LOG_EXIT_NO_TEST;
-    explain_code(schedule, program, told, code);
+    explain_code(program, told, code);
     end_output(schedule, program,
                told == TOLD_ALL && code == TEST_LOG_EXIT_PASSED);
     print_stacks(schedule, program);
