@@ -3,6 +3,7 @@
  *
  *  g++ -DTRACING tests.cpp gtest_adapter.cpp \
  *      $(pkg-config --cflags --libs gtest_main testlog-core) */
+#include <cstring>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -11,9 +12,20 @@
 namespace
 {
 
+// FAIL() begins so; the line after it says why.
+const char *WithoutTitle(const char *message)
+{
+    static const char title[] = "Failed\n";
+    const std::size_t size = sizeof(title) - 1;
+
+    return std::strncmp(message, title, size) ? message : message + size;
+}
+
 class Listener : public testing::EmptyTestEventListener
 {
-    std::string why; // of the first failure
+    std::string why;     // of the first failure of a test
+    std::string outside; // and between tests
+    bool running = false;
 
     // What sets up all tests may use a GPU.
     void OnTestProgramStart(const testing::UnitTest &all) override
@@ -25,6 +37,7 @@ class Listener : public testing::EmptyTestEventListener
     void OnTestStart(const testing::TestInfo &test) override
     {
         why.clear();
+        running = true;
         test_log_begin(test.test_suite_name(), test.name());
     }
 
@@ -35,14 +48,17 @@ class Listener : public testing::EmptyTestEventListener
         test_log_end(TEST_LOG_SKIPPED, "disabled");
     }
 
+    // GoogleTest holds a lock that its own functions take.
     void OnTestPartResult(const testing::TestPartResult &part) override
     {
-        if (!why.empty() || !(part.failed() || part.skipped()))
+        std::string &reason = running ? why : outside;
+
+        if (!reason.empty() || !(part.failed() || part.skipped()))
             return;
         if (part.file_name())
-            why = std::string(part.file_name()) + ":" +
-                  std::to_string(part.line_number()) + ": ";
-        why += part.message();
+            reason = std::string(part.file_name()) + ":" +
+                     std::to_string(part.line_number()) + ": ";
+        reason += WithoutTitle(part.message());
     }
 
     void OnTestEnd(const testing::TestInfo &test) override
@@ -51,6 +67,30 @@ class Listener : public testing::EmptyTestEventListener
                      : test.result()->Skipped() ? TEST_LOG_SKIPPED
                                                 : TEST_LOG_PASSED,
                      why.c_str());
+        running = false;
+    }
+
+    // What sets up suites, or all tests, may fail, too.
+    void EndOutside(const testing::TestResult &result, const char *suite,
+                    const char *name)
+    {
+        if (result.Failed()) {
+            test_log_begin(suite, name);
+            test_log_end(TEST_LOG_FAILED, outside.c_str());
+        }
+        outside.clear();
+    }
+
+    void OnTestSuiteEnd(const testing::TestSuite &suite) override
+    {
+        EndOutside(suite.ad_hoc_test_result(), suite.name(),
+                   "SetUpTestSuite or TearDownTestSuite");
+    }
+
+    void OnTestProgramEnd(const testing::UnitTest &all) override
+    {
+        EndOutside(all.ad_hoc_test_result(), "",
+                   "SetUp or TearDown of an environment");
     }
 };
 

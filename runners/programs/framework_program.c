@@ -26,6 +26,7 @@ static bool find_framework(struct framework_program *program,
     program->framework = file->framework;
     program->has_adapter = file->framework && file->has_testlog;
     program->takes_library = file->takes_library;
+    program->is_sanitized = file->is_sanitized;
     if (!kind)
         return true;
     if (test_log_read_word(kind->origin, kind->value, names, &choice))

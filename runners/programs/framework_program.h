@@ -27,6 +27,8 @@ struct framework_program {
     unsigned deaths;           /* of processes */
     int chosen_file;           /* 0: none */
     bool takes_library;        /* one that handles crashes */
+    bool is_sanitized;         /* see sanitizer_exit.c */
+    bool has_sanitizer_error;  /* a process of it has told so */
     int crash_file;            /* where it writes; 0 or less: none */
     const struct test_log_history *history;
     bool selects;    /* all tests run, but only some count */
@@ -64,6 +66,12 @@ struct framework_program {
 /* runners_framework_list_own replaces the chosen tests by all of the program,
  * as runners_framework_list does; -1 if it cannot be asked. */
 int runners_framework_list_own(struct framework_program *, bool all);
+
+/* runners_sanitizer_begin makes sanitizers in a program exit with their own
+ * code; -1 without memory. runners_sanitizer_ended tells whether one has ended
+ * a process. */
+int runners_sanitizer_begin(struct framework_program *);
+bool runners_sanitizer_ended(const struct framework_program *, int status);
 
 /* runners_framework_repetition writes "#2", as names of the repetition that
  * runs end, with zeros so that names sort. */

@@ -105,6 +105,27 @@ bool runners_framework_selects(const struct test_log_options *options,
             failed_last(history, program, name));
 }
 
+static bool has_test(const struct framework_tests *tests, const char *name)
+{
+    for (size_t i = 0; i < tests->count; i++)
+        if (!strcmp(tests->all[i].name, name))
+            return true;
+    return false;
+}
+
+/* Whether the program failed outside of its tests: all of them may be why. */
+static bool failed_outside(const struct framework_tests *tests,
+                           const struct test_log_history *history,
+                           const char *program)
+{
+    for (size_t i = 0; i < history->count; i++)
+        if (test_log_outcome_bad(history->tests[i].outcome) &&
+            !strcmp(history->tests[i].program, program) &&
+            !has_test(tests, history->tests[i].name))
+            return true;
+    return false;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(((const struct framework_test *)a)->name,
@@ -117,14 +138,16 @@ bool runners_framework_select(struct framework_tests *tests,
                               const char *program)
 {
     const struct test_log_shard *shard = &options->shard;
+    bool all = options->failed && failed_outside(tests, history, program);
     size_t kept = 0, place = 0;
 
     if (shard->total && tests->count)
         qsort(tests->all, tests->count, sizeof(*tests->all), compare_names);
     for (size_t i = 0; i < tests->count; i++) {
         struct framework_test test = tests->all[i];
-        bool wanted = runners_framework_selects(options, history, program,
-                                                test.name, test.own);
+        bool wanted = all ? test_log_plan_selects(options, test.name, test.own)
+                          : runners_framework_selects(options, history, program,
+                                                      test.name, test.own);
         place += wanted;
         if (wanted && shard->total)
             wanted =

@@ -135,6 +135,8 @@ struct program_file runners_program_file(const char *path)
         file.framework = find(&linked);
     file.takes_library = file.framework && !file.has_testlog &&
                          runners_linked_takes_library(&linked);
+    file.is_sanitized =
+        file.framework && runners_linked_contains(&linked, "san_init");
     test_log_elf_close(&linked.file);
     return file;
 }

@@ -82,6 +82,7 @@ struct program_file {
     bool has_criterion; /* as a library or linked statically */
     bool can_preload;   /* testlog can be loaded into it: as a library */
     bool takes_library; /* one that handles crashes can be loaded */
+    bool is_sanitized;  /* it exits with a code of a sanitizer's */
     const struct framework *framework; /* NULL: it has Criterion */
 };
 
@@ -217,21 +218,28 @@ void runners_framework_correct(struct test_log_run *, FILE *,
 struct printed_tests {
     struct test_log_run *results;
     const char *program;
-    bool has_suites;        /* "Suite.Test" */
-    struct trace_text line; /* that is not complete, its end if it is long */
-    struct trace_text text; /* that the running test has printed */
-    bool runs;              /* the last result's test has not ended */
-    bool ended;             /* all tests have */
+    bool has_suites;           /* "Suite.Test" */
+    struct trace_text line;    /* that is not complete, its end if it is long */
+    struct trace_text text;    /* that the running test has printed */
+    bool runs;                 /* the last result's test has not ended */
+    bool ended;                /* all tests have */
+    struct trace_text suite;   /* of GoogleTest, the one that runs */
+    struct trace_text outside; /* why it fails outside of its tests */
+    bool tells;                /* more lines of that follow */
+    struct test_log_run suites; /* those that failed so */
     struct {
         unsigned begun, ended, bad; /* runners, and checks that failed */
     } check;
     uint64_t began; /* ns, monotonic, of that test */
 };
 
-/* runners_printed_tests_read reads output; runners_printed_tests_free frees all
- * but the results. */
+/* runners_printed_tests_read reads output; runners_printed_suites_take moves
+ * the suites of GoogleTest that failed outside of their tests, which are not in
+ * its report, to a run. runners_printed_tests_free frees all but the results.
+ */
 void runners_printed_tests_read(struct printed_tests *, const char *bytes,
                                 size_t size);
+void runners_printed_suites_take(struct printed_tests *, struct test_log_run *);
 void runners_printed_tests_free(struct printed_tests *);
 
 /* ---- framework_variables.c ---- */

@@ -766,6 +766,25 @@ static bool repeats(struct framework_program *program)
                                          &program->repetition.chosen);
 }
 
+/* Whether a result is not as the program has sent it: because we judged that
+ * the test crashed, or because its recording was copied since. The latter
+ * matters only where the run is made of these lines. */
+static bool must_be_written(const struct test_log_run *run,
+                            const struct test_log_result *result)
+{
+    return result->outcome == TEST_LOG_OUTCOME_CRASHED ||
+           (test_log_is_part(run) && result->recording);
+}
+
+static void rename_to_program(struct test_log_result *result)
+{
+    free(result->suite);
+    free(result->test);
+    free(result->title);
+    result->suite = result->title = NULL;
+    result->test = strdup(result->program);
+}
+
 /* Takes the results that the program has sent; true if the process ended in the
  * last test. */
 static bool take_sent(struct framework_program *program,
@@ -780,8 +799,10 @@ static bool take_sent(struct framework_program *program,
         *result = run->results[i];
         free(result->program);
         result->program = strdup(program->name);
+        if (!strcmp(result->test, TEST_LOG_OF_PROGRAM))
+            rename_to_program(result);
         drop_repetition(program, result);
-        if (result->outcome != TEST_LOG_OUTCOME_CRASHED) /* that we judged */
+        if (!must_be_written(run, result))
             result->written = result->outcome;
     }
     run->count = from;
@@ -835,6 +856,17 @@ static bool has_left(const struct framework_program *program,
            !strcmp(last->reason, "not ended");
 }
 
+/* Tests that failed explain another exit code. */
+static void add_sanitizer_error(struct framework_program *program,
+                                struct test_log_run *round)
+{
+    if (!program->has_sanitizer_error)
+        runners_framework_itself(round, program->name, TEST_LOG_OUTCOME_FAILED,
+                                 "a sanitizer found an error that is not of "
+                                 "one test, such as a leak");
+    program->has_sanitizer_error = true;
+}
+
 /* Reads how the tests of a process have ended; true if it died. */
 static bool take_round(struct framework_program *program,
                        struct test_log_run *run, size_t from, int status,
@@ -862,9 +894,12 @@ static bool take_round(struct framework_program *program,
     else if (!open && (!program->has_adapter || dies_outside(program, status)))
         died = judge_process(program, round, status, told);
     if (!program->has_adapter) {
+        runners_printed_suites_take(&program->printed, round);
         runners_framework_number_twins(round, 0);
         set_times(program, round);
     }
+    if (!open && runners_sanitizer_ended(program, status))
+        add_sanitizer_error(program, round);
     program->is_empty = complete && !status && !round->count &&
                         runners_framework_reports(program->framework);
     return open || died || status < 0 || WIFSIGNALED(status) ||

@@ -2,9 +2,13 @@
  * cmocka, because their reports appear only when the program or a group ends.
  *
  *  [==========] Running 1 test from 1 test suite.
+ *  [----------] 1 test from Suite
  *  [ RUN      ] Suite.Test
  *  [       OK ] Suite.Test (3 ms)
+ *  store_test.cc:7: Failure
+ *  why its tear-down failed
  *  [==========] 1 test from 1 test suite ran. (3 ms total)
+ *  [  FAILED  ] Suite: SetUpTestSuite or TearDownTestSuite
  *
  * Check prints only, for each runner:
  *
@@ -111,6 +115,89 @@ static void add_text(struct printed_tests *tests, const char *line, size_t size)
     trace_text_add(text, line, size);
 }
 
+/* ---- Suites of GoogleTest ---- */
+
+/* The suite that is running, or has run, with a reason to fail. */
+static struct test_log_result *suite_of(struct printed_tests *tests,
+                                        const char *name, size_t size)
+{
+    struct test_log_run *run = &tests->suites;
+    struct test_log_result *result;
+
+    for (size_t i = 0; i < run->count; i++)
+        if (strlen(run->results[i].suite) == size &&
+            !strncmp(run->results[i].suite, name, size))
+            return &run->results[i];
+    result = test_log_run_add(run);
+    if (!result)
+        return NULL;
+    result->program = strdup(tests->program);
+    result->suite = strndup(name, size);
+    result->test = strdup(TEST_LOG_OF_SUITE);
+    return result;
+}
+
+static void end_suite(struct printed_tests *tests)
+{
+    struct test_log_result *result =
+        tests->suite.size && tests->outside.size
+            ? suite_of(tests, tests->suite.data, tests->suite.size)
+            : NULL;
+
+    if (result && !result->reason)
+        result->reason = runners_framework_reason(tests->outside.data);
+    trace_text_clear(&tests->outside);
+    tests->tells = false;
+}
+
+/* Notes the first failure between tests. */
+static void read_outside(struct printed_tests *tests, const char *line)
+{
+    static const char failure[] = ": Failure";
+    size_t size = strlen(line);
+    bool first = size > strlen(failure) &&
+                 !strcmp(line + size - strlen(failure), failure);
+
+    if (line[0] == '[' || (first && tests->outside.size))
+        tests->tells = false;
+    else if (first)
+        tests->tells = true;
+    if (tests->tells && tests->outside.size < TEXT_MOST)
+        trace_text_printf(&tests->outside, "%s%s",
+                          tests->outside.size ? "\n" : "", line);
+}
+
+/* Whether a line is about a suite, not a test. */
+static bool read_suite(struct printed_tests *tests, const char *line)
+{
+    static const char begin[] = "[----------] ", failed[] = "[  FAILED  ] ",
+                      end[] = ": " TEST_LOG_OF_SUITE;
+    const char *name = strstr(line, " from "), *found = strstr(line, end);
+    struct test_log_result *result;
+
+    if (tests->runs)
+        return false;
+    if (tests->ended && found && !strncmp(line, failed, strlen(failed))) {
+        name = line + strlen(failed);
+        result = suite_of(tests, name, (size_t)(found - name));
+        if (result)
+            result->outcome = TEST_LOG_OUTCOME_FAILED;
+        return true;
+    }
+    if (name && !strncmp(line, begin, strlen(begin))) {
+        end_suite(tests);
+        name += strlen(" from ");
+        trace_text_clear(&tests->suite);
+        trace_text_add(&tests->suite, name, strcspn(name, ", "));
+        return true;
+    }
+    if (!tests->ended)
+        read_outside(tests, line);
+    return false;
+}
+
+/* ---- Lines ---- */
+
 /* "[==========]" is before and behind all tests, or those of a group of cmocka;
  * then failures are listed again. */
 static bool read_bounds(struct printed_tests *tests, const char *line)
@@ -119,6 +206,8 @@ static bool read_bounds(struct printed_tests *tests, const char *line)
     if (tests->runs || strncmp(line, sign, strlen(sign)) != 0)
         return false;
     tests->ended = strstr(line, " ran.") || strstr(line, " run.");
+    if (tests->has_suites)
+        end_suite(tests);
     trace_text_clear(&tests->text);
     return true;
 }
@@ -186,8 +275,9 @@ static void read_line(struct printed_tests *tests, char *line)
     count_checks(tests, line);
     if (!tests->has_suites)
         remove_titles(line);
-    if (read_bounds(tests, line) ||
-        (!tests->has_suites && read_group(tests, line)))
+    if ((tests->has_suites ? read_suite(tests, line)
+                           : read_group(tests, line)) ||
+        read_bounds(tests, line))
         return;
     for (size_t i = 0; i < SIGNS; i++) {
         const char *at = strstr(line, signs[i].text);
@@ -254,10 +344,31 @@ void runners_printed_tests_read(struct printed_tests *tests, const char *bytes,
     }
 }
 
+void runners_printed_suites_take(struct printed_tests *tests,
+                                 struct test_log_run *to)
+{
+    for (size_t i = 0; i < tests->suites.count; i++) {
+        struct test_log_result *from = &tests->suites.results[i];
+        struct test_log_result *result =
+            from->outcome == TEST_LOG_OUTCOME_FAILED ? test_log_run_add(to)
+                                                     : NULL;
+
+        if (!result)
+            continue;
+        *result = *from;
+        *from = (struct test_log_result){.line = 0};
+    }
+}
+
 void runners_printed_tests_free(struct printed_tests *tests)
 {
     trace_text_free(&tests->line);
     trace_text_free(&tests->text);
+    trace_text_free(&tests->suite);
+    trace_text_free(&tests->outside);
+    test_log_run_free(&tests->suites);
+    tests->suites = (struct test_log_run){.count = 0};
+    tests->tells = false;
     tests->runs = tests->ended = false;
     memset(&tests->check, 0, sizeof(tests->check));
 }

@@ -62,8 +62,9 @@ static void begin_test(struct report *report, const char *suite,
     if (!result)
         return;
     result->program = strdup(report->program);
-    result->suite = strdup(suite && *suite ? suite : report->program);
-    result->test = strdup(name ? name : "?");
+    if (!name || *name) /* otherwise an environment of GoogleTest failed */
+        result->suite = strdup(suite && *suite ? suite : report->program);
+    result->test = strdup(!name ? "?" : *name ? name : report->program);
     result->outcome = TEST_LOG_OUTCOME_PASSED;
 }
 

@@ -156,7 +156,8 @@ const struct framework_start *runners_framework_begin(
                                            program->has_adapter) ||
                    add_report(program, run, folder) || add_chosen(program) ||
                    add_repetition(program) || add_flags(program) ||
-                   runners_left_crash_begin(program)
+                   runners_left_crash_begin(program) ||
+                   runners_sanitizer_begin(program)
                ? NULL
                : start;
 }

@@ -324,6 +324,11 @@ const char *test_log_title(const struct test_log_result *result)
     return result->title ? result->title : test_log_name(result);
 }
 
+bool test_log_is_of_suite(const struct test_log_result *result)
+{
+    return result->suite && !strcmp(result->test, TEST_LOG_OF_SUITE);
+}
+
 /* Catch2 allows any name: "mends issue #12" is no repetition. */
 size_t test_log_base_size(const char *name)
 {

@@ -87,6 +87,14 @@ struct test_log_result {
 const char *test_log_name(const struct test_log_result *);
 const char *test_log_title(const struct test_log_result *);
 
+/* GoogleTest's adapter gives these names to what sets a suite up and tears it
+ * down, and to what does so for the program. Such a failure counts as a test,
+ * which no name selects. test_log_is_of_suite tells whether a result is that of
+ * a suite. */
+#define TEST_LOG_OF_SUITE   "SetUpTestSuite or TearDownTestSuite"
+#define TEST_LOG_OF_PROGRAM "SetUp or TearDown of an environment"
+bool test_log_is_of_suite(const struct test_log_result *);
+
 /* test_log_base_size returns the bytes of a name without the number of its
  * repetition or rank, as "#2" in "suite/test#2". */
 size_t test_log_base_size(const char *name);

@@ -500,16 +500,28 @@ static bool is_named(const struct test_log_run *run, size_t number)
            !is_named_before(run, number);
 }
 
-/* A repetition runs with all others. */
+/* Adds the name that selects a test: a repetition runs with all others, and a
+ * suite with all its tests, to which `any` is added. */
+static void add_filter(struct trace_text *name, const struct test_log_run *run,
+                       const struct test_log_result *result, const char *any)
+{
+    bool cuts = run->repeat > 1 || !result->title; /* others may have a # */
+    const char *title = test_log_title(result);
+    size_t size = cuts ? test_log_base_size(title) : strlen(title);
+    size_t suite =
+        test_log_is_of_suite(result) ? strlen(title) - strlen(result->test) : 0;
+
+    trace_text_add(name, title, suite ? suite : size);
+    trace_text_string(name, suite ? any : "");
+}
+
 static void put_filter(const struct test_log_run *run,
                        const struct test_log_result *result)
 {
-    bool cuts = run->repeat > 1 || !result->title; /* others may have a # */
     struct trace_text name = {0}, word = {0};
-    const char *title = test_log_title(result), *quote;
+    const char *quote;
 
-    trace_text_add(&name, title,
-                   cuts ? test_log_base_size(title) : strlen(title));
+    add_filter(&name, run, result, "*");
     test_log_add_word(&word, name.data ? name.data : "");
     quote = word.size && strchr("'$", word.data[0]) ? "" : "'";
     fprintf(test_log_stream(), " --filter %s%s%s", quote,
@@ -523,14 +535,16 @@ enum { NAMES_MAX = 8 }; /* in a command; a command with more uses --failed */
 /* Prints ctest's flag for the failed tests, a regular expression of CMake. */
 static void put_ctest_filter(const struct test_log_run *run)
 {
-    struct trace_text pattern = {0}, word = {0};
+    struct trace_text name = {0}, pattern = {0}, word = {0};
 
     for (size_t i = 0; i < run->count; i++) {
         if (!is_named(run, i))
             continue;
         if (pattern.size)
             trace_text_char(&pattern, '|');
-        for (const char *at = test_log_title(&run->results[i]); *at; at++) {
+        trace_text_clear(&name);
+        add_filter(&name, run, &run->results[i], "");
+        for (const char *at = name.data; at && *at; at++) {
             if (strchr("\\.[]*+?()|^$", *at))
                 trace_text_char(&pattern, '\\');
             trace_text_char(&pattern, *at);
@@ -538,6 +552,7 @@ static void put_ctest_filter(const struct test_log_run *run)
     }
     test_log_add_word(&word, pattern.data ? pattern.data : "");
     fprintf(test_log_stream(), " -R %s", word.data ? word.data : "");
+    trace_text_free(&name);
     trace_text_free(&pattern);
     trace_text_free(&word);
 }
@@ -594,6 +609,7 @@ const struct test_log_result *test_log_first_failed(
         const struct test_log_result *result = &run->results[i];
 
         if (result->suite && test_log_failed(result) &&
+            !test_log_is_of_suite(result) &&
             result->outcome != TEST_LOG_OUTCOME_TIMEOUT)
             return result;
     }

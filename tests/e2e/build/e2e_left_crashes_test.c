@@ -101,17 +101,24 @@ Test(e2e_left_crashes, programs_that_cannot_load_it_start_as_before)
 
 /* ---- GoogleTest ---- */
 
-static void build_gtest(const char *more)
+static void build_gtest_of(const char *name, const char *more)
 {
     const struct e2e *built = e2e_run(
         "g++ -g -w -o death '" SOURCE_DIR
-        "/tests/programs/frameworks/gtest_dies.cpp' %s -lgtest_main "
+        "/tests/programs/frameworks/gtest_%s.cpp' %s -lgtest_main "
         "-lgtest %s -lpthread",
-        more, *more ? "'" BUILD_DIR "/libtestlog-core.a' -lpcre2-8" : "");
+        name, more,
+        strstr(more, "adapter") ? "'" BUILD_DIR "/libtestlog-core.a' -lpcre2-8"
+                                : "");
 
     if (built->code && strstr(built->err, "No such file"))
         cr_skip_test("GoogleTest is not installed");
     e2e_expect_code(built, 0);
+}
+
+static void build_gtest(const char *more)
+{
+    build_gtest_of("dies", more);
 }
 
 #define ADAPTER                                                                \
@@ -165,6 +172,72 @@ Test(e2e_left_crashes, google_test_with_an_adapter)
         cr_skip_test("sanitizers handle SIGSEGV");
     build_gtest(ADAPTER);
     expect_crashes(e2e_run(RUN "./death"));
+}
+
+/* ---- Failures that are not of one test ---- */
+
+static void expect_outside(const char *fails, const char *closing,
+                           const char *failed)
+{
+    const struct e2e *result;
+
+    result = e2e_run("rm -f flipped; ASAN_OPTIONS= FAIL=%s " RUN
+                     "./death -- --retries=1",
+                     fails);
+    e2e_expect_code(result, 1);
+    e2e_expect_is(e2e_last(result->out), closing);
+    e2e_expect_has(result->err, failed);
+}
+
+/* A retry of another test explains none of them, nor does a test that fails. */
+static void expect_all_outside(void)
+{
+    expect_outside("up,flip", "3 passed, 1 failed, 1 skipped",
+                   ": Up.SetUpTestSuite or TearDownTestSuite: failed: up is "
+                   "bad\n");
+    expect_outside("down,flip", "4 passed, 1 failed, 0 skipped",
+                   ": Down.SetUpTestSuite or TearDownTestSuite: failed: ");
+    expect_outside("end,flip", "4 passed, 1 failed, 0 skipped",
+                   ": death: failed: ");
+    e2e_expect_has(e2e_run("FAIL=down " RUN "./death")->err,
+                   "./death -- --filter 'Down.*'\n");
+}
+
+Test(e2e_left_crashes, suites_and_environments_of_google_test_fail)
+{
+    build_gtest_of("outside", "");
+    expect_all_outside();
+    e2e_exits(1, "FAIL=down " RUN "./death");
+    e2e_expect_is(
+        e2e_last(e2e_exits(1, "FAIL=down " RUN "./death -- --failed")->out),
+        "4 passed, 1 failed, 0 skipped");
+    e2e_exits(0, RUN "./death -- --failed");
+    e2e_expect_has(e2e_exits(0, RUN "./death -- --failed")->err,
+                   "all tests passed when they last ran");
+}
+
+Test(e2e_left_crashes, so_they_do_with_an_adapter)
+{
+    const struct e2e *result;
+
+    build_gtest_of("outside", ADAPTER);
+    expect_all_outside();
+    result = e2e_exits(1, "FAIL=up,end ./death");
+    e2e_expect_has(result->out, "\n3 passed, 2 failed, 1 skipped\n");
+}
+
+Test(e2e_left_crashes, leaks_of_google_test_fail)
+{
+    if (e2e_sanitized())
+        cr_skip_test("it is built with another one");
+    build_gtest_of("outside", "-fsanitize=address");
+    expect_outside("leak,flip", "4 passed, 1 failed, 0 skipped",
+                   "death: failed: a sanitizer found an error that is not of "
+                   "one test, such as a leak\n");
+    build_gtest_of("outside", "-fsanitize=address " ADAPTER);
+    expect_outside("leak,flip", "4 passed, 1 failed, 0 skipped",
+                   "death: failed: a sanitizer found an error that is not of "
+                   "one test, such as a leak\n");
 }
 
 /* A program that is started by itself prints why it dies at once. */

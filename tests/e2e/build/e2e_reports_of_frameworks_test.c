@@ -74,6 +74,7 @@ Test(e2e_reports_of_frameworks, gtest)
                               "failed Store/Fails\n"
                               "skipped Store/Skips\n"
                               "crashed Store/Crashes\n"
+                              "skipped Store/DISABLED_Later\n"
                               "passed Store/IsFlaky\n"
                               "timeout Store/Hangs\n"
                               "passed Some/Sizes/AreSmall/0\n"
@@ -104,7 +105,8 @@ Test(e2e_reports_of_frameworks, prints_directly_and_says_how_to_run_again)
     e2e_expect_has(e2e_run(RUN "./gtest -- Small")->out, "[       OK ] Some");
     result = e2e_run(RUN "./gtest -- --timeout=1 'Fails' Hangs");
     e2e_expect_has(result->err, "run ./gtest -- --filter 'Store.Fails'");
-    e2e_expect_lacks(result->err, "--debug-failed");
+    e2e_expect_has(result->err,
+                   "run ./gtest -- --filter 'Store.Fails' --debug-failed");
     e2e_expect_has(result->err, "Store.Hangs: timed out: after 1.",
                    "Store_Hangs_Test");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/report.html"),

@@ -141,7 +141,7 @@ static void expect_crashes(const char *compiler, const char *optimization)
 
     build_both(compiler, optimization, "crashing");
     all = run("traced", "");
-    expect_places(all, "crashing", "crashed", 13);
+    expect_places(all, "crashing", "crashed", 14);
     expect_callers(all, !strcmp(optimization, "-O2"));
     expect_criterions_verdicts("plain");
 }
