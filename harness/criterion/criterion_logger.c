@@ -15,11 +15,13 @@
 #include <criterion/logging.h>
 #include <criterion/options.h>
 
+#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/jobs.h"
 #include "harness/criterion/watch/sampling.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
+#include "harness/race_log.h"
 #include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/model/gpu_summary.h"
@@ -277,8 +279,50 @@ static enum test_log_outcome judge_leftovers(struct test_log_job *job)
     return TEST_LOG_OUTCOME_FAILED;
 }
 
+static void keep_first(struct test_log_races *races, const char *text,
+                       const char *file, unsigned line)
+{
+    if (races->count)
+        return;
+    snprintf(races->text, sizeof(races->text), "%s", text);
+    snprintf(races->file, sizeof(races->file), "%s", file);
+    races->line = line;
+}
+
+/* Judges what valgrind found in a test that ended before it was reported:
+ * because a signal or exit() was expected, or it was skipped or died. */
+static enum test_log_outcome judge_races(struct test_log_job *job,
+                                         enum test_log_outcome outcome)
+{
+    struct test_log_result *result = job->result;
+    struct test_log_races races = {.echo = NULL};
+    char path[PATH_MAX], *reason;
+    bool bad;
+
+    if (!job->pid || snprintf(path, sizeof(path), "%s/%u",
+                              test_log_valgrind_folder(), job->pid) >= PATH_MAX)
+        return outcome;
+    test_log_race_log_all(&races, path, keep_first);
+    bad = test_log_outcome_bad(outcome);
+    if (races.count && bad && result->reason &&
+        asprintf(&reason, "%s; before, %s (%s:%u)", result->reason, races.text,
+                 races.file, races.line) >= 0) {
+        free(result->reason);
+        result->reason = reason;
+    } else if (races.count) {
+        set_reason(result, "%s:%u: %s", races.file, races.line, races.text);
+    } else if (races.others && !bad) {
+        set_reason(result, "valgrind found %zu error%s", races.others,
+                   races.others == 1 ? "" : "s");
+    }
+    return (races.count || races.others) && !bad ? TEST_LOG_OUTCOME_FAILED
+                                                 : outcome;
+}
+
 static void finish(struct test_log_job *job, enum test_log_outcome outcome)
 {
+    if (runner->options->races)
+        outcome = judge_races(job, outcome);
     if (outcome == TEST_LOG_OUTCOME_PASSED)
         outcome = judge_leaks(job);
     if (outcome == TEST_LOG_OUTCOME_PASSED && runner->options->fail_leaky)

@@ -55,6 +55,8 @@ struct test_log_flag {
                      * a setting, only commands that run tests take it */
     bool by_run;    /* for programs of other frameworks, testlog run does it */
     bool chooses;   /* it chooses tests */
+    bool decides;   /* a test may fail only with it */
+    bool alone;     /* it excludes --debug-failed */
     bool records;   /* testlog record takes it, too */
     bool captures;  /* testlog capture takes it, too */
     bool shows;     /* testlog show does */

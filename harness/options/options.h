@@ -269,4 +269,9 @@ const char *test_log_pattern_fault(const char *pattern);
  * run, as far as the loaded objects have symbols. */
 void test_log_unused_sites_find(void);
 
+/* test_log_add_deciding adds those of a program's flags without which a failed
+ * test may pass, each after a blank; `debugs`: that go with --debug-failed. */
+struct trace_text;
+void test_log_add_deciding(struct trace_text *, char **argv, bool debugs);
+
 #endif

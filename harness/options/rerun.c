@@ -82,3 +82,29 @@ bool test_log_rerun_choose(struct test_log_options *options,
         collect(options, history, name);
     return true;
 }
+
+struct deciding {
+    struct trace_text *text;
+    bool debugs;
+};
+
+static void add_deciding(void *context, const struct test_log_flag *flag,
+                         const char *value)
+{
+    struct deciding *deciding = context;
+    struct trace_text word = {0};
+
+    if (!flag->decides || (deciding->debugs && flag->alone))
+        return;
+    trace_text_printf(&word, "%s%s%s", flag->name, value ? "=" : "",
+                      value ? value : "");
+    trace_text_char(deciding->text, ' ');
+    test_log_add_word(deciding->text, word.data ? word.data : flag->name);
+    trace_text_free(&word);
+}
+
+void test_log_add_deciding(struct trace_text *text, char **argv, bool debugs)
+{
+    test_log_flags_each(&test_log_program, argv, add_deciding,
+                        &(struct deciding){text, debugs});
+}

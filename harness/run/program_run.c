@@ -57,6 +57,7 @@ void test_log_program_begin(struct test_log_run *run, char **argv)
     *run = (struct test_log_run){.start = trace_anchor_now(),
                                  .parent = parent_of(session),
                                  .command = command.data,
+                                 .argv = argv,
                                  .executable = argv[0],
                                  .static_max = trace_static_max()};
     run->role = role_of(session, &run->parent);
@@ -82,10 +83,14 @@ void test_log_program_end(struct test_log_run *run,
                           const struct test_log_filters *filters,
                           const struct test_log_history *history, bool any)
 {
-    struct trace_text rerun = {0};
+    struct trace_text rerun = {0}, debug = {0};
 
-    if (!run->flagless)
+    if (!run->flagless) {
         test_log_add_word(&rerun, run->executable);
+        test_log_add_deciding(&rerun, run->argv, false);
+        test_log_add_word(&debug, run->executable);
+        test_log_add_deciding(&debug, run->argv, true);
+    }
     test_log_run_finish(run, &(struct test_log_finish){
                                  .options = options,
                                  .page = {.rerun = rerun.data},
@@ -96,8 +101,9 @@ void test_log_program_end(struct test_log_run *run,
             test_log_filters_print_compiled_out(filters, run);
             test_log_print_empty_shard(run);
         }
-        test_log_run_print(run, options, history, rerun.data, rerun.data);
+        test_log_run_print(run, options, history, rerun.data, debug.data);
         test_log_run_compress(run, options, NULL);
     }
     trace_text_free(&rerun);
+    trace_text_free(&debug);
 }

@@ -133,12 +133,13 @@ static void check_leaks(void)
 
 static void check_valgrind(void)
 {
+    struct test_log_races races;
     char reason[64];
 
     if (!test_log_valgrind_runs() || test_log_forked())
         return;
-    if (test_log_valgrind_found(test_log_races_report(), reason,
-                                sizeof(reason)))
+    races = test_log_races_report();
+    if (test_log_valgrind_found(&races, reason, sizeof(reason)))
         test_log_status_fail("%s", reason);
 }
 

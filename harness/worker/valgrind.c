@@ -67,10 +67,11 @@ static uintptr_t find_leaks(void)
     return leaked;
 }
 
-bool test_log_valgrind_found(size_t races, char *reason, size_t size)
+bool test_log_valgrind_found(const struct test_log_races *races, char *reason,
+                             size_t size)
 {
     uintptr_t errors = trace_valgrind_ask(TRACE_COUNT_ERRORS, 0, 0, 0, 0) -
-                       errors_before - races;
+                       errors_before - races->own + races->others;
     uintptr_t leaked = find_leaks();
 
     if (errors)

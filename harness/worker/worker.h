@@ -2,6 +2,7 @@
 #ifndef TESTLOG_WORKER_H
 #define TESTLOG_WORKER_H
 
+#include "harness/race_log.h"
 #include "harness/session.h"
 
 #include "trace/device.h"
@@ -134,13 +135,12 @@ bool test_log_sanitizers_own(const struct sigaction *);
 
 /* ---- races.c ---- */
 
-/* test_log_races_watch opens valgrind's log, with --races.
- * test_log_races_report prints what valgrind has written, reports the
- * data races as failed assertions, and returns how many these are.
- * test_log_races_print only prints what is new; a signal handler may call
- * it. */
+/* test_log_races_watch opens valgrind's log of this process, with --races.
+ * test_log_races_report prints it, reports the data races as failed assertions,
+ * and removes it. test_log_races_print only prints what is new; a signal
+ * handler may call it. */
 void test_log_races_watch(void);
-size_t test_log_races_report(void);
+struct test_log_races test_log_races_report(void);
 void test_log_races_print(void);
 
 /* ---- valgrind.c ---- */
@@ -151,6 +151,7 @@ void test_log_races_print(void);
  */
 bool test_log_valgrind_runs(void);
 void test_log_valgrind_begin(void);
-bool test_log_valgrind_found(size_t races, char *reason, size_t size);
+bool test_log_valgrind_found(const struct test_log_races *, char *reason,
+                             size_t size);
 
 #endif

@@ -104,13 +104,24 @@ static void add_start(struct trace_text *text, const struct programs *programs)
     }
 }
 
+/* The flags for the programs without which a failed test may pass. */
+static void add_deciding(struct trace_text *text,
+                         const struct programs *programs, bool debugs)
+{
+    char **argv = runners_programs_argv(programs, (char *)"run");
+
+    if (argv)
+        test_log_add_deciding(text, argv, debugs);
+    free(argv);
+}
+
 /* The command with the programs that have a failure in `run`; with all of them
  * and their flags if it is NULL. */
 static char *command_of(const struct programs *programs,
                         const struct test_log_run *run)
 {
     bool more = !run && programs->flag_count; /* follows "--" */
-    struct trace_text text = {0};
+    struct trace_text text = {0}, flags = {0};
 
     test_log_add_word(&text, program_invocation_name);
     trace_text_string(&text, " run");
@@ -123,10 +134,14 @@ static char *command_of(const struct programs *programs,
         }
     for (size_t i = 0; run && i < run->count; i++) /* a name to filter by */
         more |= test_log_failed(&run->results[i]) && run->results[i].suite;
-    if (more)
+    if (run)
+        add_deciding(&flags, programs, false);
+    if (more || flags.size)
         trace_text_string(&text, " --");
     if (!run)
         test_log_add_words(&text, programs->flags);
+    trace_text_string(&text, flags.data ? flags.data : "");
+    trace_text_free(&flags);
     return text.data;
 }
 
@@ -152,6 +167,7 @@ static char *quoted(const struct programs *programs,
         test_log_add_word(&text, program->path);
     if (by_run)
         trace_text_string(&text, " --");
+    add_deciding(&text, programs, true);
     return text.data;
 }
 

@@ -1,6 +1,9 @@
 /* races.c: threads with and without data races. Each records in all of its
  * threads, which must neither be a race nor hide one. */
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <testlog/test_log.h>
@@ -107,4 +110,63 @@ TEST_LOG(races, planted)
     pthread_create(&last, NULL, write_last, NULL);
     pthread_join(first, NULL);
     pthread_join(last, NULL);
+}
+
+/* ---- Where a test does not end as usual ---- */
+
+static int raced;
+
+static void *write_raced(void *unused)
+{
+    raced++;
+    return unused;
+}
+
+static void race(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, write_raced, NULL);
+    raced++;
+    pthread_join(thread, NULL);
+}
+
+TEST_LOG(ending, in_a_child)
+{
+    pid_t child = fork();
+
+    if (!child) {
+        race();
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+TEST_LOG(ending, by_exit, .exit_code = 3)
+{
+    race();
+    exit(3);
+}
+
+TEST_LOG(ending, by_a_signal, .signal = SIGUSR1)
+{
+    race();
+    raise(SIGUSR1);
+}
+
+TEST_LOG(ending, by_a_skip)
+{
+    race();
+    cr_skip_test("nothing to do");
+}
+
+TEST_LOG(ending, by_a_crash)
+{
+    race();
+    abort();
+}
+
+TEST_LOG(ending, by_exit_without_a_race, .exit_code = 3)
+{
+    exit(3);
 }

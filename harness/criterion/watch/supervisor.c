@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/criterion/program/program.h"
 #include "harness/criterion/watch/supervisor.h"
 #include "harness/machine/notice.h"
 #include "harness/machine/now.h"
@@ -30,8 +31,7 @@
 
 enum { TICK = 100000000 }; /* ns */
 enum { PUMP_TICK = TICK / 10 };
-enum { GRACE = 3 * TICK };  /* for a test to end after SIGPROF */
-enum { LOOK = 2000000000 }; /* ns for the stacks of a test */
+enum { GRACE = 3 * TICK }; /* for a test to end after SIGPROF */
 enum { SIGNALS_TAKEN = 4 };
 enum { STACK = 256 * 1024 };
 
@@ -53,6 +53,14 @@ void test_log_supervisor_enter(void)
 void test_log_supervisor_leave(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+/* How long the stacks of a test may take, in ns; valgrind is slower. */
+static uint64_t look_time(void)
+{
+    enum { LOOK = 2000000000, SLOWER = 10 };
+
+    return test_log_valgrind_folder()[0] ? (uint64_t)LOOK * SLOWER : LOOK;
 }
 
 /* ---- Timeouts ---- */
@@ -120,7 +128,7 @@ static bool signal_overdue(const struct test_log_runner *runner,
     job->abandoned = test_log_status_abandoned(job);
     test_log_status_look_at_usage(job);
     test_log_status_take_output(runner->run, job, runner->options->output.live);
-    test_log_stacks_look(runner, job, NULL, test_log_now() + LOOK);
+    test_log_stacks_look(runner, job, NULL, test_log_now() + look_time());
     job->alone = !runner->options->leave_children && end_children(runner, job);
     sent = !kill(pid, SIGPROF);
     kill(pid, SIGCONT);
@@ -196,7 +204,7 @@ static void end_interrupted(const struct test_log_runner *runner,
     if (runs && !kill((pid_t)job->pid, SIGSTOP)) {
         test_log_status_take_output(runner->run, job,
                                     runner->options->output.live);
-        test_log_stacks_look(runner, job, NULL, interrupted_at + LOOK);
+        test_log_stacks_look(runner, job, NULL, interrupted_at + look_time());
     }
     job->ended = kill_test(job);
 }
@@ -226,7 +234,8 @@ static void look_at_crash(struct test_log_runner *runner,
     if (!job->seen) {
         test_log_status_look_at_usage(job);
         if (crash->signal || test_log_is_throw(crash))
-            test_log_stacks_look(runner, job, crash, test_log_now() + LOOK);
+            test_log_stacks_look(runner, job, crash,
+                                 test_log_now() + look_time());
         debug(runner, job, crash);
         job->paused += GRACE; /* its death is no timeout */
     }
@@ -297,7 +306,7 @@ static void print_running(const struct test_log_runner *runner, uint64_t now)
                         test_log_name(job->result),
                         (double)(now - job->started) / 1e9);
         print_spans(runner->run, job->result);
-        test_log_stacks_look(runner, job, NULL, now + LOOK);
+        test_log_stacks_look(runner, job, NULL, now + look_time());
         test_log_print_stacks(runner->run, job->result);
     }
     test_log_notice("%zu of %zu tests done, %zu running", done,

@@ -265,6 +265,7 @@ struct test_log_run {
     char *scratch; /* path of the folder until the run ends; NULL: `path` */
     int shared; /* a descriptor of `path`, if `folder` is that of `scratch` */
     char *command; /* that started it, quoted for a shell */
+    char **argv;   /* the same; NULL: unknown */
     char *commit;  /* that it tested; "": unknown; NULL: see commit.c */
     const char *executable; /* NULL: of several */
     pid_t process;          /* that recorded it; 0: this one */

@@ -104,9 +104,11 @@ Test(e2e_reports_of_frameworks, prints_directly_and_says_how_to_run_again)
     build_gtest();
     e2e_expect_has(e2e_run(RUN "./gtest -- Small")->out, "[       OK ] Some");
     result = e2e_run(RUN "./gtest -- --timeout=1 'Fails' Hangs");
-    e2e_expect_has(result->err, "run ./gtest -- --filter 'Store.Fails'");
     e2e_expect_has(result->err,
-                   "run ./gtest -- --filter 'Store.Fails' --debug-failed");
+                   "run ./gtest -- --timeout=1 --filter 'Store.Fails'");
+    e2e_expect_has(result->err,
+                   "run ./gtest -- --timeout=1 --filter 'Store.Fails' "
+                   "--debug-failed");
     e2e_expect_has(result->err, "Store.Hangs: timed out: after 1.",
                    "Store_Hangs_Test");
     e2e_expect_lacks(e2e_read("testlog-runs/latest/report.html"),
@@ -162,9 +164,10 @@ Test(e2e_reports_of_frameworks, repeats_tests)
                             "passed Some/Sizes/AreSmall/1#1\n"
                             "passed Some/Sizes/AreSmall/1#2\n"
                             "passed Store/Passes#1\npassed Store/Passes#2\n");
-    e2e_expect_has(result->err,
-                   "run ./gtest -- --repeat 2 --filter 'Store.Fails' "
-                   "--filter 'Store.Crashes'\n");
+    e2e_expect_has(
+        result->err,
+        "run ./gtest -- --timeout=1 --repeat 2 --filter 'Store.Fails' "
+        "--filter 'Store.Crashes'\n");
     e2e_exits(1, RUN "./gtest --repeat=3 --fail-fast --filter=Store.Fails");
     e2e_expect_is(sorted(), "failed Store/Fails#1\n");
     e2e_expect_has(e2e_exits(2, RUN "/bin/true --repeat=2")->err,

@@ -24,7 +24,7 @@ static void expect_planted(const char *tool)
     run = e2e_exits(1,
                     "valgrind -q --tool=%s --trace-children=yes "
                     "--suppressions='%s/harness/valgrind.supp' "
-                    "--log-file=valgrind.log.%%p %s -j1",
+                    "--log-file=valgrind.log.%%p %s -j1 races/",
                     tool, SOURCE_DIR, e2e_program("races", E2E_TRACED));
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err, "races/planted: failed: valgrind found 1 error\n");
@@ -45,7 +45,7 @@ Test(e2e_races, drd_finds_only_the_planted_race)
 }
 
 #define PLANTED                                                                \
-    "/races.c:97: data race on planted: written in write_last, and in "        \
+    "/races.c:100: data race on planted: written in write_last, and in "       \
     "another thread written in write_first ("
 
 /* ---- --races ---- */
@@ -56,7 +56,7 @@ static void expect_found(const struct e2e *run)
 {
     e2e_expect_code(run, 1);
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
-    e2e_expect_has(run->err, PLANTED, "/races.c:84)\n",
+    e2e_expect_has(run->err, PLANTED, "/races.c:87)\n",
                    "Possible data race during write of size 4");
     e2e_exits(0, "rmdir tmp");
 }
@@ -64,7 +64,7 @@ static void expect_found(const struct e2e *run)
 Test(e2e_races, names_both_places)
 {
     need_valgrind();
-    expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp %s --races",
+    expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp %s --races races/",
                          e2e_program("races", E2E_TRACED)));
 }
 
@@ -75,10 +75,10 @@ Test(e2e_races, finds_races_of_several_programs)
     need_valgrind();
     program = e2e_program("races", E2E_TRACED);
     expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp '" BUILD_DIR
-                         "/testlog' run --races %s",
+                         "/testlog' run --races %s -- races/",
                          program));
     expect_found(e2e_run("mkdir tmp && TMPDIR=$PWD/tmp '" BUILD_DIR
-                         "/testlog' run --races=helgrind %s -- -j2",
+                         "/testlog' run --races=helgrind %s -- -j2 races/",
                          program));
 }
 
@@ -91,7 +91,7 @@ Test(e2e_races, names_one_place_with_drd)
         e2e_exits(1, "%s --races=drd races/", e2e_program("races", E2E_TRACED));
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err,
-                   "/races.c:97: data race on memory: written in write_last, "
+                   "/races.c:100: data race on memory: written in write_last, "
                    "and in another thread used; --races=helgrind finds where");
 }
 
@@ -113,6 +113,33 @@ Test(e2e_races, shows_stacks_of_a_deadlock)
                    ": lock_two_and_one\n", ": hanging_deadlock_impl\n");
     e2e_expect_has(e2e_block(run, "hanging/child"), "  child process ",
                    ": wait_forever\n", ": hanging_child_impl\n");
+    e2e_exits(0, "rmdir tmp");
+}
+
+/* No race is green, however its test ends. */
+Test(e2e_races, are_found_however_a_test_ends)
+{
+    static const char *const ways[] = {"in_a_child", "by_exit", "by_a_signal",
+                                       "by_a_skip"};
+    const char *program;
+    const struct e2e *run;
+    char line[128];
+
+    need_valgrind();
+    program = e2e_program("races", E2E_TRACED);
+    run = e2e_exits(1,
+                    "mkdir tmp && TMPDIR=$PWD/tmp " STACKS
+                    " %s --races --timeout=60 ending/",
+                    program);
+    e2e_expect_closing(run, "1 passed, 5 failed, 0 skipped");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        snprintf(line, sizeof(line),
+                 ": ending/%s: failed: data race on raced: ", ways[i]);
+        e2e_expect_has(run->err, line);
+    }
+    e2e_expect_has(
+        run->err, "ending/by_a_crash: crashed: SIGABRT, ",
+        "; before, data race on raced: ", " --races --timeout=60 --filter ");
     e2e_exits(0, "rmdir tmp");
 }
 
