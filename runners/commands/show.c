@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include <cjson/cJSON.h>
 
@@ -107,12 +108,57 @@ static void resolve(char path[PATH_MAX])
         strcpy(name, target);
 }
 
+/* Adds the words of a command up to "--", or all; returns how many. */
+static size_t add_words(struct trace_text *text, const wordexp_t *words)
+{
+    size_t count = 0;
+
+    for (; count < words->we_wordc; count++) {
+        if (!strcmp(words->we_wordv[count], "--"))
+            break;
+        if (count)
+            trace_text_char(text, ' ');
+        test_log_add_word(text, words->we_wordv[count]);
+    }
+    return count;
+}
+
+/* Returns the command that runs tests of the run again, to which their names
+ * are added, to be freed; NULL if there is none. Names that the run was given
+ * would choose others, too. */
+static char *rerun_of(const struct test_log_run *run)
+{
+    struct trace_text text = {0};
+    wordexp_t words;
+    char **argv;
+    size_t at = 0;
+
+    if (!run->command || wordexp(run->command, &words, WRDE_NOCMD))
+        return NULL;
+    argv = words.we_wordv;
+    if (words.we_wordc > 1 && !strcmp(argv[1], "run")) { /* testlog run */
+        at = add_words(&text, &words);
+        trace_text_string(&text, " --");
+    } else if (run->flagless && strcmp(argv[0], "ctest") != 0) {
+        trace_text_string(&text, "testlog run ");
+        test_log_add_word(&text, argv[0]);
+        trace_text_string(&text, " --");
+        at = words.we_wordc; /* they are the framework's */
+    } else {
+        test_log_add_word(&text, argv[0]);
+    }
+    if (at < words.we_wordc)
+        test_log_add_deciding(&text, argv + at, false);
+    wordfree(&words);
+    return text.data;
+}
+
 static int show(const char *found, char **words,
                 struct test_log_options *options)
 {
     struct test_log_run run = {.open = runners_open_in}, shown;
     struct test_log_history none = {.count = 0};
-    char where[PATH_MAX];
+    char where[PATH_MAX], *rerun;
     cJSON *head = NULL;
     int code = TEST_LOG_EXIT_USAGE;
 
@@ -127,6 +173,8 @@ static int show(const char *found, char **words,
         test_log_out = stdout;
         run.took = runners_json_number(head, "duration_ns");
         run.start.monotonic = run.took; /* there is a time to print */
+        run.flagless =
+            cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(head, "flags"));
         run.interrupted = signal_of(runners_json_text(head, "interrupted"));
         for (size_t i = 0; i < run.count; i++)
             show_test(&run, &run.results[i], options);
@@ -134,7 +182,9 @@ static int show(const char *found, char **words,
         test_log_print_times(&run, &options->output, &none);
         shown = run;
         shown.path = (char *)runners_name_of(where);
-        test_log_print_summary(&shown, run.command, NULL);
+        rerun = rerun_of(&run);
+        test_log_print_summary(&shown, rerun, NULL);
+        free(rerun);
         if (!options->output.vanishes)
             test_log_show_page(&run, &options->output);
         test_log_out = NULL;

@@ -497,6 +497,7 @@ static bool is_named(const struct test_log_run *run, size_t number)
     const struct test_log_result *result = &run->results[number];
 
     return test_log_failed(result) && result->suite &&
+           strcmp(result->test, TEST_LOG_OF_PROGRAM) != 0 &&
            !is_named_before(run, number);
 }
 

@@ -224,6 +224,8 @@ Test(e2e_left_crashes, so_they_do_with_an_adapter)
     expect_all_outside();
     result = e2e_exits(1, "FAIL=up,end ./death");
     e2e_expect_has(result->out, "\n3 passed, 2 failed, 1 skipped\n");
+    e2e_expect_has(e2e_exits(1, "'" BUILD_DIR "/testlog' show")->out,
+                   "    testlog run ", "/death -- --filter 'Up.*'\n");
 }
 
 Test(e2e_left_crashes, leaks_of_google_test_fail)
