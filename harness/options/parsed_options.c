@@ -41,12 +41,13 @@ bool test_log_options_take_all(const struct test_log_options *options)
 
 const char *test_log_flavour_given(const struct test_log_options *options)
 {
-    static char counted[64];
+    static char slower[64]; /* with a tool of valgrind */
+    const char *tool = options->callgrind ? "callgrind" : options->races;
 
-    if (options->flavour || !options->callgrind)
+    if (options->flavour || !tool)
         return options->flavour ? options->flavour : test_log_flavour();
-    snprintf(counted, sizeof(counted), "%s-callgrind", test_log_flavour());
-    return counted;
+    snprintf(slower, sizeof(slower), "%s-%s", test_log_flavour(), tool);
+    return slower;
 }
 
 void test_log_copy_settings(struct test_log_run *run,

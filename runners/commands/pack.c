@@ -32,7 +32,8 @@ struct contents {
     size_t left_out; /* links, for example, and hidden files */
 };
 
-/* Whether a command can make the file again from run.json and recordings. */
+/* Whether a command can make the file again from run.json and recordings. A run
+ * that was cut off has no run.json, but perhaps results.jsonl. */
 static bool is_rendered(const char *name, bool in_run, bool recorded)
 {
     static const char *const of_runs[] = {
@@ -105,6 +106,7 @@ static int add_folder(struct contents *contents, int folder, const char *path,
 {
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
     bool recorded = folder >= 0 && is_recorded(folder);
+    bool whole = folder >= 0 && !faccessat(folder, "run.json", F_OK, 0);
     const struct dirent *entry;
     int status = 0;
 
@@ -131,7 +133,7 @@ static int add_folder(struct contents *contents, int folder, const char *path,
             status = -1;
         else
             status = add(contents, folder, name, below, depth,
-                         is_rendered(name, !*path, recorded));
+                         is_rendered(name, !*path && whole, recorded));
     }
     closedir(entries);
     return status;
@@ -239,6 +241,8 @@ static int pack_folder(int folder, const char *path, const char *output)
     } else if (find_contents(&contents, folder)) {
         test_log_notice("pack: cannot read %s: %s", path, strerror(errno));
         code = TEST_LOG_EXIT_FAILED;
+    } else if (!contents.size) {
+        test_log_notice("pack: %s has no test that began", path);
     } else {
         code = write_pack(folder, run, &contents, output ? output : name);
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/machine/notice.h"
+#include "harness/run/files/writers.h"
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/terminal/terminal.h"
 #include "run.h"
@@ -21,7 +22,11 @@ enum {
     READS_MOST = 4,      /* in a row; two empty a pipe */
 };
 
-static const int numbers[2] = {STDOUT_FILENO, STDERR_FILENO};
+/* On GitHub, commands are stopped on stderr, so that tests print there. */
+static int number_of(size_t stream)
+{
+    return stream || test_log_github_token() ? STDERR_FILENO : STDOUT_FILENO;
+}
 
 /* ---- Pipes ---- */
 
@@ -228,7 +233,7 @@ bool runners_output_waits(struct output *output)
 void runners_output_show(struct output *output)
 {
     for (size_t i = 0; i < 2; i++)
-        print(numbers[i], &output->streams[i]);
+        print(number_of(i), &output->streams[i]);
 }
 
 static void finish(struct output *output)

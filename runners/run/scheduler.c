@@ -270,8 +270,9 @@ static bool capture(const struct schedule *schedule, struct program *program,
         program->framework && runners_framework_prints(program->framework);
     bool may_refuse =
         runners_can(program, PROGRAM_CAN(HIDE)) && program->own_flag;
+    bool may_command = program->framework && test_log_github_token();
 
-    if (!beside && !reads && !may_refuse &&
+    if (!beside && !reads && !may_refuse && !may_command &&
         !(runners_can(program, PROGRAM_CAN(EXIT)) &&
           writes_junit(schedule->options)))
         return true;

@@ -445,6 +445,9 @@ static bool has_run(const struct unpacking *pack)
     snprintf(name, sizeof(name), "%s/run.json", pack->run);
     if (!fstatat(pack->folder, name, &status, 0))
         return S_ISREG(status.st_mode);
+    snprintf(name, sizeof(name), "%s/results.jsonl", pack->run);
+    if (!fstatat(pack->folder, name, &status, 0)) /* it was cut off */
+        return S_ISREG(status.st_mode);
     snprintf(name, sizeof(name), "%s/tests", pack->run);
     return !fstatat(pack->folder, name, &status, 0) && S_ISDIR(status.st_mode);
 }

@@ -550,6 +550,8 @@ static void put_ctest_filter(const struct test_log_run *run)
                 trace_text_char(&pattern, '\\');
             trace_text_char(&pattern, *at);
         }
+        if (!test_log_is_of_suite(&run->results[i]))
+            trace_text_char(&pattern, '$');
     }
     test_log_add_word(&word, pattern.data ? pattern.data : "");
     fprintf(test_log_stream(), " -R %s", word.data ? word.data : "");

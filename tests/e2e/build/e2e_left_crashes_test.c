@@ -201,6 +201,9 @@ static void expect_all_outside(void)
                    ": death: failed: ");
     e2e_expect_has(e2e_run("FAIL=down " RUN "./death")->err,
                    "./death -- --filter 'Down.*'\n");
+    /* GitHub would follow commands in the output of tests. */
+    e2e_expect_lacks(e2e_run("GITHUB_ACTIONS=true " RUN "./death")->out,
+                     "Passes");
 }
 
 Test(e2e_left_crashes, suites_and_environments_of_google_test_fail)

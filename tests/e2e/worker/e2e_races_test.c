@@ -58,6 +58,7 @@ static void expect_found(const struct e2e *run)
     e2e_expect_closing(run, "3 passed, 1 failed, 0 skipped");
     e2e_expect_has(run->err, PLANTED, "/races.c:87)\n",
                    "Possible data race during write of size 4");
+    e2e_expect_has(e2e_read("testlog-runs/latest/run.json"), "-helgrind\"");
     e2e_exits(0, "rmdir tmp");
 }
 
