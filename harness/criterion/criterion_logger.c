@@ -225,7 +225,7 @@ static enum test_log_outcome judge_killed(struct test_log_job *job,
     }
     if (!job->ended)
         return outcome;
-    set_reason(job->result, "ended after %.2f s by %s", spent,
+    set_reason(job->result, TEST_LOG_ENDED_AFTER "%.2f s by %s", spent,
                test_log_signal(runner->run->interrupted));
     return TEST_LOG_OUTCOME_FAILED;
 }

@@ -16,6 +16,7 @@
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/past/history.h"
 #include "harness/run/terminal/terminal.h"
+#include "runners/run/run.h"
 #include "runners/runners.h"
 #include "runners/runs/find.h"
 #include "runners/runs/run_json.h"
@@ -123,23 +124,34 @@ static size_t add_words(struct trace_text *text, const wordexp_t *words)
     return count;
 }
 
+static char *ctest_of(const char *where)
+{
+    char runs[PATH_MAX];
+
+    return snprintf(runs, sizeof(runs), "%s/..", where) < PATH_MAX
+               ? runners_ctest_command(runs, false)
+               : NULL;
+}
+
 /* Returns the command that runs tests of the run again, to which their names
  * are added, to be freed; NULL if there is none. Names that the run was given
  * would choose others, too. */
-static char *rerun_of(const struct test_log_run *run)
+static char *rerun_of(const struct test_log_run *run, const char *where)
 {
     struct trace_text text = {0};
     wordexp_t words;
     char **argv;
     size_t at = 0;
 
+    if (run->command && !strcmp(run->command, "ctest"))
+        return ctest_of(where);
     if (!run->command || wordexp(run->command, &words, WRDE_NOCMD))
         return NULL;
     argv = words.we_wordv;
     if (words.we_wordc > 1 && !strcmp(argv[1], "run")) { /* testlog run */
         at = add_words(&text, &words);
         trace_text_string(&text, " --");
-    } else if (run->flagless && strcmp(argv[0], "ctest") != 0) {
+    } else if (run->flagless) {
         trace_text_string(&text, "testlog run ");
         test_log_add_word(&text, argv[0]);
         trace_text_string(&text, " --");
@@ -182,7 +194,7 @@ static int show(const char *found, char **words,
         test_log_print_times(&run, &options->output, &none);
         shown = run;
         shown.path = (char *)runners_name_of(where);
-        rerun = rerun_of(&run);
+        rerun = rerun_of(&run, where);
         test_log_print_summary(&shown, rerun, NULL);
         free(rerun);
         if (!options->output.vanishes)

@@ -96,8 +96,8 @@ void merge_plan_find_missing(struct merge *);
 /* merge_test_key identifies a test of a lane. */
 uint64_t merge_test_key(uint64_t lane, const char *program, const char *name);
 
-/* merge_did_run tells whether a test ran; in an interrupted or killed run, it
- * may not have. */
+/* merge_did_run tells whether a test ran to its end; in an interrupted or
+ * killed run, it may not have. */
 bool merge_did_run(const struct test_log_result *);
 
 /* merge_name makes a name a single part of a path, because a run.json may

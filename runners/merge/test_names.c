@@ -24,7 +24,18 @@ void merge_name(char *name)
 
 bool merge_did_run(const struct test_log_result *result)
 {
-    return result->outcome != TEST_LOG_OUTCOME_NONE &&
-           (result->outcome != TEST_LOG_OUTCOME_SKIPPED || !result->reason ||
-            strcmp(result->reason, TEST_LOG_INTERRUPTED) != 0);
+    const char *reason = result->reason ? result->reason : "";
+
+    switch (result->outcome) {
+    case TEST_LOG_OUTCOME_NONE:
+        return false;
+    case TEST_LOG_OUTCOME_SKIPPED:
+        return strcmp(reason, TEST_LOG_INTERRUPTED) != 0 &&
+               strcmp(reason, TEST_LOG_CUT_SHORT) != 0;
+    case TEST_LOG_OUTCOME_FAILED:
+        return strncmp(reason, TEST_LOG_ENDED_AFTER,
+                       strlen(TEST_LOG_ENDED_AFTER)) != 0;
+    default:
+        return true;
+    }
 }

@@ -916,7 +916,7 @@ static void forgive(struct test_log_run *round)
         return;
     last->outcome = TEST_LOG_OUTCOME_SKIPPED;
     free(last->reason);
-    last->reason = strdup("interrupted");
+    last->reason = strdup(TEST_LOG_CUT_SHORT);
 }
 
 bool runners_framework_end(struct framework_program *program,

@@ -356,3 +356,22 @@ int runners_ctest_enter(const void *ctest)
     }
     return folder ? chdir(folder) : 0;
 }
+
+char *runners_ctest_command(const char *runs, bool elsewhere)
+{
+    char list[PATH_MAX], real[PATH_MAX], here[PATH_MAX];
+    struct trace_text text = {0};
+
+    trace_text_string(&text, "ctest");
+    if (snprintf(list, sizeof(list), "%s/../CTestTestfile.cmake", runs) <
+            PATH_MAX &&
+        realpath(list, real)) {
+        *strrchr(real, '/') = '\0';
+        if (elsewhere || !getcwd(here, sizeof(here)) ||
+            strcmp(real, here) != 0) {
+            trace_text_string(&text, " --test-dir ");
+            test_log_add_word(&text, real);
+        }
+    }
+    return text.data;
+}

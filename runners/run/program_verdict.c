@@ -147,7 +147,7 @@ int runners_verdict(struct test_log_run *run, const struct program_end *end)
 
     if (is_interrupted(end)) {
         if (!has_tests(run, end->folder))
-            add_program(run, end, TEST_LOG_OUTCOME_SKIPPED, "interrupted");
+            add_program(run, end, TEST_LOG_OUTCOME_SKIPPED, TEST_LOG_CUT_SHORT);
         return TEST_LOG_EXIT_PASSED;
     }
     if (told == TOLD_FLAGLESS && !code) /* none of its tests has failed */

@@ -214,7 +214,8 @@ static void find_commands(const struct test_log_run *run,
     *rerun = *debug = NULL;
     if (has_unnamed_failure(run, programs))
         return;
-    *rerun = command_of(programs, run);
+    *rerun = programs->join ? runners_ctest_command(programs->join, true)
+                            : command_of(programs, run);
     if (!*rerun)
         *rerun = strdup("testlog run");
     for (size_t i = 0; failed && i < programs->count; i++)

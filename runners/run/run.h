@@ -364,6 +364,12 @@ int runners_ctest_enter(const void *test);
 int runners_list_programs(const struct programs *,
                           const struct test_log_history *, bool cmake);
 
+/* runners_ctest_command returns the command that runs the tests of a build
+ * folder by ctest, to be freed; `runs` is the folder in it that has the runs of
+ * ctests. `elsewhere`: the user may not be in our working directory. NULL
+ * without memory. */
+char *runners_ctest_command(const char *runs, bool elsewhere);
+
 /* ---- joined_tests.c: the tests of a ctest ---- */
 
 /* The folder, beside the runs, of files that processes of a ctest share. */

@@ -316,6 +316,10 @@ static inline bool test_log_is_part(const struct test_log_run *run)
 /* The reason of tests that an interrupt kept from running. */
 #define TEST_LOG_INTERRUPTED "not run: interrupted"
 
+/* The reason of tests that an interrupt ended, or how it begins. */
+#define TEST_LOG_CUT_SHORT   "interrupted"
+#define TEST_LOG_ENDED_AFTER "ended after "
+
 struct test_log_sums {
 #define TEST_LOG_X(name) size_t name;
     TEST_LOG_COUNTS(TEST_LOG_X)

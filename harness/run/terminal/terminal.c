@@ -567,8 +567,8 @@ static void put_rerun(const struct test_log_run *run, const char *rerun)
 
     for (size_t i = 0; i < run->count && names <= NAMES_MAX; i++)
         names += is_named(run, i);
-    if (!strcmp(rerun, "ctest")) {
-        fputs("run them again:\n    ctest", test_log_stream());
+    if (!strcmp(rerun, "ctest") || !strncmp(rerun, "ctest ", 6)) {
+        fprintf(test_log_stream(), "run them again:\n    %s", rerun);
         if (names > NAMES_MAX)
             fputs(" --rerun-failed", test_log_stream());
         else if (names)

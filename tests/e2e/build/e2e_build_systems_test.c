@@ -180,6 +180,8 @@ Test(e2e_build_systems, ctest_debugs_the_program_of_an_adapter)
     e2e_exits(0, "cmake -S . -B build -DCMAKE_PREFIX_PATH=$PWD/opt && "
                  "cmake --build build");
     run = e2e_run("cd build && ctest -j2 --output-on-failure");
+    e2e_expect_has(run->out, "\n    ctest --test-dir /",
+                   "/build -R 'Stock\\.Fails$'\n");
     e2e_expect_has(run->out, "Stock.Counts ", "Stock.Later (Disabled)",
                    "Stock.Skips (Skipped)", "plain.Other.Counts ", "trace: /",
                    "report: /", "2 tests failed out of 6");

@@ -164,6 +164,20 @@ Test(e2e_left_crashes, an_interrupt_is_no_crash)
                             "./death -- --filter='Later.*'");
     e2e_expect_has(result->out, "\n0 passed, 0 failed, 1 skipped\n");
     e2e_expect_has(result->err, "    Later.Passes: skipped: interrupted\n");
+    /* No gate passes by such a run; a later try of its tests is the first. */
+    e2e_exits(130, "exec env --default-signal=INT INTERRUPT=1 " RUN
+                   "./death -- --filter='Later.*' --shard=1/1 --trace-dir=cut");
+    result = e2e_exits(1, "'" BUILD_DIR "/testlog' merge cut/latest -o alone");
+    e2e_expect_has(result->err, "shard 1 of 1: failed: interrupted\n");
+    e2e_exits(0, RUN "./death -- --filter='Later.*' --shard=1/1 "
+                     "--trace-dir=whole");
+    result = e2e_exits(0, "'" BUILD_DIR "/testlog' merge cut/latest "
+                          "whole/latest -o both");
+    e2e_expect_lacks(result->err, "flaky");
+    result = e2e_exits(2, "'" BUILD_DIR "/testlog' diff whole/latest "
+                          "cut/latest");
+    e2e_expect_has(result->err, " was interrupted by SIGINT, so it is not "
+                                "finished; ");
 }
 
 Test(e2e_left_crashes, google_test_with_an_adapter)
