@@ -91,11 +91,12 @@ void test_log_program_end(struct test_log_run *run,
         test_log_add_word(&debug, run->executable);
         test_log_add_deciding(&debug, run->argv, true);
     }
-    test_log_run_finish(run, &(struct test_log_finish){
-                                 .options = options,
-                                 .page = {.rerun = rerun.data},
-                                 .without = TEST_LOG_WITHOUT(LINES),
-                                 .all = test_log_options_take_all(options)});
+    test_log_run_finish(run,
+                        &(struct test_log_finish){
+                            .options = options,
+                            .page = {.rerun = rerun.data, .debug = debug.data},
+                            .without = TEST_LOG_WITHOUT(LINES),
+                            .all = test_log_options_take_all(options)});
     if (!test_log_is_part(run)) { /* `testlog run` prints all of this */
         if (any) {
             test_log_filters_print_compiled_out(filters, run);

@@ -72,15 +72,18 @@ static void add_program(struct report_page *page, const char *path, size_t size)
         .command = strndup(path, size)};
     if (program->command)
         framework = runners_program_file(program->command).framework;
-    if (!framework)
+    if (!framework) {
+        program->debug = program->command ? strdup(program->command) : NULL;
         return;
-    program->foreign = true;
+    }
     if (runners_framework_reports(framework) &&
         asprintf(&command, "%s run %s --", program_invocation_name,
                  program->command) < 0)
         command = NULL;
     free(program->command);
     program->command = command;
+    if (command && runners_framework_chooses(framework))
+        program->debug = strdup(command);
 }
 
 /* Makes the command that runs the programs with failed tests. */
@@ -116,14 +119,15 @@ static void make_rerun(struct report_page *page, const char *testlog,
 
 /* Takes the command of a run apart. A command of testlog run has several
  * programs. */
-static void read_command(struct report_page *page)
+static void read_command(struct report_page *page, const char *where)
 {
     const char *command = page->run.command ? page->run.command : "";
     size_t first = word_size(command), size;
     const char *at = command + first;
 
     if (strncmp(at, " run ", strlen(" run ")) != 0) {
-        page->command = first ? strndup(command, first) : NULL;
+        page->command = runners_rerun_of(&page->run, where, false);
+        page->debug = runners_rerun_of(&page->run, where, true);
         return;
     }
     for (at += strlen(" run ");
@@ -154,7 +158,7 @@ int runners_page_read(struct report_page *page, const char *where)
     cJSON_Delete(head);
     if (status)
         return -1;
-    read_command(page);
+    read_command(page, where);
     return 0;
 }
 
@@ -164,6 +168,7 @@ struct test_log_page runners_page_of(const struct report_page *page)
                                   .shown_path = runners_pack_of(page->run.path),
                                   .members = page->members.data,
                                   .rerun = page->command,
+                                  .debug = page->debug,
                                   .programs = page->programs,
                                   .program_count = page->program_count,
                                   .fail_log = FAIL_LOG,
@@ -175,9 +180,11 @@ void runners_page_free(struct report_page *page)
     for (size_t i = 0; i < page->program_count; i++) {
         free((char *)page->programs[i].folder);
         free(page->programs[i].command);
+        free(page->programs[i].debug);
     }
     free(page->programs);
     free(page->command);
+    free(page->debug);
     trace_text_free(&page->members);
     test_log_run_free(&page->run);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <wordexp.h>
 
 #include <cjson/cJSON.h>
 
@@ -16,7 +15,7 @@
 #include "harness/run/folder/run_folder.h"
 #include "harness/run/past/history.h"
 #include "harness/run/terminal/terminal.h"
-#include "runners/run/run.h"
+#include "report_page.h"
 #include "runners/runners.h"
 #include "runners/runs/find.h"
 #include "runners/runs/run_json.h"
@@ -109,62 +108,6 @@ static void resolve(char path[PATH_MAX])
         strcpy(name, target);
 }
 
-/* Adds the words of a command up to "--", or all; returns how many. */
-static size_t add_words(struct trace_text *text, const wordexp_t *words)
-{
-    size_t count = 0;
-
-    for (; count < words->we_wordc; count++) {
-        if (!strcmp(words->we_wordv[count], "--"))
-            break;
-        if (count)
-            trace_text_char(text, ' ');
-        test_log_add_word(text, words->we_wordv[count]);
-    }
-    return count;
-}
-
-static char *ctest_of(const char *where)
-{
-    char runs[PATH_MAX];
-
-    return snprintf(runs, sizeof(runs), "%s/..", where) < PATH_MAX
-               ? runners_ctest_command(runs, false)
-               : NULL;
-}
-
-/* Returns the command that runs tests of the run again, to which their names
- * are added, to be freed; NULL if there is none. Names that the run was given
- * would choose others, too. */
-static char *rerun_of(const struct test_log_run *run, const char *where)
-{
-    struct trace_text text = {0};
-    wordexp_t words;
-    char **argv;
-    size_t at = 0;
-
-    if (run->command && !strcmp(run->command, "ctest"))
-        return ctest_of(where);
-    if (!run->command || wordexp(run->command, &words, WRDE_NOCMD))
-        return NULL;
-    argv = words.we_wordv;
-    if (words.we_wordc > 1 && !strcmp(argv[1], "run")) { /* testlog run */
-        at = add_words(&text, &words);
-        trace_text_string(&text, " --");
-    } else if (run->flagless) {
-        trace_text_string(&text, "testlog run ");
-        test_log_add_word(&text, argv[0]);
-        trace_text_string(&text, " --");
-        at = words.we_wordc; /* they are the framework's */
-    } else {
-        test_log_add_word(&text, argv[0]);
-    }
-    if (at < words.we_wordc)
-        test_log_add_deciding(&text, argv + at, false);
-    wordfree(&words);
-    return text.data;
-}
-
 static int show(const char *found, char **words,
                 struct test_log_options *options)
 {
@@ -194,7 +137,7 @@ static int show(const char *found, char **words,
         test_log_print_times(&run, &options->output, &none);
         shown = run;
         shown.path = (char *)runners_name_of(where);
-        rerun = rerun_of(&run, where);
+        rerun = runners_rerun_of(&run, where, false);
         test_log_print_summary(&shown, rerun, NULL);
         free(rerun);
         if (!options->output.vanishes)

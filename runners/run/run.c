@@ -146,9 +146,9 @@ static char *command_of(const struct programs *programs,
 }
 
 /* The command that runs tests of a program, quoted for a shell; NULL: it takes
- * no names of tests. */
+ * no names of tests. `debugs`: it goes with --debug-failed. */
 static char *quoted(const struct programs *programs,
-                    const struct program *program)
+                    const struct program *program, bool debugs)
 {
     bool by_run = program->test || program->preload || program->ctest ||
                   !runners_can(program, PROGRAM_CAN(FLAGS));
@@ -167,7 +167,7 @@ static char *quoted(const struct programs *programs,
         test_log_add_word(&text, program->path);
     if (by_run)
         trace_text_string(&text, " --");
-    add_deciding(&text, programs, true);
+    add_deciding(&text, programs, debugs);
     return text.data;
 }
 
@@ -222,7 +222,7 @@ static void find_commands(const struct test_log_run *run,
         if (programs->all[i].folder &&
             runners_can(&programs->all[i], PROGRAM_CAN(DEBUG)) &&
             !strcmp(programs->all[i].folder, failed->program)) {
-            *debug = quoted(programs, &programs->all[i]);
+            *debug = quoted(programs, &programs->all[i], true);
             return;
         }
 }
@@ -234,13 +234,18 @@ static void finish(struct test_log_run *run, const struct programs *programs,
     struct test_log_page_program *all =
         calloc(programs->count + 1, sizeof(*all));
     size_t count = all ? programs->count : 0;
-    char *command = command_of(programs, run), *rerun, *debug;
+    char *command = command_of(programs, run), *rerun, *debug = NULL;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct program *program = &programs->all[i];
+
         all[i] = (struct test_log_page_program){
-            .folder = programs->all[i].folder,
-            .command = quoted(programs, &programs->all[i]),
-            .foreign = !runners_can(&programs->all[i], PROGRAM_CAN(FLAGS))};
+            .folder = program->folder,
+            .command = quoted(programs, program, false),
+            .debug = runners_can(program, PROGRAM_CAN(DEBUG))
+                         ? quoted(programs, program, true)
+                         : NULL};
+    }
     test_log_run_finish(
         run,
         &(struct test_log_finish){
@@ -249,8 +254,10 @@ static void finish(struct test_log_run *run, const struct programs *programs,
             .without = TEST_LOG_WITHOUT(LINES),
             .all = test_log_options_take_all(options),
             .stopped = runners_interrupted});
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(all[i].command);
+        free(all[i].debug);
+    }
     free(all);
     free(command);
     if (code == TEST_LOG_EXIT_NO_TEST)

@@ -20,7 +20,7 @@ enum {
 struct test_log_page_program {
     const char *folder; /* NULL: it has no results */
     char *command;      /* NULL: no command runs a single test */
-    bool foreign;       /* it has no --debug-failed */
+    char *debug;        /* that goes with --debug-failed; NULL: none does */
 };
 
 /* The contents of a page. Pointers are the caller's. */
@@ -29,6 +29,7 @@ struct test_log_page {
     const char *shown_path; /* of the run; NULL: run->path */
     const char *members; /* of run.json, with a comma; NULL: those of `run` */
     const char *rerun; /* the command for failed tests, without filters; NULL */
+    const char *debug; /* the same, but for one in a debugger */
     const struct test_log_page_program *programs; /* none: `rerun` is used */
     size_t program_count;
     size_t fail_log; /* hidden lines of a failed test */

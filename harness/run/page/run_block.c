@@ -60,7 +60,12 @@ static void put_filter(struct trace_text *text,
     struct trace_text name = {0};
     const char *all = test_log_title(result);
 
-    trace_text_add(&name, all, test_log_base_size(all));
+    if (test_log_is_of_suite(result)) { /* all tests of the suite */
+        trace_text_add(&name, all, strlen(all) - strlen(result->test));
+        trace_text_char(&name, '*');
+    } else {
+        trace_text_add(&name, all, test_log_base_size(all));
+    }
     trace_text_literal(text, " --filter ");
     test_log_add_word(text, name.data ? name.data : "");
     trace_text_free(&name);
@@ -80,19 +85,15 @@ static const struct test_log_page_program *program_of(
                : NULL;
 }
 
-/* Returns the command that runs a test again, followed by a flag: a string. A
- * program without results has no test names. */
-static uint32_t rerun_of(struct run_block *block,
-                         const struct test_log_result *result, const char *flag)
+/* Returns a command for a test, followed by a flag: a string. A program without
+ * results has no test names. */
+static uint32_t command_of(struct run_block *block,
+                           const struct test_log_result *result,
+                           const char *command, const char *flag)
 {
-    const struct test_log_page_program *program =
-        program_of(block, result->program);
-    const char *command = program ? program->command : NULL;
     struct trace_text text = {0};
     uint32_t number;
 
-    if (!block->page->program_count)
-        command = block->page->rerun;
     if (!command || !result->suite)
         return 0;
     trace_text_string(&text, command);
@@ -103,17 +104,35 @@ static uint32_t rerun_of(struct run_block *block,
     return number;
 }
 
+static uint32_t rerun_of(struct run_block *block,
+                         const struct test_log_result *result)
+{
+    const struct test_log_page_program *program =
+        program_of(block, result->program);
+
+    return command_of(block, result,
+                      program                      ? program->command
+                      : block->page->program_count ? NULL
+                                                   : block->page->rerun,
+                      "");
+}
+
 /* A debugger cannot look at a test that hangs. */
 static uint32_t debug_of(struct run_block *block,
                          const struct test_log_result *result)
 {
     const struct test_log_page_program *program =
         program_of(block, result->program);
-    bool looked_at = result->outcome == TEST_LOG_OUTCOME_FAILED ||
-                     result->outcome == TEST_LOG_OUTCOME_CRASHED;
+    bool looked_at = (result->outcome == TEST_LOG_OUTCOME_FAILED ||
+                      result->outcome == TEST_LOG_OUTCOME_CRASHED) &&
+                     !test_log_is_of_suite(result);
 
-    return looked_at && !(program && program->foreign)
-               ? rerun_of(block, result, " --debug-failed")
+    return looked_at
+               ? command_of(block, result,
+                            program                      ? program->debug
+                            : block->page->program_count ? NULL
+                                                         : block->page->debug,
+                            " --debug-failed")
                : 0;
 }
 
@@ -180,7 +199,7 @@ static void add_test(struct run_block *block, size_t number,
                  test_log_strings_of(strings, result->file), result->line,
                  result->duration, start_of(result->began), next_worker(block),
                  result->earlier_count + 1, losses,
-                 test_log_strings_of(strings, gpu), rerun_of(block, result, ""),
+                 test_log_strings_of(strings, gpu), rerun_of(block, result),
                  debug_of(block, result), test_log_strings_of(strings, host),
                  used->cpu, used->voluntary, used->involuntary, used->peak,
                  used->read, used->written, used->minor, used->major);

@@ -84,7 +84,8 @@ static const char *page_of_run(void)
 {
     if (!page_can_read())
         cr_skip_test("no zlib");
-    return page(&(struct test_log_page){.run = &run, .rerun = "./p"});
+    return page(
+        &(struct test_log_page){.run = &run, .rerun = "./p", .debug = "./p"});
 }
 
 /* ---- Blocks ---- */
@@ -341,7 +342,9 @@ Test(harness_report_html, survives_missing_memory)
     record(add("passes", TEST_LOG_OUTCOME_PASSED, 1), 3);
     for (size_t nth = 1; allocations >= nth; nth += 1 + nth / 50) {
         test_fail_memory(nth, nth % 2);
-        test_log_page_put(&(struct test_log_page){.run = &run, .rerun = "./p"},
+        test_log_page_put(&(struct test_log_page){.run = &run,
+                                                  .rerun = "./p",
+                                                  .debug = "./p"},
                           null);
         allocations = test_fail_memory(0, true);
     }
