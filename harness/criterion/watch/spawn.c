@@ -25,7 +25,8 @@
 
 /* Written by Criterion's thread when it forks, and by the child. All atomic. */
 struct spawn {
-    uint32_t pid; /* 0: none, and the other members may change */
+    uint64_t fork; /* which one, above the child's id; 0 in place of the id:
+                      none, and the other members may change */
     uint64_t time;
     size_t number; /* of its job */
 };
@@ -36,7 +37,8 @@ static const uint64_t patience = UINT64_C(2000000000); /* ns */
 static struct spawn *spawn; /* shared with the child; NULL: not watched */
 static struct test_log_runner *runner;
 static pthread_t criterion;
-static pid_t freed; /* the worker that was made to stop for Criterion */
+static uint64_t last_fork; /* the one that is going on: its child has a copy */
+static pid_t freed;        /* the worker that was made to stop for Criterion */
 
 /* BoxFort 0.1 passes this to a worker in a file in /dev/shm that both map. */
 struct box {
@@ -95,25 +97,34 @@ static bool is_criterion(void)
 static void before_fork(void)
 {
     size_t number;
+    pid_t pid;
 
     if (!is_criterion())
         return;
     number = spawn->number;
-    if (spawn->pid && is_worker((pid_t)spawn->pid))
+    pid = (pid_t)(uint32_t)__atomic_load_n(&spawn->fork, __ATOMIC_ACQUIRE);
+    if (pid && is_worker(pid))
         number++;
     while (number < runner->job_count && !will_run(&runner->jobs[number]))
         number++;
-    __atomic_store_n(&spawn->pid, 0, __ATOMIC_RELAXED);
+    last_fork += UINT64_C(1) << 32;
+    __atomic_store_n(&spawn->fork, last_fork, __ATOMIC_RELAXED);
     __atomic_store_n(&spawn->number, number, __ATOMIC_RELEASE);
     __atomic_store_n(&spawn->time, test_log_now(), __ATOMIC_RELEASE);
     if (number < runner->job_count)
         runner->jobs[number].forked = spawn->time;
 }
 
+/* A child of a hook may run for the first time when Criterion has forked
+ * again. */
 static void in_child(void)
 {
+    uint64_t none = last_fork;
+
     if (is_criterion())
-        __atomic_store_n(&spawn->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
+        __atomic_compare_exchange_n(&spawn->fork, &none,
+                                    last_fork | (uint32_t)getpid(), false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /* ---- The runner's second thread ---- */
@@ -124,11 +135,11 @@ static bool read_spawn(struct spawn *now)
 {
     if (!spawn)
         return false;
-    now->pid = __atomic_load_n(&spawn->pid, __ATOMIC_ACQUIRE);
+    now->fork = __atomic_load_n(&spawn->fork, __ATOMIC_ACQUIRE);
     now->number = __atomic_load_n(&spawn->number, __ATOMIC_ACQUIRE);
     now->time = __atomic_load_n(&spawn->time, __ATOMIC_ACQUIRE);
-    return now->pid && now->number < runner->job_count &&
-           now->pid == __atomic_load_n(&spawn->pid, __ATOMIC_RELAXED);
+    return (uint32_t)now->fork && now->number < runner->job_count &&
+           now->fork == __atomic_load_n(&spawn->fork, __ATOMIC_RELAXED);
 }
 
 /* A test may have been stopped just after Criterion forked its worker. */
@@ -145,13 +156,14 @@ void test_log_spawn_update(void)
     if (!read_spawn(&now))
         return;
     job = &runner->jobs[now.number];
-    if (!is_starting(job, (pid_t)now.pid) || (job->pid && !job->starting))
+    if (!is_starting(job, (pid_t)(uint32_t)now.fork) ||
+        (job->pid && !job->starting))
         return;
     job->left_out = false;
     job->starting = true;
     job->running = true;
     job->started = now.time;
-    job->pid = now.pid;
+    job->pid = (uint32_t)now.fork;
 }
 
 static struct box *map_box(pid_t pid)
@@ -251,7 +263,7 @@ void test_log_spawn_again(void)
 {
     if (!spawn)
         return;
-    spawn->pid = 0;
+    spawn->fork = last_fork;
     spawn->number = 0;
 }
 

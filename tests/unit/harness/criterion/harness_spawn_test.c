@@ -3,6 +3,7 @@
 #include "harness/criterion/watch/supervisor.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,8 +24,22 @@ static struct test_log_run run;
 static struct test_log_runner runner = {.run = &run};
 static struct test_log_job *jobs;
 
+/* ---- A child that runs late ---- */
+
+static int gate[2];
+static bool delays;
+
+static void wait_at_gate(void)
+{
+    char byte;
+
+    while (delays && read(gate[0], &byte, 1) < 0)
+        continue;
+}
+
 static void begin(void)
 {
+    pthread_atfork(NULL, NULL, wait_at_gate); /* before the one of ours */
     for (size_t i = 0; i < JOBS; i++)
         cr_assert_not_null(test_log_run_add(&run));
     runner.job_count = JOBS;
@@ -81,6 +96,27 @@ static bool is_stopped(pid_t pid)
 }
 
 /* ---- Whose process it is ---- */
+
+/* A hook forks it, and Criterion forks again before it has run. */
+Test(harness_spawn, a_late_child_is_no_worker)
+{
+    pid_t late, worker;
+
+    cr_assert_eq(pipe(gate), 0);
+    delays = true;
+    late = fork();
+    if (!late)
+        _exit(0);
+    delays = false;
+    worker = start(true);
+    test_log_spawn_update();
+    cr_expect_eq(jobs[0].pid, (uint32_t)worker);
+    cr_assert_eq(write(gate[1], "x", 1), 1);
+    cr_assert_eq(waitpid(late, NULL, 0), late);
+    test_log_spawn_update();
+    cr_expect_eq(jobs[0].pid, (uint32_t)worker);
+    kill(worker, SIGKILL);
+}
 
 Test(harness_spawn, gives_the_first_test_its_process)
 {
