@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of "   at 0x117C6D: write_last (tests/races.c:97)". */
+/* A frame, such as "   at 0x117C6D: write_last (tests/races.c:97)". */
 struct place {
     char function[128], file[512];
     unsigned line; /* 0: unknown */
@@ -43,7 +43,8 @@ static const char *access_of(const char *line)
                                                               : "read";
 }
 
-/* Describes a race, unless its place is unknown. */
+/* Describes a race. Without debug information, its place is unknown, and it is
+ * an error like others. */
 static void end_race(struct race *race, struct test_log_races *races,
                      test_log_race_found *found)
 {
@@ -60,6 +61,8 @@ static void end_race(struct race *race, struct test_log_races *races,
         found(races, text, race->here.file, race->here.line);
         races->count++;
         races->own += race->own;
+    } else if (race->did) {
+        races->others += !race->own;
     }
     *race = (struct race){.reading = NULL};
 }
@@ -154,7 +157,6 @@ void test_log_race_log_children(struct test_log_races *races, const char *path,
 void test_log_race_log_all(struct test_log_races *races, const char *path,
                            test_log_race_found *found)
 {
-    read_file(races, path, atoi(strrchr(path, '/') + 1), found);
-    test_log_race_log_children(races, path, atoi(strrchr(path, '/') + 1),
-                               found);
+    read_file(races, path, 0, found);
+    test_log_race_log_children(races, path, 0, found);
 }

@@ -27,7 +27,7 @@ class Listener : public testing::EmptyTestEventListener
     std::string outside; // and between tests
     bool running = false;
 
-    // What sets up all tests may use a GPU.
+    // An environment may use a GPU when it sets up all tests.
     void OnTestProgramStart(const testing::UnitTest &all) override
     {
         if (all.test_to_run_count())
@@ -70,7 +70,7 @@ class Listener : public testing::EmptyTestEventListener
         running = false;
     }
 
-    // What sets up suites, or all tests, may fail, too.
+    // Suites and environments may fail, too.
     void EndOutside(const testing::TestResult &result, const char *suite,
                     const char *name)
     {

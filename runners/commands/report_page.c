@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wordexp.h>
 
 #include <cjson/cJSON.h>
 
@@ -11,6 +12,7 @@
 #include "runners/runs/find.h"
 #include "runners/runs/run_json.h"
 #include "trace/base/containers.h"
+#include "trace/base/strings.h"
 #include "trace/base/text.h"
 
 enum { FAIL_LOG = 20 /* the default of --fail-log */ };
@@ -35,43 +37,22 @@ static void keep_members(struct trace_text *members, const cJSON *json)
 
 /* ---- Commands ---- */
 
-/* Returns the size of a word as a shell reads it. */
-static size_t word_size(const char *text)
-{
-    const char *at = text;
-    char quote = '\0';
-
-    for (; *at && (quote || *at != ' '); at++) {
-        if (*at == '\\' && at[1] && quote != '\'')
-            at++;
-        else if (*at == quote)
-            quote = '\0';
-        else if (!quote && (*at == '\'' || *at == '"'))
-            quote = *at;
-    }
-    return (size_t)(at - text);
-}
-
 /* Adds a program, whose name is the end of its path. testlog runs the tests of
  * other frameworks. */
-static void add_program(struct report_page *page, const char *path, size_t size)
+static void add_program(struct report_page *page, const char *path)
 {
-    const struct framework *framework = NULL;
+    const struct framework *framework = runners_program_file(path).framework;
     struct test_log_page_program *program;
+    struct trace_text word = {0};
     char *command = NULL;
-    size_t base = size;
 
-    while (base && path[base - 1] != '/')
-        base--;
     if (!TRACE_ARRAY_RESERVE(page->programs, page->program_capacity,
                              page->program_count + 1))
         return;
     program = &page->programs[page->program_count++];
+    test_log_add_word(&word, path);
     *program = (struct test_log_page_program){
-        .folder = strndup(path + base, size - base),
-        .command = strndup(path, size)};
-    if (program->command)
-        framework = runners_program_file(program->command).framework;
+        .folder = strdup(trace_base_name(path)), .command = word.data};
     if (!framework) {
         program->debug = program->command ? strdup(program->command) : NULL;
         return;
@@ -87,8 +68,7 @@ static void add_program(struct report_page *page, const char *path, size_t size)
 }
 
 /* Makes the command that runs the programs with failed tests. */
-static void make_rerun(struct report_page *page, const char *testlog,
-                       size_t size)
+static void make_rerun(struct report_page *page, const char *testlog)
 {
     const struct test_log_run *run = &page->run;
     struct trace_table failed = {0}; /* programs, by the hash of the name */
@@ -100,7 +80,8 @@ static void make_rerun(struct report_page *page, const char *testlog,
             trace_table_set(
                 &failed, trace_hash_string(TRACE_HASH, run->results[i].program),
                 1);
-    trace_text_printf(&text, "%.*s run", (int)size, testlog);
+    test_log_add_word(&text, testlog);
+    trace_text_string(&text, " run");
     for (size_t i = 0; i < page->program_count; i++) {
         const struct test_log_page_program *program = &page->programs[i];
 
@@ -121,22 +102,21 @@ static void make_rerun(struct report_page *page, const char *testlog,
  * programs. */
 static void read_command(struct report_page *page, const char *where)
 {
-    const char *command = page->run.command ? page->run.command : "";
-    size_t first = word_size(command), size;
-    const char *at = command + first;
+    const char *command = page->run.command;
+    wordexp_t words;
 
-    if (strncmp(at, " run ", strlen(" run ")) != 0) {
+    if (!command || wordexp(command, &words, WRDE_NOCMD))
+        return;
+    if (words.we_wordc < 2 || strcmp(words.we_wordv[1], "run") != 0) {
         page->command = runners_rerun_of(&page->run, where, false);
         page->debug = runners_rerun_of(&page->run, where, true);
-        return;
+    } else {
+        for (char **at = words.we_wordv + 2; *at && strcmp(*at, "--") != 0;
+             at++)
+            add_program(page, *at);
+        make_rerun(page, words.we_wordv[0]);
     }
-    for (at += strlen(" run ");
-         *at && strncmp(at, "-- ", 3) != 0 && strcmp(at, "--") != 0;
-         at += size + (at[size] == ' ')) {
-        size = word_size(at);
-        add_program(page, at, size);
-    }
-    make_rerun(page, command, first);
+    wordfree(&words);
 }
 
 /* ---- The page ---- */

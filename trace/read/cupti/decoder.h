@@ -40,7 +40,7 @@ struct cupti_node {
     const char *span; /* the name of the one that made it; "": none */
 };
 
-/* What records do not say. */
+/* It tells what records do not say. */
 struct cupti_source {
     /* call returns CUPTI's name of a call, error that of a result; NULL if it
      * is unknown. Both stay valid. */
@@ -239,7 +239,7 @@ void cupti_decode(struct cupti_decoder *, const struct cupti_range *,
                   bool last);
 
 /* cupti_decoder_free frees what a decoder has; names that it gave to the sink
- * are no longer valid. It is to be set again. */
+ * are no longer valid. Set it again before it decodes. */
 void cupti_decoder_free(struct cupti_decoder *);
 
 /* ---- launch_losses.c ---- */
@@ -279,7 +279,7 @@ struct cupti_times {
 struct cupti_times cupti_times(const struct cupti_decoder *,
                                const struct cupti_record *);
 
-/* A record that is to become an activity. cupti_put_activity records it. */
+/* A record that becomes an activity. cupti_put_activity records it. */
 struct cupti_item {
     struct cupti_record record;
     struct cupti_times times;      /* of cupti_times */
