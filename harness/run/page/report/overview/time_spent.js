@@ -61,6 +61,12 @@ const timeSpent = (() => {
         return result.sort((a, b) => b.time - a.time);
     }
 
+    // The time in which a test is stopped for its stacks is in its spans, but
+    // not in its duration.
+    function scale(list, duration) {
+        return Math.max(duration, ...list.map((one) => one.time));
+    }
+
     function bars(list, duration) {
         return make('ul', { class: 'bars' }, list.map((one) =>
             make('li', {}, make('span', { class: 'bar-name' }, one.name),
@@ -120,9 +126,10 @@ const timeSpent = (() => {
             return;
         }
         const { track, times } = busiest(recording);
+        const list = shares(recording, times, test.duration);
 
         dom.replace(element, times.size ? [threadText(recording, track),
-            bars(shares(recording, times, test.duration), test.duration)] :
+            bars(list, scale(list, test.duration))] :
             make('p', { class: 'muted' }, 'It recorded no spans.'),
         quietText(recording, test));
     }
