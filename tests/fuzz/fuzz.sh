@@ -16,7 +16,7 @@ if pkg-config --exists libzstd libcjson; then
 fi
 if [ "$libs" ] && pkg-config --exists libmicrohttpd; then
     targets="$targets request report"
-    rooms="trace log harness runners/runs runners/stat runners/export \
+    rooms="trace log harness runners/runs runners/run runners/stat runners/export \
         runners/commands runners/view runners/programs"
     libs="$libs $(pkg-config --libs libcjson)"
     pages=build/base/harness/run/page
