@@ -85,6 +85,13 @@ struct trace_activity {
     const struct trace_value *values; /* the launch's, if any, come first */
 };
 
+/* trace_activity_target returns the target of activities of a kind,
+ * trace_activity_level the level of one. trace_activity_key hashes what
+ * activities have in common that share a call site. */
+const char *trace_activity_target(unsigned kind);
+unsigned trace_activity_level(const struct trace_activity *);
+uint64_t trace_activity_key(const struct trace_activity *);
+
 /* Zones of kernels are on tracks of their own, which are streams of a device:
  * one for each multiprocessor, or for each of the first work-groups; others
  * share these. */
@@ -103,6 +110,14 @@ struct trace_zone_buffer {
     uint32_t number;
     uint32_t read; /* the records that were read */
 };
+
+/* The head of a buffer that lies in the recording. What a library writes begins
+ * TRACE_RAW_HEAD bytes behind its beginning; a back end may use the rest. */
+struct trace_raw {
+    uint64_t valid;  /* bytes that the library wrote, once it is complete */
+    uint64_t number; /* that no other buffer of the recording has */
+};
+enum { TRACE_RAW_HEAD = 128 };
 
 struct trace_backend;
 struct trace_profiler; /* profiler.h */
@@ -167,6 +182,21 @@ struct trace_device_host {
     void (*wait)(uint32_t asked, uint64_t ns);
     void (*wake)(void);
     void (*met)(uint32_t asked);
+    /* Buffers in the recording, whose records readers decode. raw_possible
+     * returns whether the recording that runs can have some. raw_take returns
+     * zeroed memory that begins with a struct trace_raw, at least and at most so
+     * many bytes, and sets `size`; NULL without space. raw_give ends the buffer,
+     * of which so many bytes are used; the others must be zero. raw_note tells
+     * readers what they need to know. generation numbers the recordings. */
+    bool (*raw_possible)(void);
+    void *(*raw_take)(size_t least, size_t most, size_t *size);
+    void (*raw_give)(void *, size_t used);
+    void (*raw_note)(uint32_t what, uint64_t key, const void *, size_t size);
+    uint32_t (*generation)(void);
+    /* has_rings returns whether there are rings of zones; launched then tells
+     * of an activity that is not put, whose `kept` name stays valid. */
+    bool (*has_rings)(void);
+    void (*launched)(const char *name, const struct trace_activity *);
 };
 
 /* A demand for activities that are held back, perhaps by another process. All
@@ -178,7 +208,7 @@ struct trace_demand {
 };
 
 enum {
-    TRACE_DEVICE_VERSION = 10,
+    TRACE_DEVICE_VERSION = 11,
     TRACE_ACTIVITY_FIELDS = 24,
 };
 
@@ -234,6 +264,13 @@ void trace_device_demand_at(struct trace_demand *);
 void trace_device_put(const struct trace_activity *);
 void trace_device_say(unsigned level, const char *message);
 void trace_device_note(const char *name, const char *value);
+
+/* trace_raw_possible and those that follow implement buffers in the recording;
+ * see struct trace_device_host. */
+bool trace_raw_possible(void);
+void *trace_raw_take(size_t least, size_t most, size_t *size);
+void trace_raw_give(void *, size_t used);
+void trace_raw_note(uint32_t what, uint64_t key, const void *, size_t size);
 
 /* trace_annotation_push and those that follow implement annotations, in
  * annotation.c. trace_annotation_note records the number of strays when the

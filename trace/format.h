@@ -35,6 +35,14 @@
  * `losses`, and `used` is where the records would end. A compact part begins at
  * a multiple of 64 bytes.
  *
+ * A back end may give its driver's library a buffer in the recording: a RAW
+ * record, which lies in a range of its own, with a struct trace_raw and the
+ * library's own records behind it. It is committed before the library has it;
+ * at its completion its `slots` is reduced, and then `end` is set. Readers
+ * derive records from these, with the help of RAW_NOTE records, until the
+ * recording is settled: then the derived records have been appended, and the
+ * library's are gone.
+ *
  * A value is a word (type in the low 32 bits, size in the high 32) and its
  * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not
  * include.
@@ -42,6 +50,7 @@
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,8 +58,10 @@
 
 enum {
     /* Version 1 did not share chunks, version 2 counted all losses in `lost`,
-     * version 3 had no calls, version 4 no TRACE_TYPE_NAME. */
+     * version 3 had no calls, version 4 no TRACE_TYPE_NAME. A recording has
+     * the version behind these while readers must derive records. */
     TRACE_FORMAT_VERSION = 5,
+    TRACE_FORMAT_RAW = 6,
     TRACE_HEADER_SIZE = 4096,
     TRACE_CHUNK_SIZE = 64 * 1024,
     TRACE_PIECE_SIZE = 4096,
@@ -114,9 +125,17 @@ struct trace_header {
     uint64_t calls_lost;   /* atomic: calls without a record */
     uint64_t
         calls_counts;   /* atomic: place of the CALL_COUNTS record; 0-2: none */
-    uint64_t zeros[25]; /* for later versions */
+    uint64_t raw;       /* atomic: bytes that RAW records have had */
+    uint64_t zeros[24]; /* for later versions */
     struct trace_losses counters[TRACE_COUNTERS];
 };
+
+/* trace_is_written returns whether this testlog writes recordings of a version.
+ */
+static inline bool trace_is_written(uint32_t version)
+{
+    return version == TRACE_FORMAT_VERSION || version == TRACE_FORMAT_RAW;
+}
 
 /* trace_chunks_end returns where the chunks end that were handed out, in bytes
  * from the beginning of the file. */
@@ -165,7 +184,11 @@ static inline uint64_t trace_chunks_end(const struct trace_header *header)
       "no values: struct trace_stack_frame, that of the innermost function "   \
       "first")                                                                 \
     X(SAMPLES, 19, "-", "number of samples",                                   \
-      "no values: struct trace_sample_entry")
+      "no values: struct trace_sample_entry")                                  \
+    X(RAW, 20, "ticks of its completion, 0 = incomplete", "-",                 \
+      "no values: struct trace_raw, a library's records")                      \
+    X(RAW_NOTE, 21, "-", "what it tells: a number of the back end's",          \
+      "key, bytes")
 
 enum trace_kind {
 #define TRACE_X(name, number, end, span, values) TRACE_KIND_##name = number,

@@ -1,5 +1,6 @@
 /* start.c: records a whole program, without tests. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <testlog/trace.h>
 
 #include "device.h"
+#include "trace/base/file.h"
 #include "trace/nvtx/nvtx.h"
 #include "trace/record/profiler.h"
 #include "trace/record/write.h"
@@ -85,6 +87,20 @@ int trace_start(const char *folder, const char *text)
     return 0;
 }
 
+/* What CUPTI wrote is decoded here: nobody else may look at the recording. */
+static void settle(void)
+{
+    bool raw = trace_header_now()->version == TRACE_FORMAT_RAW;
+    struct trace_reader *reader = raw ? trace_reader_open(recording) : NULL;
+    int fd = reader ? trace_beneath(AT_FDCWD, recording, O_RDWR) : -1;
+
+    if (fd >= 0) {
+        trace_reader_settle(reader, fd);
+        close(fd);
+    }
+    trace_reader_close(reader);
+}
+
 int trace_stop(void)
 {
     if (!starter || starter != getpid()) {
@@ -95,6 +111,7 @@ int trace_stop(void)
     trace_close();
     trace_device_pause();
     trace_host_level_unset();
+    settle();
     if (trace_shrink(recording))
         return -1;
     trace_unmap_unused();

@@ -254,11 +254,11 @@ static int check_format(const struct merge_source *source, const cJSON *test)
         header.magic = 0;
     close(fd);
     if (header.magic != TRACE_MAGIC ||
-        header.version <= (uint32_t)TRACE_FORMAT_VERSION)
+        header.version <= (uint32_t)TRACE_FORMAT_RAW)
         return 0;
     test_log_notice("merge: %s has recordings of format %u; this testlog reads "
                     "formats 1 to %d",
-                    source->merged.run, header.version, TRACE_FORMAT_VERSION);
+                    source->merged.run, header.version, TRACE_FORMAT_RAW);
     return -1;
 }
 

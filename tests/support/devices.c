@@ -35,6 +35,7 @@ void devices_init(void)
         unsetenv(names[i]);
     setenv("TRACE_CUPTI", PLAYBACK, 1);
     devices_set("CALLS", test_path("calls"));
+    devices_options("");
 }
 
 void devices_set(const char *name, const char *value)
@@ -57,6 +58,7 @@ void devices_options(const char *text)
 {
     struct trace_profiler profiler = trace_profiler_of(text);
 
+    profiler.gpu_raw |= getenv("DEVICES_RAW") != NULL;
     trace_device_configure(&profiler);
 }
 

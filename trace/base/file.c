@@ -291,6 +291,24 @@ int trace_allocate(int fd, uint64_t from, uint64_t size)
                                              : error;
 }
 
+int trace_write_at(int fd, const void *bytes, size_t size, uint64_t at)
+{
+    const char *next = bytes;
+
+    while (size) {
+        ssize_t count = pwrite(fd, next, size, (off_t)at);
+
+        if (count < 0 && errno != EINTR)
+            return -1;
+        if (count > 0) {
+            next += count;
+            size -= (size_t)count;
+            at += (uint64_t)count;
+        }
+    }
+    return 0;
+}
+
 /* ---- Versions of a file ---- */
 
 static const char stamp_tag[] = {'s', 't', 'a', 't'};

@@ -48,6 +48,9 @@ char *trace_file_bytes(int fd, uint64_t most, size_t *size);
  * a container forbids that call. Returns 0 or an error number. */
 int trace_allocate(int fd, uint64_t from, uint64_t size);
 
+/* trace_write_at writes all bytes at an offset of a file; -1 with errno. */
+int trace_write_at(int fd, const void *bytes, size_t size, uint64_t at);
+
 /* trace_copy_range appends bytes of a file, from `at` on, to a stream. Returns
  * how many it has copied: fewer than `size` at the file's end, or if one of the
  * two fails. */

@@ -25,6 +25,7 @@ struct cursor {
     uint64_t begin, place; /* of the range, of the next record */
     uint64_t stop;         /* where another one begins */
     uint32_t thread;       /* NOBODY: no range is known to begin here */
+    bool filling;          /* a buffer is next, which is not complete */
 };
 
 /* An entry that was found: a record, the exit of one that enters, or the first
@@ -63,6 +64,7 @@ struct trace_follow {
     uint64_t chunks;        /* that have cursors */
     struct cursor *cursors; /* by place */
     size_t count, capacity;
+    struct cursor derived; /* where derived records were read to */
     struct short_spans shorts;
     struct list open;  /* enters without an exit */
     struct list found; /* by time */
@@ -239,6 +241,9 @@ static bool take(struct trace_reader *reader, const struct trace_record *record,
         return add(&reader->follow->found, found);
     case TRACE_KIND_DEVICE:
         return add_activity(reader, record, found);
+    case TRACE_KIND_RAW:
+    case TRACE_KIND_RAW_NOTE:
+        return trace_derive_add(reader, record, found.place, found.thread);
     default:
         return true;
     }
@@ -299,10 +304,26 @@ static bool is_left(const struct trace_reader *reader, uint64_t next)
            !may_begin(reader, next);
 }
 
+/* Takes a record, and a buffer once. It ends where the next range may begin
+ * only when it is complete: then `complete` is set. */
+static bool take_once(struct trace_reader *reader, struct cursor *cursor,
+                      struct seen *seen, bool *complete)
+{
+    bool known = cursor->filling;
+
+    *complete = seen->record->kind != TRACE_KIND_RAW ||
+                __atomic_load_n(&seen->record->end, __ATOMIC_ACQUIRE);
+    cursor->filling = !*complete;
+    if (*complete)
+        look_at(reader, cursor->place, seen);
+    return known || take(reader, seen->record, cursor);
+}
+
 /* Reads what is finished in a range; false without memory. */
 static bool advance(struct trace_reader *reader, struct cursor *cursor)
 {
     const bool opening = reader->follow->opening;
+    bool complete = true;
     struct seen seen;
 
     for (;;) {
@@ -317,8 +338,10 @@ static bool advance(struct trace_reader *reader, struct cursor *cursor)
                 return true;
             look_at(reader, cursor->place, &seen); /* meanwhile finished? */
         }
-        if (seen.finished && !take(reader, seen.record, cursor))
+        if (seen.finished && !take_once(reader, cursor, &seen, &complete))
             return false;
+        if (!complete)
+            return true;
         cursor->place += seen.slots;
         if (seen.finished && cursor->place > reader->used)
             reader->used = cursor->place;
@@ -341,7 +364,9 @@ static bool add_pieces(struct trace_reader *reader)
             return false;
         for (int i = 0; i < TRACE_CHUNK_PIECES; i++) {
             follow->cursors[follow->count++] =
-                (struct cursor){place, place, UINT64_MAX, NOBODY};
+                (struct cursor){
+                    .begin = place, .place = place, .stop = UINT64_MAX,
+                    .thread = NOBODY};
             place += TRACE_PIECE_SLOTS;
         }
     }
@@ -433,6 +458,30 @@ static bool visit_all(struct trace_reader *reader)
         memmove(all + visit.kept, all + i, (follow->count - i) * sizeof(*all));
     follow->count -= i - visit.kept;
     return ok;
+}
+
+/* Reads what was derived from buffers since the last look. */
+static bool read_derived(struct trace_reader *reader)
+{
+    struct cursor *cursor = &reader->follow->derived;
+    uint64_t end;
+
+    if (!trace_derive(reader, reader->header.ended))
+        return false;
+    end = trace_derived_end(reader);
+    if (!cursor->place)
+        cursor->place = trace_derived_begin(reader);
+    if (end)
+        reader->size = end * TRACE_SLOT_SIZE;
+    while (cursor->place < end) {
+        const struct trace_record *record =
+            trace_slot_at(reader, cursor->place);
+
+        if (!take(reader, record, cursor))
+            return false;
+        cursor->place += record->slots;
+    }
+    return true;
 }
 
 /* ---- Entries ---- */
@@ -552,7 +601,8 @@ static bool find_new(struct trace_reader *reader)
         memmove(found->all, found->all + follow->next,
                 before * sizeof(*found->all));
     follow->next = 0;
-    ok = add_pieces(reader) && visit_all(reader) && add_exits(reader, open);
+    ok = add_pieces(reader) && visit_all(reader) && add_exits(reader, open) &&
+         read_derived(reader);
     if (reader->meta_count > metas || reader->thread_count > threads)
         trace_reader_rename_threads(reader);
     ok = trace_reader_sort_late(reader, late) && ok;

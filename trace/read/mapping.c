@@ -41,6 +41,63 @@ static void *map(int fd, uint64_t from, size_t size)
                : base;
 }
 
+enum {
+    DERIVED = 8,              /* times what it is derived from, */
+    DERIVED_LEAST = 64 << 20, /* and what has been written meanwhile */
+};
+
+static size_t whole_pages(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (size + page - 1) / page * page;
+}
+
+/* Returns how much memory may be needed for derived records. */
+static size_t space_for_derived(const struct trace_reader *reader, bool follows)
+{
+    struct trace_header header;
+    uint64_t raw = reader->size;
+
+    if (pread(reader->fd, &header, TRACE_SHORT_HEADER, (off_t)reader->from) !=
+            TRACE_SHORT_HEADER ||
+        (!follows && header.version != TRACE_FORMAT_RAW))
+        return 0;
+    if (!follows && header.raw < raw)
+        raw = header.raw;
+    return (size_t)raw * DERIVED + DERIVED_LEAST;
+}
+
+/* Maps a file with memory behind it, as much as there may be: it takes space
+ * when it is written. */
+static void *map_with_space(struct trace_reader *reader, bool follows)
+{
+    const int access = PROT_READ | PROT_WRITE;
+    const int shared = MAP_SHARED | MAP_FIXED, copied = MAP_PRIVATE | MAP_FIXED;
+    size_t extra = whole_pages(space_for_derived(reader, follows));
+    size_t size = whole_pages(reader->size);
+    char *base = MAP_FAILED;
+    void *file;
+
+    while (extra &&
+           (base = mmap(NULL, size + extra, access,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) ==
+               MAP_FAILED)
+        extra = whole_pages(extra / 2) < extra ? whole_pages(extra / 2) : 0;
+    if (!extra)
+        return map(reader->fd, reader->from, reader->size);
+    file = mmap(base, reader->size, PROT_READ, shared, reader->fd,
+                (off_t)reader->from);
+    if (file == MAP_FAILED && errno == ENODEV)
+        file = mmap(base, reader->size, PROT_READ, copied, reader->fd,
+                    (off_t)reader->from);
+    if (file == MAP_FAILED)
+        munmap(base, size + extra);
+    else
+        reader->extra = extra;
+    return file;
+}
+
 /* Opens a file, or the file of a part: "name#offset". */
 static int open_file(struct trace_reader *reader, int folder, const char *name)
 {
@@ -120,7 +177,8 @@ void trace_reader_leave_file(struct trace_reader *reader)
     errno = error;
 }
 
-bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
+bool trace_reader_map(struct trace_reader *reader, int folder, const char *name,
+                      bool follows)
 {
     int fd = reader->fd = open_file(reader, folder, name);
     void *base = MAP_FAILED;
@@ -131,17 +189,18 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name)
     errno = EINVAL;
     if (reader->size >= TRACE_HEADER_SIZE)
         base = reader->is_compact ? load(reader)
-                                  : map(fd, reader->from, reader->size);
+                                  : map_with_space(reader, follows);
     if (reader->is_compact)
         trace_reader_leave_file(reader);
     if (base == MAP_FAILED)
         return false;
-    if (!trace_sigbus_guard(base, reader->size)) {
-        munmap(base, reader->size);
-        return false;
-    }
     reader->base = base;
     reader->mapped = reader->size;
+    if (!trace_sigbus_guard(base, reader->size)) {
+        trace_reader_unmap(reader);
+        reader->mapped = 0;
+        return false;
+    }
     trace_reader_read_header(reader);
     /* Most pages of a small recording are holes; reading ahead would fill them.
      */
@@ -163,7 +222,9 @@ void trace_reader_unmap(struct trace_reader *reader)
     if (!reader->mapped)
         return;
     trace_sigbus_release(reader->base);
-    munmap((void *)reader->base, reader->mapped);
+    munmap((void *)reader->base,
+           reader->extra ? whole_pages(reader->mapped) + reader->extra
+                         : reader->mapped);
 }
 
 enum { DROP_FROM = 8 << 20 }; /* bytes; smaller recordings may stay in memory */

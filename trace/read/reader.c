@@ -117,6 +117,10 @@ static bool index_record(struct trace_reader *reader,
     case TRACE_KIND_SAMPLES:
         return first || trace_reader_add_samples(reader, record, place,
                                                  last_segment(reader)->thread);
+    case TRACE_KIND_RAW:
+    case TRACE_KIND_RAW_NOTE:
+        return first || trace_derive_add(reader, record, place,
+                                         last_segment(reader)->thread);
     default:
         return true;
     }
@@ -181,6 +185,28 @@ static bool index_all(struct trace_reader *reader)
                     : end;
     }
     return ok;
+}
+
+/* Takes the records that were derived from others. */
+static bool index_derived(struct trace_reader *reader)
+{
+    uint64_t place, end;
+
+    if (!trace_derive(reader, true))
+        return false;
+    end = trace_derived_end(reader);
+    place = trace_derived_begin(reader);
+    if (place < end)
+        reader->size = end * TRACE_SLOT_SIZE;
+    while (place < end) {
+        const struct trace_record *record = trace_slot_at(reader, place);
+
+        if (!index_record(reader, record, place, false))
+            return false;
+        place += record->slots;
+        reader->segments[reader->segment_count - 1].end = (uint32_t)place;
+    }
+    return true;
 }
 
 static bool add_callers(struct trace_reader *reader)
@@ -267,7 +293,7 @@ static bool header_ok(const struct trace_reader *reader)
 
     errno = EINVAL;
     return header->magic == TRACE_MAGIC && header->version >= 1 &&
-           header->version <= TRACE_FORMAT_VERSION &&
+           header->version <= TRACE_FORMAT_RAW &&
            header->header_size == TRACE_HEADER_SIZE &&
            header->chunk_size == TRACE_CHUNK_SIZE;
 }
@@ -294,7 +320,7 @@ static bool read_all(struct trace_reader *reader)
     reader->last = reader->header.end.ticks;
     trace_reader_set_end(reader, reader->last ? reader->header.end
                                               : trace_anchor_now());
-    if (!index_all(reader) || !add_callers(reader) ||
+    if (!index_all(reader) || !index_derived(reader) || !add_callers(reader) ||
         !trace_reader_sort_late(reader, 0))
         return false;
     sort_all(reader);
@@ -323,7 +349,8 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 {
     struct trace_reader *reader = new_reader();
 
-    return reader ? finish(reader, trace_reader_map(reader, folder, name) &&
+    return reader ? finish(reader, trace_reader_map(reader, folder, name,
+                                                        false) &&
                                        read_all(reader))
                   : NULL;
 }
@@ -350,7 +377,7 @@ struct trace_reader *trace_reader_follow_beneath(int folder, const char *name)
 
     if (!reader)
         return NULL;
-    ready = trace_reader_map(reader, folder, name) && header_ok(reader);
+    ready = trace_reader_map(reader, folder, name, true) && header_ok(reader);
     if (ready && has_grown(reader)) {
         finish(reader, false);
         return trace_reader_follow_beneath(folder, name);
@@ -372,6 +399,7 @@ void trace_reader_close(struct trace_reader *reader)
 {
     if (!reader)
         return;
+    trace_derive_free(reader);
     trace_reader_unmap(reader);
     for (size_t i = 0; i < reader->site_count; i++)
         trace_reader_free_site(reader->sites[i]);
@@ -403,7 +431,7 @@ const struct trace_thread *trace_reader_thread(
 
 /* Version 1 counted all losses together. */
 static void count_losses(struct trace_summary *summary,
-                         const struct trace_header *header)
+                         const struct trace_header *header, uint64_t derived)
 {
     enum trace_loss old = !header->error            ? TRACE_LOSS_LIMIT
                           : header->error == ENOMEM ? TRACE_LOSS_MEMORY
@@ -416,6 +444,7 @@ static void count_losses(struct trace_summary *summary,
             summary->lost[i] += header->counters[n].lost[i];
     if (header->version == 1)
         summary->lost[old] = header->dropped;
+    summary->lost[TRACE_LOSS_MEMORY] += derived;
     for (int i = 0; i < TRACE_LOSS_COUNT; i++)
         summary->dropped += summary->lost[i];
 }
@@ -443,7 +472,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .closed = header->end,
     };
 
-    count_losses(&summary, header);
+    count_losses(&summary, header, trace_derived_lost(reader));
     return summary;
 }
 

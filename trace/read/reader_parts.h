@@ -42,6 +42,8 @@ struct trace_reader {
     const unsigned char *base;
     size_t size;   /* readable bytes */
     size_t mapped; /* bytes */
+    size_t extra;  /* bytes of memory behind these, for derived records */
+    struct trace_derived *derived; /* NULL: nothing is */
     struct trace_header header;
     struct trace_site **sites; /* by id; NULL where there is none */
     size_t site_count;
@@ -110,6 +112,34 @@ uint64_t trace_reader_past_gap(const struct trace_reader *, uint64_t place,
 bool trace_reader_add_samples(struct trace_reader *,
                               const struct trace_record *, uint64_t place,
                               uint32_t thread);
+
+/* ---- derive.c ---- */
+
+/* trace_derive_add takes a RAW or RAW_NOTE record of a thread into a reader;
+ * false without memory. trace_derive then derives records from what was added
+ * since, and from what the process has written since; `last` also from what
+ * waits for more. They are between trace_derived_begin and trace_derived_end.
+ * trace_derived_lost returns how many had no space, trace_derived_sites the last
+ * id of a call site. */
+bool trace_derive_add(struct trace_reader *, const struct trace_record *,
+                      uint64_t place, uint32_t thread);
+bool trace_derive(struct trace_reader *, bool last);
+uint64_t trace_derived_begin(const struct trace_reader *);
+uint64_t trace_derived_end(const struct trace_reader *);
+uint64_t trace_derived_lost(const struct trace_reader *);
+uint32_t trace_derived_sites(const struct trace_reader *);
+
+/* trace_derived_buffer finds the bytes of the file that the records of a buffer
+ * take; false if there are not so many buffers. */
+bool trace_derived_buffer(const struct trace_reader *, size_t number,
+                          uint64_t *from, uint64_t *to);
+void trace_derive_free(struct trace_reader *);
+
+/* ---- seal.c ---- */
+
+/* trace_end_chunks lets nobody take chunks any more, and reads the header: a
+ * surviving child may still record. -1 with errno. */
+int trace_end_chunks(int fd, struct trace_header *);
 
 /* ---- functions.c ---- */
 
@@ -202,9 +232,11 @@ static inline bool trace_begins_range(const struct trace_record *record)
 /* ---- mapping.c ---- */
 
 /* trace_reader_map maps a file, by a name as for trace_beneath; false with
- * errno. trace_reader_use takes one that is mapped already.
+ * errno. A recording that will be followed may still get what records are
+ * derived from. trace_reader_use takes one that is mapped already.
  * trace_reader_leave_file closes the file and preserves errno. */
-bool trace_reader_map(struct trace_reader *, int folder, const char *name);
+bool trace_reader_map(struct trace_reader *, int folder, const char *name,
+                      bool follows);
 void trace_reader_use(struct trace_reader *, const void *base, size_t size);
 void trace_reader_leave_file(struct trace_reader *);
 void trace_reader_unmap(struct trace_reader *);

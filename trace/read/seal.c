@@ -13,6 +13,13 @@
 #include "trace/base/file.h"
 #include "trace/format.h"
 
+static bool read_header(int fd, struct trace_header *header)
+{
+    errno = EINVAL;
+    return pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
+           header->magic == TRACE_MAGIC;
+}
+
 /* Opens a recording to change its header, which it reads. */
 static int open_header(int folder, const char *name,
                        struct trace_header *header)
@@ -21,8 +28,7 @@ static int open_header(int folder, const char *name,
 
     if (fd < 0)
         return -1;
-    if (pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
-        header->magic == TRACE_MAGIC)
+    if (read_header(fd, header))
         return fd;
     close(fd);
     errno = EINVAL;
@@ -106,20 +112,30 @@ static uint64_t end_of_records(int folder, const char *name, uint64_t size)
     return reader && end < TRACE_HEADER_SIZE ? TRACE_HEADER_SIZE : end;
 }
 
-/* A surviving child may still record: it gets no chunks beyond those taken.
- * Returns where these end, 0 if that is unknown. */
+int trace_end_chunks(int fd, struct trace_header *header)
+{
+    uint64_t used;
+
+    if (!read_header(fd, header))
+        return -1;
+    used = trace_chunks_end(header);
+    if (trace_write_at(fd, &used, sizeof(used),
+                       offsetof(struct trace_header, used)) ||
+        !read_header(fd, header))
+        return -1;
+    return 0;
+}
+
+/* Returns where the chunks end, 0 if that is unknown. */
 static uint64_t end_of_chunks(int folder, const char *name)
 {
     struct trace_header header;
-    int fd = open_header(folder, name, &header);
+    int fd = trace_beneath(folder, name, O_RDWR);
     uint64_t end = 0;
 
     if (fd < 0)
         return 0;
-    header.used = trace_chunks_end(&header);
-    if (pwrite(fd, &header.used, sizeof(header.used),
-               offsetof(struct trace_header, used)) == sizeof(header.used) &&
-        pread(fd, &header, sizeof(header), 0) == sizeof(header))
+    if (!trace_end_chunks(fd, &header))
         end = trace_chunks_end(&header);
     close(fd);
     return end;

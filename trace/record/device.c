@@ -35,7 +35,7 @@ struct device_site {
     char text[]; /* name and symbol */
 };
 
-static struct trace_table device_sites; /* by key_of */
+static struct trace_table device_sites; /* by trace_activity_key */
 
 void trace_device_lock(void)
 {
@@ -53,40 +53,9 @@ void trace_device_unlock_forked(void)
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-static const char *target_of(unsigned kind)
-{
-    switch (kind) {
-#define TRACE_X(name, number, category, target, message, failed)               \
-    case TRACE_ACTIVITY_##name:                                                \
-        return target;
-        TRACE_ACTIVITIES(TRACE_X)
-#undef TRACE_X
-    default:
-        return "gpu";
-    }
-}
-
-static unsigned level_of(const struct trace_activity *activity)
-{
-    return activity->level ? activity->level : TRACE_LEVEL_TRACE;
-}
-
 static const char *symbol_of(const struct trace_activity *activity)
 {
     return activity->symbol ? activity->symbol : activity->name;
-}
-
-static uint64_t key_of(const struct trace_activity *activity)
-{
-    uint64_t hash = (uintptr_t)activity->fields;
-
-    hash = trace_mix(hash, activity->field_count << 32 |
-                               level_of(activity) << 16 | activity->at.kind);
-    if (activity->kept)
-        return trace_mix(trace_mix(hash, (uintptr_t)activity->name),
-                         (uintptr_t)activity->symbol);
-    hash = trace_hash(hash, activity->name, strlen(activity->name) + 1);
-    return activity->symbol ? trace_hash_string(hash, activity->symbol) : hash;
 }
 
 static bool has_names_of(const struct device_site *one,
@@ -103,7 +72,7 @@ static bool is_of(const struct device_site *one,
 {
     return one->kind == activity->at.kind && one->fields == activity->fields &&
            one->site.field_count == activity->field_count &&
-           one->site.level == level_of(activity) && has_names_of(one, activity);
+           one->site.level == trace_activity_level(activity) && has_names_of(one, activity);
 }
 
 static struct device_site *make_site(const struct trace_activity *activity)
@@ -118,11 +87,11 @@ static struct device_site *make_site(const struct trace_activity *activity)
     memcpy(one->text + name, symbol_of(activity), symbol);
     one->site = (struct trace_site){
         .name = one->text,
-        .target = target_of(activity->at.kind),
+        .target = trace_activity_target(activity->at.kind),
         .file = "",
         .function = one->text + name,
         .fields = activity->fields,
-        .level = (uint8_t)level_of(activity),
+        .level = (uint8_t)trace_activity_level(activity),
         .kind = TRACE_SITE_DEVICE,
         .field_count = (uint8_t)activity->field_count,
         .interest = TRACE_UNREGISTERED,
@@ -200,7 +169,7 @@ void trace_device_put(const struct trace_activity *activity)
         trace_lose(TRACE_LOSS_END);
     if (!trace_is_recording() || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
-    key = key_of(activity); /* other threads need not wait for that */
+    key = trace_activity_key(activity); /* other threads need not wait for that */
     trace_device_lock();
     site = site_of(activity, key);
     trace_device_unlock();
@@ -244,6 +213,20 @@ void trace_device_note(const char *name, const char *value)
     if (!writer)
         return;
     record = trace_put_meta(writer, 2, pair);
+    if (record)
+        trace_commit(writer, record);
+    trace_leave(writer);
+}
+
+void trace_raw_note(uint32_t what, uint64_t key, const void *bytes, size_t size)
+{
+    struct trace_value pair[] = {trace_u64_(key), trace_bytes(bytes, size)};
+    struct trace_writer *writer = trace_is_recording() ? trace_enter() : NULL;
+    struct trace_record *record;
+
+    if (!writer)
+        return;
+    record = trace_put(writer, TRACE_KIND_RAW_NOTE, what, 2, pair);
     if (record)
         trace_commit(writer, record);
     trace_leave(writer);
@@ -555,6 +538,13 @@ const struct trace_device_host *trace_device_host(void)
         .wait = wait_for_demand,
         .wake = wake,
         .met = met,
+        .raw_possible = trace_raw_possible,
+        .raw_take = trace_raw_take,
+        .raw_give = trace_raw_give,
+        .raw_note = trace_raw_note,
+        .generation = trace_generation,
+        .has_rings = trace_zones_exist,
+        .launched = trace_zones_launched,
     };
 
     __atomic_store_n(&host.profiler,

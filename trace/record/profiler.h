@@ -33,6 +33,8 @@
       .help = "records a graph's launch, not its nodes")                       \
     X(gpu_dump_graph_node_mapping, false, .type = TRACE_PROFILER_SWITCH,       \
       .gpu = true, .help = "records which span made each node of a graph")     \
+    X(gpu_raw, false, .type = TRACE_PROFILER_SWITCH, .gpu = true,              \
+      .help = "lets CUPTI write into the recording, and decodes it later")     \
     X(gpu_num_chips_to_profile_per_task, 0, .most = 256, .gpu = true,          \
       .help = "records only the first N GPUs; 0: all")                         \
     X(gpu_pm_sample_counters, 0, .type = TRACE_PROFILER_NAMES, .gpu = true,    \

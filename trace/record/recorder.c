@@ -784,6 +784,8 @@ struct trace_reader *trace_reader_open_own(void)
         errno = ENOENT;
         return NULL;
     }
+    if (trace_recording.header->version == TRACE_FORMAT_RAW)
+        return trace_reader_open(trace_recording.path);
     return trace_reader_open_mapped(trace_recording.header,
                                     trace_recording.file_size);
 }
@@ -849,7 +851,7 @@ void trace_invite(void)
 static bool is_running(const struct trace_header *header, size_t size)
 {
     return header->magic == TRACE_MAGIC &&
-           header->version == TRACE_FORMAT_VERSION &&
+           trace_is_written(header->version) &&
            header->header_size == TRACE_HEADER_SIZE &&
            header->chunk_size == TRACE_CHUNK_SIZE &&
            header->clock == (uint32_t)trace_clock_choose() &&

@@ -11,6 +11,7 @@
 #include "trace/base/file.h"
 #include "trace/base/lock.h"
 #include "trace/base/valgrind_requests.h"
+#include "trace/device.h"
 #include "write.h"
 
 /* Holes that ended threads left, by the logarithm of their size in slots. Each
@@ -238,14 +239,32 @@ static struct trace_record *unlink_tail(const struct trace_writer *writer,
     return NULL;
 }
 
-static bool take_tail(struct trace_writer *writer, size_t slots)
+static void link_tail(const struct trace_writer *writer,
+                      struct trace_record *tail, size_t slots)
 {
-    struct trace_record *tail = unlink_tail(writer, slots);
+    uint32_t *first = &tails[writer->of_calls][log_of(slots)];
+
+    tail->span = *first;
+    tail->slots = (uint32_t)slots;
+    *first = trace_place_of(writer, tail);
+}
+
+/* Takes about `most` slots of a hole that is much larger. */
+static bool take_tail(struct trace_writer *writer, size_t slots, size_t most)
+{
+    struct trace_record *tail = unlink_tail(writer, slots), *end;
+    uint32_t rest;
 
     if (!tail)
         return false;
+    end = tail + tail->slots;
     writer->next = tail;
-    writer->end = tail + tail->slots;
+    writer->end = end;
+    if (tail->slots < most + TRACE_CHUNK_SLOTS)
+        return true;
+    rest = trace_place_of(writer, tail + most) + TRACE_PIECE_SLOTS - 1;
+    writer->end = trace_record_at(writer, rest - rest % TRACE_PIECE_SLOTS);
+    link_tail(writer, writer->end, (size_t)(end - writer->end));
     return true;
 }
 
@@ -253,18 +272,13 @@ void trace_give_room(struct trace_writer *writer)
 {
     struct trace_record *tail = writer->next;
     size_t slots = (size_t)(writer->end - tail);
-    uint32_t *own = tails[writer->of_calls];
-    unsigned log;
 
     writer->next = writer->end = NULL;
     if (!slots)
         return;
-    log = log_of(slots);
     trace_lock(&lock);
     if (!is_late(writer)) {
-        tail->span = own[log];
-        tail->slots = (uint32_t)slots;
-        own[log] = trace_place_of(writer, tail);
+        link_tail(writer, tail, slots);
         __atomic_fetch_add(&trace_room_returns, 1, __ATOMIC_RELAXED);
     }
     trace_unlock(&lock);
@@ -486,7 +500,7 @@ static bool take_some(struct trace_writer *writer, size_t slots)
     uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
     uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(4) : 1;
 
-    if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots))
+    if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots, TRACE_CHUNK_SLOTS))
         return true;
     wanted = wanted < needed ? needed : wanted;
     return (wanted < TRACE_CHUNK_PIECES &&
@@ -513,6 +527,169 @@ bool trace_more_room(struct trace_writer *writer, size_t slots)
         return all <= TRACE_CHUNK_SLOTS && take_overflow(writer);
     put_thread(writer);
     return true;
+}
+
+/* ---- Buffers of back ends ---- */
+
+enum {
+    RAW_PART = 4,          /* of what is left: other records need space, too */
+    RAW_CHUNKS_LEAST = 16, /* of a recording that has any */
+};
+
+/* Lines that are printed at once are made of records that are decoded at once.
+ * A part has no space behind it for what readers derive. */
+bool trace_raw_possible(void)
+{
+    return trace_is_recording() &&
+           __atomic_load_n(&trace_recording.stored, __ATOMIC_RELAXED) &&
+           !trace_recording.is_part && !trace_is_live() &&
+           trace_recording.owner == (uint32_t)getpid() &&
+           records_limit() >= RAW_CHUNKS_LEAST * TRACE_CHUNK_SLOTS;
+}
+
+/* Takes at most `count` chunks, and sets it to how many there are; NULL if there
+ * are less than `least`. They have no space on the disk yet. */
+static struct trace_record *take_raw_chunks(struct trace_header *header,
+                                            uint64_t least, uint64_t *count)
+{
+    uint64_t limit = header->limit - header->calls_limit;
+    uint64_t calls = __atomic_load_n(&header->calls_chunks, __ATOMIC_RELAXED);
+    uint64_t taken = __atomic_load_n(&header->chunks, __ATOMIC_RELAXED) - calls;
+    uint64_t left = taken < limit ? (limit - taken) / RAW_PART : 0;
+    uint64_t first;
+
+    *count = left < *count ? left : *count;
+    if (*count < least) {
+        __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    first = __atomic_fetch_add(&header->chunks, *count, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
+        is_beyond(header, first + *count) || first + *count >= header->limit)
+        return NULL;
+    return (struct trace_record *)((unsigned char *)header + TRACE_HEADER_SIZE +
+                                   first * TRACE_CHUNK_SIZE);
+}
+
+/* Reserves space for the chunks of a writer, one after the other: the kernel
+ * locks the process's memory for each. Those that have none are left out. */
+static bool reserve_raw(struct trace_writer *writer)
+{
+    uint64_t first = (trace_place_of(writer, writer->next) -
+                      (uint64_t)TRACE_FIRST_PLACE) /
+                     TRACE_CHUNK_SLOTS;
+    uint64_t count =
+        (uint64_t)(writer->end - writer->next) / TRACE_CHUNK_SLOTS;
+    uint64_t ready = 0;
+
+    /* One more, as for others: it will be for errors if the disk is full. */
+    while (ready <= count && !reserve(first + ready))
+        ready++;
+    if (ready > count)
+        return true;
+    ready -= ready > 0;
+    run_short(first + ready, errno);
+    writer->end = writer->next + ready * TRACE_CHUNK_SLOTS;
+    return ready > 0;
+}
+
+/* Takes a hole, or whole chunks. Nobody has to wait while these get space. */
+static bool take_for_raw(struct trace_writer *writer, size_t least, size_t most)
+{
+    uint64_t count = most / TRACE_CHUNK_SLOTS;
+    struct trace_record *chunks = NULL;
+    bool hole = false;
+
+    trace_lock(&lock);
+    if (!is_late(writer)) {
+        hole = take_tail(writer, least, most);
+        if (!hole)
+            chunks = take_raw_chunks(trace_header_now(),
+                                     least / TRACE_CHUNK_SLOTS, &count);
+    }
+    trace_unlock(&lock);
+    if (!chunks)
+        return hole;
+    writer->next = chunks;
+    writer->end = chunks + count * TRACE_CHUNK_SLOTS;
+    return reserve_raw(writer);
+}
+
+static void *begin_raw(struct trace_writer *writer)
+{
+    struct trace_header *header = trace_header_now();
+    struct trace_record *thread = writer->next, *record;
+
+    put_thread(writer);
+    if (trace_place_of(writer, writer->next) % 2 == 0) { /* a cache line */
+        __atomic_store_n(&thread->slots, thread->slots + 1, __ATOMIC_RELEASE);
+        writer->next++;
+    }
+    record = writer->next;
+    record->end = 0;
+    record->site = writer->generation;
+    record->span = 0;
+    record->kind = TRACE_KIND_RAW;
+    record->flags = 0;
+    record->count = 0;
+    record->slots = (uint32_t)(writer->end - record);
+    __atomic_store_n(&header->version, TRACE_FORMAT_RAW, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&header->raw, record->slots * (uint64_t)TRACE_SLOT_SIZE,
+                       __ATOMIC_RELAXED);
+    trace_commit(writer, record);
+    return record + 1;
+}
+
+void *trace_raw_take(size_t least, size_t most, size_t *size)
+{
+    struct trace_writer *caller =
+        trace_is_recording() && !trace_has_run_short() ? trace_enter() : NULL;
+    struct trace_writer writer = {.next = NULL};
+    struct trace_hold hold;
+    void *bytes = NULL;
+
+    if (!caller)
+        return NULL;
+    trace_hold(&hold);
+    writer.base = caller->base;
+    writer.generation = caller->generation;
+    writer.self = *trace_self(caller);
+    if (take_for_raw(&writer, least / TRACE_SLOT_SIZE,
+                     most / TRACE_SLOT_SIZE)) {
+        bytes = begin_raw(&writer);
+        *size = (size_t)((char *)writer.end - (char *)bytes);
+        caller->self.start = writer.self.start;
+    }
+    trace_release(&hold);
+    trace_leave(caller);
+    return bytes;
+}
+
+/* A recording that has ended is not written any more: the next one has begun,
+ * and memory without a file is where the buffer was. */
+void trace_raw_give(void *bytes, size_t used)
+{
+    struct trace_record *record = (struct trace_record *)bytes - 1;
+    size_t slots = 1 + (used + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
+    struct trace_writer writer = {
+        .base = (struct trace_record *)trace_header_now(),
+        .generation = record->site,
+        .next = record + slots,
+        .end = record + record->slots,
+    };
+    struct trace_hold hold;
+    bool shrinks = record->slots >= slots + TRACE_THREAD_SLOTS;
+
+    if (record->site != trace_generation())
+        return;
+    if (shrinks)
+        __atomic_store_n(&record->slots, (uint32_t)slots, __ATOMIC_RELEASE);
+    __atomic_store_n(&record->end, trace_clock_now(), __ATOMIC_RELEASE);
+    if (!shrinks)
+        return;
+    trace_hold(&hold);
+    trace_give_room(&writer);
+    trace_release(&hold);
 }
 
 enum trace_loss trace_why_no_room(size_t slots)

@@ -46,12 +46,17 @@ static struct {
 
 /* ---- Launches ---- */
 
+bool trace_zones_exist(void)
+{
+    return __atomic_load_n(&rings, __ATOMIC_RELAXED);
+}
+
 void trace_zones_launched(const char *name,
                           const struct trace_activity *activity)
 {
     struct trace_zone_launch *one;
 
-    if (!__atomic_load_n(&rings, __ATOMIC_RELAXED) || !activity->at.on_device ||
+    if (!trace_zones_exist() || !activity->at.on_device ||
         (activity->at.kind != TRACE_ACTIVITY_KERNEL &&
          activity->at.kind != TRACE_ACTIVITY_GRAPH))
         return;

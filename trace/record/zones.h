@@ -25,6 +25,9 @@ void trace_zones_forget(uint32_t number);
     X(invalid)    /* records of zones without a name */                        \
     X(unread)     /* rings that are followed, and that nobody read */
 
+/* trace_zones_exist returns whether there is any ring. */
+bool trace_zones_exist(void);
+
 /* trace_zones_launched remembers a kernel, in which zones may lie; `name` stays
  * valid. trace_zones_end notes the counts when the recording ends, and warns of
  * losses. trace_zones_resume resets them. */

@@ -245,22 +245,6 @@ static void note_reserved(struct trace_header *header, uint64_t end)
         ;
 }
 
-static int write_at(int fd, const char *bytes, size_t size, uint64_t at)
-{
-    while (size) {
-        ssize_t count = pwrite(fd, bytes, size, (off_t)at);
-
-        if (count < 0 && errno != EINTR)
-            return -1;
-        if (count > 0) {
-            bytes += count;
-            size -= (size_t)count;
-            at += (uint64_t)count;
-        }
-    }
-    return 0;
-}
-
 static int put_in(struct blob *blob, struct trace_header *header, int fd)
 {
     uint64_t count, at;
@@ -276,7 +260,7 @@ static int put_in(struct blob *blob, struct trace_header *header, int fd)
         return errno = ENOMEM, -1;
     at = TRACE_HEADER_SIZE + (uint64_t)chunk * TRACE_CHUNK_SIZE;
     if (trace_allocate(fd, at, count * TRACE_CHUNK_SIZE) ||
-        write_at(fd, blob->bytes.data, blob->bytes.size, at))
+        trace_write_at(fd, blob->bytes.data, blob->bytes.size, at))
         return -1;
     note_reserved(header, (uint64_t)chunk + count);
     return 0;
@@ -289,7 +273,7 @@ static struct trace_header *map_header(int fd)
 
     if (header == MAP_FAILED)
         return NULL;
-    if (header->magic == TRACE_MAGIC && header->version == TRACE_FORMAT_VERSION)
+    if (header->magic == TRACE_MAGIC && trace_is_written(header->version))
         return header;
     munmap(header, TRACE_HEADER_SIZE);
     errno = EINVAL;

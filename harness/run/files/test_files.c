@@ -1,5 +1,6 @@
 /* test_files.c: renders a test's trace.json and log.txt from its recording. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,23 @@ static bool is_rendered(const struct test_log_run *run,
             trace_reader_summary(reader).size <= RENDERED_MAX);
 }
 
+/* A full disk leaves the recording as it is, which reads as well. */
+static void settle(const struct test_log_run *run,
+                   const struct test_log_result *result,
+                   const struct trace_reader *reader)
+{
+    char name[PATH_MAX];
+    int fd;
+
+    if (!trace_reader_is_raw(reader) ||
+        snprintf(name, sizeof(name), "%s/recording", result->folder) >=
+            PATH_MAX ||
+        (fd = test_log_open(run, name, O_RDWR)) < 0)
+        return;
+    trace_reader_settle(reader, fd);
+    close(fd);
+}
+
 bool test_log_render(struct test_log_run *run, struct test_log_result *result,
                      const struct log_style *style, bool patient)
 {
@@ -250,6 +268,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
         trace_reader_close(reader);
         return false;
     }
+    settle(run, result, reader);
     plain.color = false;
     plain.test = NULL;
     report_losses(run, result, reader);

@@ -111,7 +111,7 @@ Test(cupti_buffers, gives_a_used_buffer_again_with_zeros)
     cr_assert(cupti.zeroed);
     cupti_buffer_requested(&first, &size, &most);
     memset(first, 0xff, 1000);
-    buffer_of(first)->valid = 1000;
+    buffer_of(first)->head.valid = 1000;
     cupti_buffer_give_back(buffer_of(first));
     do {
         cupti_buffer_requested(&again, &size, &most);

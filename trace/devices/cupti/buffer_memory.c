@@ -65,7 +65,7 @@ struct cupti_buffer *cupti_buffer_take(size_t size, bool spare)
     if (!buffer)
         return NULL;
     buffer->next = NULL;
-    buffer->valid = 0;
+    buffer->head.valid = 0;
     buffer->spare = spare;
     if (!spare)
         __atomic_add_fetch(&used, size, __ATOMIC_RELAXED);
@@ -79,10 +79,12 @@ size_t cupti_buffers_used(void)
 
 void cupti_buffer_give_back(struct cupti_buffer *buffer)
 {
+    if (buffer->abandoned)
+        return;
     if (!buffer->spare)
         __atomic_sub_fetch(&used, whole(buffer), __ATOMIC_RELAXED);
     if (cupti.zeroed)
-        memset(buffer->bytes, 0, buffer->valid);
+        memset(buffer->bytes, 0, buffer->head.valid);
     put(buffer);
 }
 

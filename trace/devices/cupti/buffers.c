@@ -65,6 +65,20 @@ static void flush(void)
     cupti.flush_all(0);
 }
 
+/* Has a buffer ready. Those in the recording are looked into, too: a module may
+ * be unloaded with the texts that records point to. */
+static void prepare(void)
+{
+    if (cupti_raw_begin()) {
+        cupti_raw_prepare();
+        pthread_mutex_lock(&decoding);
+        cupti_raw_look();
+        pthread_mutex_unlock(&decoding);
+    } else if (cupti_buffers_used() < PLENTY) {
+        cupti_buffer_prepare(LARGE);
+    }
+}
+
 /* Waits until it is time to decode, and meanwhile prepares what the program
  * would have to wait for. Returns how often somebody has asked. */
 static uint32_t wait(uint32_t before)
@@ -75,8 +89,7 @@ static uint32_t wait(uint32_t before)
 
     do {
         ask(cupti_enable_late); /* until the driver has started */
-        if (cupti_buffers_used() < PLENTY)
-            cupti_buffer_prepare(LARGE);
+        prepare();
         if (!must_end())
             cupti.host->wait(before, look);
         asked = cupti.host->asked();
@@ -150,14 +163,26 @@ static bool end_flusher(void)
 
 /* ---- Callbacks ---- */
 
+/* Returns a buffer for CUPTI; NULL if it gets none. */
+static struct cupti_buffer *choose(void)
+{
+    size_t used = cupti_buffers_used();
+    bool enough = used >= MOST;
+    bool raw = cupti_raw_begin();
+    struct cupti_buffer *buffer = raw ? cupti_raw_take() : NULL;
+
+    if (buffer)
+        return buffer;
+    if (!raw && !enough)
+        return cupti_buffer_take(used >= PLENTY ? SMALL : LARGE, false);
+    return cupti.version >= CUPTI_NULL_BUFFER ? NULL
+                                              : cupti_buffer_take(SPARE, true);
+}
+
 void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
 {
     int error = errno;
-    size_t used = cupti_buffers_used();
-    bool enough = used >= MOST;
-    bool none = enough && cupti.version >= CUPTI_NULL_BUFFER;
-    size_t room = enough ? SPARE : used >= PLENTY ? SMALL : LARGE;
-    struct cupti_buffer *buffer = none ? NULL : cupti_buffer_take(room, enough);
+    struct cupti_buffer *buffer = choose();
 
     *most = 0; /* as many as fit */
     *bytes = buffer ? buffer->bytes : NULL;
@@ -165,7 +190,7 @@ void cupti_buffer_requested(uint8_t **bytes, size_t *size, size_t *most)
     __atomic_store_n(&requested, true, __ATOMIC_RELEASE);
     if (cupti_is_on())
         cupti_begin_flusher();
-    if (room == LARGE)
+    if (buffer && !buffer->spare)
         cupti.host->wake(); /* to prepare another one */
     errno = error;
 }
@@ -192,9 +217,9 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     if (!bytes)
         return;
     buffer = (void *)(bytes - offsetof(struct cupti_buffer, bytes));
-    if (!is_ours(buffer))
+    if (!is_ours(buffer) && !cupti_raw_adopt(buffer, size))
         return;
-    buffer->valid = valid < size ? valid : size;
+    buffer->head.valid = valid < size ? valid : size;
     __atomic_add_fetch(&received, valid > 0, __ATOMIC_RELEASE);
     if (!cupti_is_on()) { /* nobody would decode it */
         cupti_buffer_give_back(buffer);
@@ -204,7 +229,7 @@ void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *bytes,
     while (!__atomic_compare_exchange_n(&full, &buffer->next, buffer, true,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
-    if (__atomic_add_fetch(&undecoded, buffer->valid, __ATOMIC_RELAXED) >=
+    if (__atomic_add_fetch(&undecoded, buffer->head.valid, __ATOMIC_RELAXED) >=
         HURRY)
         cupti.host->ask();
 }
@@ -228,6 +253,28 @@ static struct cupti_buffer *take(void)
     return first;
 }
 
+/* Ends those that lie in the recording, and returns the others. */
+static struct cupti_buffer *end_raw(struct cupti_buffer *buffers)
+{
+    struct cupti_buffer *others = NULL, **end = &others;
+
+    while (buffers) {
+        struct cupti_buffer *next = buffers->next;
+
+        if (buffers->is_raw) {
+            __atomic_sub_fetch(&undecoded, buffers->head.valid,
+                               __ATOMIC_RELAXED);
+            cupti_raw_end(buffers);
+        } else {
+            *end = buffers;
+            end = &buffers->next;
+        }
+        buffers = next;
+    }
+    *end = NULL;
+    return others;
+}
+
 /* Splits off the first ROUND bytes: a round needs all of its calls at once, and
  * only a limited number of calls is kept. */
 static struct cupti_buffer *cut(struct cupti_buffer **rest, size_t *size)
@@ -235,7 +282,7 @@ static struct cupti_buffer *cut(struct cupti_buffer **rest, size_t *size)
     struct cupti_buffer *first = *rest, *behind, **end = rest;
 
     for (*size = 0; *end && *size < ROUND; end = &(*end)->next)
-        *size += (*end)->valid;
+        *size += (*end)->head.valid;
     behind = *end;
     *end = NULL; /* this is `rest` if there are none */
     *rest = behind;
@@ -248,7 +295,7 @@ static void count_spare(const struct cupti_buffer *buffer)
     struct cupti_decoder *decoder = &cupti.decoder;
     struct cupti_record record = {0};
 
-    while (cupti_next(decoder->library.strides, buffer->bytes, buffer->valid,
+    while (cupti_next(decoder->library.strides, buffer->bytes, buffer->head.valid,
                       &record) &&
            record.at)
         decoder->counts.dropped++;
@@ -266,7 +313,7 @@ static void decode_round(struct cupti_buffer *buffers, bool last)
             count_spare(one);
             continue;
         }
-        one->range = (struct cupti_range){NULL, one->bytes, one->valid};
+        one->range = (struct cupti_range){NULL, one->bytes, one->head.valid};
         *end = &one->range;
         end = &one->range.next;
     }
@@ -285,7 +332,8 @@ static void decode(bool last)
     size_t size;
 
     pthread_mutex_lock(&decoding);
-    rest = take();
+    rest = end_raw(take());
+    cupti_raw_look();
     if (rest || last)
         do {
             some = cut(&rest, &size);
@@ -325,6 +373,7 @@ static void flush_last(void)
     unsigned before = __atomic_load_n(&received, __ATOMIC_ACQUIRE);
     bool waited = cupti_wait_for_devices();
 
+    cupti_raw_note_own();
     cupti_pm_stop();
     stuck = !end_flusher();
     if (stuck) {
@@ -341,6 +390,10 @@ static void flush_last(void)
     if (!cupti_is_on())
         return; /* it was stopped */
     cupti_refuse_late();
+    if (cupti_raw_is_on()) {
+        cupti_raw_finish();
+        return;
+    }
     cupti_note_losses(&cupti.decoder);
     cupti_say_losses(&cupti.decoder);
     cupti_note_limits(&cupti.decoder);

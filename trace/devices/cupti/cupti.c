@@ -252,6 +252,7 @@ static void attach(void)
         cupti_disable_all();
         return;
     }
+    cupti_raw_prepare();
     cupti_enter_span(cupti.host->current());
     if (cupti.after_init) {
         cupti_begin_flusher(); /* CUPTI may have a buffer already */
@@ -282,11 +283,10 @@ static void say(void *context, unsigned level, const char *message)
 
 static void stop_as_strange(void *context)
 {
-    char why[128];
+    char why[CUPTI_STRANGE_ROOM];
 
     (void)context;
-    snprintf(why, sizeof(why), "GPU trace off: unknown record layout, API %u",
-             cupti.version);
+    cupti_say_strange(why, cupti.version);
     cupti_stop("too-old", why);
 }
 

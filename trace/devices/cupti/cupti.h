@@ -15,7 +15,7 @@
 
 #include "trace/backends.h"
 #include "trace/device.h"
-#include "trace/read/cupti/decoder.h"
+#include "trace/read/cupti/notes.h"
 #include "trace/record/profiler.h"
 
 /* ---- Facts ---- */
@@ -230,13 +230,25 @@ void *cupti_symbol(const char *begin, const char *name);
 /* ---- buffer_memory.c ---- */
 
 struct cupti_buffer {
-    struct cupti_buffer *next;
-    const struct cupti_buffer *self; /* shows that it is one of ours */
-    size_t size, valid;              /* bytes; those with records */
-    bool spare;                      /* its records are dropped */
-    struct cupti_range range;        /* while it is decoded */
-    _Alignas(64) uint8_t bytes[];
+    union {
+        struct {
+            struct trace_raw head;
+            struct cupti_buffer *next;
+            const struct cupti_buffer *self; /* shows that it is one of ours */
+            size_t size;                     /* of `bytes` */
+            bool spare;                      /* its records are dropped */
+            bool is_raw;                     /* it lies in the recording */
+            bool abandoned;                  /* its recording has ended */
+            uint32_t slot;            /* among those that CUPTI has, from 1 */
+            size_t scanned;           /* bytes whose mentions were noted */
+            struct cupti_range range; /* while it is decoded */
+        };
+        uint8_t room[TRACE_RAW_HEAD];
+    };
+    uint8_t bytes[];
 };
+_Static_assert(sizeof(struct cupti_buffer) == TRACE_RAW_HEAD,
+               "records follow the head");
 
 /* cupti_buffer_take returns a zeroed buffer that takes so many bytes with its
  * head; NULL without memory. cupti_buffer_give_back takes it again.
@@ -246,6 +258,30 @@ struct cupti_buffer *cupti_buffer_take(size_t size, bool spare);
 void cupti_buffer_give_back(struct cupti_buffer *);
 size_t cupti_buffers_used(void);
 void cupti_buffer_prepare(size_t size);
+
+/* ---- raw.c: buffers in the recording ---- */
+
+/* cupti_raw_begin begins what a recording needs that has just begun. Returns
+ * whether buffers lie in it, as cupti_raw_is_on does. cupti_raw_prepare has
+ * buffers ready. */
+bool cupti_raw_begin(void);
+bool cupti_raw_is_on(void);
+void cupti_raw_prepare(void);
+
+/* cupti_raw_take returns a buffer for CUPTI, NULL without space.
+ * cupti_raw_adopt returns whether a buffer was in the recording before, and
+ * makes it one whose records are decoded here. */
+struct cupti_buffer *cupti_raw_take(void);
+bool cupti_raw_adopt(struct cupti_buffer *, size_t size);
+
+/* cupti_raw_look notes what records mention in the buffers that CUPTI has,
+ * cupti_raw_end what is left in a complete one, which it gives back. One thread
+ * at a time may call them. cupti_raw_note_own notes cupti.decoder.own;
+ * cupti_raw_finish notes the end. */
+void cupti_raw_look(void);
+void cupti_raw_end(struct cupti_buffer *);
+void cupti_raw_note_own(void);
+void cupti_raw_finish(void);
 
 /* ---- buffers.c ---- */
 

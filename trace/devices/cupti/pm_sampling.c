@@ -444,6 +444,7 @@ static void *run(void *unused)
 {
     (void)unused;
     cupti.decoder.own.sampling_thread = (uint32_t)gettid();
+    cupti_raw_note_own();
     if (is_forbidden()) {
         say("counters of GPUs are not sampled: the program's sanitizer does "
             "not allow it");

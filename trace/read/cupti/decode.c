@@ -4,6 +4,7 @@
  * or in an earlier round: then it waits. A round notes calls first, then the
  * work on devices, and then records all activities in order of time.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "decoder.h"
@@ -108,6 +109,12 @@ static void check(struct round *round, const struct cupti_record *record)
         return;
     decoder->off = true;
     decoder->sink->strange(decoder->context);
+}
+
+void cupti_say_strange(char why[CUPTI_STRANGE_ROOM], uint32_t version)
+{
+    snprintf(why, CUPTI_STRANGE_ROOM,
+             "GPU trace off: unknown record layout, API %u", version);
 }
 
 /* ---- The steps of a round ---- */

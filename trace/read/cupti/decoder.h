@@ -238,6 +238,11 @@ struct cupti_range {
 void cupti_decode(struct cupti_decoder *, const struct cupti_range *,
                   bool last);
 
+/* cupti_say_strange writes why nothing more is decoded: the records of that
+ * version of CUPTI have another layout. */
+enum { CUPTI_STRANGE_ROOM = 128 };
+void cupti_say_strange(char why[CUPTI_STRANGE_ROOM], uint32_t version);
+
 /* cupti_decoder_free frees what a decoder has; names that it gave to the sink
  * are no longer valid. Set it again before it decodes. */
 void cupti_decoder_free(struct cupti_decoder *);

@@ -250,6 +250,10 @@ struct cupti_record {
 bool cupti_next(const uint16_t strides[CUPTI_KIND_LIMIT], const uint8_t *bytes,
                 size_t size, struct cupti_record *);
 
+/* cupti_is_finished returns whether CUPTI has written a record that lies in an
+ * incomplete buffer: it has written its end, if the kind has one. */
+bool cupti_is_finished(const struct cupti_record *);
+
 extern const struct cupti_layout {
     uint16_t kind, offset, bytes;
 } cupti_layout[CUPTI_FIELD_COUNT];

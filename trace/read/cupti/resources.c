@@ -1,7 +1,7 @@
 /* resources.c: notes devices, contexts and streams as metadata. */
 #include <stdio.h>
 
-#include "decoder.h"
+#include "notes.h"
 
 const struct cupti_device *cupti_device(const struct cupti_decoder *decoder,
                                         uint32_t id)
@@ -31,28 +31,6 @@ static void keep_limits(struct cupti_decoder *decoder,
     };
 }
 
-enum { UUID = 16, UUID_ROOM = 48 };
-
-/* Writes a UUID as the driver's tools do: "GPU-8a0f...". Returns false if the
- * record has none. */
-static bool print_uuid(char text[UUID_ROOM], const char *prefix,
-                       const struct cupti_record *record,
-                       enum cupti_field field)
-{
-    const uint8_t *bytes = cupti_bytes(record, field);
-    int size = snprintf(text, UUID_ROOM, "%s", prefix);
-    uint8_t any = 0;
-
-    for (int i = 0; bytes && i < UUID; i++) {
-        bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-
-        size += snprintf(text + size, UUID_ROOM - (size_t)size, "%s%02x",
-                         dash ? "-" : "", bytes[i]);
-        any |= bytes[i];
-    }
-    return any;
-}
-
 static void note_of_device(const struct cupti_decoder *decoder, uint32_t id,
                            const char *word, const char *value)
 {
@@ -76,15 +54,15 @@ static void note_number(const struct cupti_decoder *decoder,
 static void note_identity(const struct cupti_decoder *decoder,
                           const struct cupti_record *record, uint32_t id)
 {
-    char uuid[UUID_ROOM], address[CUPTI_PCI_ROOM];
+    char uuid[CUPTI_UUID_ROOM], address[CUPTI_PCI_ROOM];
 
-    if (!print_uuid(uuid, "GPU", record, CUPTI_DEVICE_UUID))
+    if (!cupti_uuid(uuid, "GPU", record, CUPTI_DEVICE_UUID))
         return;
     note_of_device(decoder, id, "uuid", uuid);
     if (decoder->source->pci(decoder->context, uuid, address))
         note_of_device(decoder, id, "pci", address);
     if (!cupti_get(record, CUPTI_DEVICE_MIG) ||
-        !print_uuid(uuid, "MIG", record, CUPTI_DEVICE_MIG_UUID))
+        !cupti_uuid(uuid, "MIG", record, CUPTI_DEVICE_MIG_UUID))
         return;
     note_of_device(decoder, id, "mig", uuid);
     note_number(decoder, record, id, "mig.gpu_instance",

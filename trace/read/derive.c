@@ -1,0 +1,581 @@
+/* derive.c: derives records from those that a driver's library wrote into the
+ * recording. They are in memory, behind the file's, as if a thread had recorded
+ * them there.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cupti/notes.h"
+#include "reader_parts.h"
+#include "trace/base/values.h"
+#include "trace/format.h"
+
+/* A buffer, and how many bytes of it were decoded. */
+struct buffer {
+    uint32_t place;
+    bool over; /* all that it will ever have */
+    uint64_t done;
+};
+
+/* As far as buffers are decoded: as the process had seen them at a time. */
+struct cut {
+    const struct cupti_noted_cut *buffers;
+    size_t count;
+    uint64_t time; /* 0: all there is */
+};
+
+enum {
+    RANGES = 64,
+    ROUND = 8 << 20, /* bytes: only a limited number of calls is kept */
+};
+
+struct trace_derived {
+    struct cupti_noted noted; /* the context of its source begins here */
+    struct cupti_decoder decoder;
+    struct trace_reader *reader;
+    struct buffer *buffers;
+    size_t buffer_count, buffer_capacity;
+    uint32_t *notes; /* places */
+    size_t note_count, note_capacity;
+    uint32_t thread; /* the index of the one that has the first */
+    bool has_layout, last;
+    uint32_t version; /* of the library */
+    uint64_t over;    /* ticks when the process had noted its end; 0: not yet */
+
+    struct cupti_range ranges[RANGES];
+    size_t range_count, range_bytes;
+
+    unsigned char *begin, *next, *end; /* what is derived, and its space */
+    uint64_t time;                     /* of the last record */
+    struct trace_table sites;          /* ids, by trace_activity_key */
+    uint32_t site_count;               /* the last id */
+    uint64_t lost;
+    bool failed; /* no memory */
+};
+
+/* ---- Records ---- */
+
+static struct trace_record *put(struct trace_derived *derived,
+                                enum trace_kind kind, size_t count,
+                                const struct trace_value *values)
+{
+    size_t size = sizeof(struct trace_record) +
+                  (trace_values_size(count, values) + TRACE_SLOT_SIZE - 1) /
+                      TRACE_SLOT_SIZE * TRACE_SLOT_SIZE;
+    struct trace_record *record = (struct trace_record *)(void *)derived->next;
+
+    if ((size_t)(derived->end - derived->next) < size) {
+        derived->lost++;
+        return NULL;
+    }
+    derived->next += size;
+    record->kind = (uint8_t)kind;
+    record->count = (uint16_t)count;
+    record->slots = (uint32_t)(size / TRACE_SLOT_SIZE);
+    record->time = ++derived->time;
+    trace_values_store(record + 1, count, values);
+    return record;
+}
+
+/* Begins a range of the thread that has the first of what the records are
+ * derived from. */
+static void put_thread(struct trace_derived *derived)
+{
+    const struct trace_thread *owner =
+        trace_reader_thread(derived->reader, derived->thread);
+    struct trace_value name = trace_text_(owner->name);
+    struct trace_record *record = put(derived, TRACE_KIND_THREAD, 1, &name);
+
+    if (!record)
+        return;
+    record->end = (uint64_t)owner->pid << 32 | owner->tid;
+    record->site = owner->start;
+}
+
+/* Returns the id of a new call site. */
+static uint32_t put_site(struct trace_derived *derived,
+                         const struct trace_site *site)
+{
+    struct trace_value values[4 + TRACE_ACTIVITY_FIELDS] = {
+        trace_text_(site->name), trace_text_(site->target), trace_text_(""),
+        trace_text_(site->function)};
+    struct trace_record *record;
+
+    for (size_t i = 0; i < site->field_count; i++)
+        values[4 + i] = trace_text_(site->fields[i]);
+    record = put(derived, TRACE_KIND_SITE, 4 + site->field_count, values);
+    if (!record)
+        return 0;
+    record->site = ++derived->site_count;
+    record->end = site->level | (uint64_t)site->kind << 8 |
+                  (uint64_t)site->field_count << 16;
+    return derived->site_count;
+}
+
+static uint32_t site_of(struct trace_derived *derived,
+                        const struct trace_activity *activity)
+{
+    uint64_t key = trace_activity_key(activity);
+    uintptr_t id;
+
+    if (trace_table_find(&derived->sites, key, &id))
+        return (uint32_t)id;
+    id = put_site(derived,
+                  &(struct trace_site){
+                      .name = activity->name,
+                      .target = trace_activity_target(activity->at.kind),
+                      .function =
+                          activity->symbol ? activity->symbol : activity->name,
+                      .fields = activity->fields,
+                      .level = (uint8_t)trace_activity_level(activity),
+                      .kind = TRACE_SITE_DEVICE,
+                      .field_count = (uint8_t)activity->field_count});
+    derived->failed |= !trace_table_set(&derived->sites, key, id);
+    return (uint32_t)id;
+}
+
+/* ---- What the decoder gives ---- */
+
+/* A kernel that was launched after the recording had ended is no part of it. */
+static void put_activity(void *context, const struct trace_activity *activity)
+{
+    struct trace_derived *derived = context;
+    const struct trace_header *header = &derived->reader->header;
+    struct trace_value values[1 + TRACE_LAUNCH_FIELDS + TRACE_ACTIVITY_FIELDS];
+    size_t count = activity->field_count +
+                   (activity->at.launched ? TRACE_LAUNCH_FIELDS : 0);
+    struct trace_record *record;
+    uint32_t site;
+
+    if (header->ended && activity->at.begin > header->end.ticks)
+        return;
+    values[0] = trace_bytes(&activity->at, sizeof(activity->at));
+    if (count)
+        memcpy(values + 1, activity->values, count * sizeof(*values));
+    site = site_of(derived, activity);
+    record = put(derived, TRACE_KIND_DEVICE, count + 1, values);
+    if (!record)
+        return;
+    record->site = site;
+    record->span = activity->span;
+    record->end = activity->end;
+}
+
+static void note(void *context, const char *name, const char *value)
+{
+    const struct trace_value pair[] = {trace_text_(name), trace_text_(value)};
+
+    put(context, TRACE_KIND_META, 2, pair);
+}
+
+/* Lines come when the process noted its end. */
+static void say(void *context, unsigned level, const char *message)
+{
+    struct trace_derived *derived = context;
+    struct trace_value value = trace_text_(message);
+    struct trace_record *record;
+    uint32_t site;
+
+    if (derived->time < derived->over)
+        derived->time = derived->over;
+    put_thread(derived);
+    site = put_site(derived, &(struct trace_site){.name = "",
+                                                  .target = "gpu",
+                                                  .function = "",
+                                                  .level = (uint8_t)level});
+    record = put(derived, TRACE_KIND_EVENT, 1, &value);
+    if (!record)
+        return;
+    record->site = site;
+    record->flags = TRACE_FLAG_MESSAGE;
+}
+
+static void note_strange(void *context)
+{
+    struct trace_derived *derived = context;
+    char why[CUPTI_STRANGE_ROOM];
+
+    cupti_say_strange(why, derived->version);
+    note(context, "gpu.state", "too-old");
+    note(context, "gpu.notice", why);
+}
+
+/* ---- Rounds ---- */
+
+static void decode_round(struct trace_derived *derived, bool last)
+{
+    size_t count = derived->range_count;
+
+    for (size_t i = 0; i + 1 < count; i++)
+        derived->ranges[i].next = &derived->ranges[i + 1];
+    if (count || last)
+        cupti_decode(&derived->decoder, count ? derived->ranges : NULL, last);
+    derived->range_count = derived->range_bytes = 0;
+}
+
+static void add_range(struct trace_derived *derived, const uint8_t *bytes,
+                      size_t size)
+{
+    if (!size)
+        return;
+    derived->ranges[derived->range_count++] =
+        (struct cupti_range){NULL, bytes, size};
+    derived->range_bytes += size;
+    if (derived->range_count == RANGES || derived->range_bytes >= ROUND)
+        decode_round(derived, false);
+}
+
+/* Adds what has been written of an incomplete buffer. Records that are not
+ * finished, which only the last time may be between others, are left out.
+ * Returns how many bytes need not be looked at again. */
+static size_t add_written(struct trace_derived *derived, const uint8_t *bytes,
+                          size_t size)
+{
+    const uint16_t *strides = derived->decoder.library.strides;
+    struct cupti_record record = {0};
+    const uint8_t *from = bytes, *end = bytes;
+
+    while (cupti_next(strides, bytes, size, &record) && record.at &&
+           record.kind) {
+        if (!cupti_is_finished(&record)) {
+            if (!derived->last)
+                break;
+            add_range(derived, from, (size_t)(record.at - from));
+            from = record.at + record.stride;
+        }
+        end = record.at + record.stride;
+    }
+    add_range(derived, from, (size_t)(end - from));
+    return (size_t)(end - bytes);
+}
+
+/* ---- Buffers ---- */
+
+/* The contents of a buffer. */
+struct contents {
+    struct trace_raw raw;
+    const uint8_t *bytes; /* NULL: it is damaged */
+    size_t size;
+    uint64_t completed; /* ticks; 0: not yet */
+};
+
+static struct contents contents_of(const struct trace_derived *derived,
+                                   const struct buffer *buffer)
+{
+    const struct trace_record *record =
+        trace_slot_at(derived->reader, buffer->place);
+    uint64_t completed = __atomic_load_n(&record->end, __ATOMIC_ACQUIRE);
+    struct trace_values all = trace_values_in(record);
+    size_t size = (size_t)(all.end - all.next);
+    struct contents contents = {.completed = completed};
+
+    if (size < TRACE_RAW_HEAD)
+        return contents;
+    memcpy(&contents.raw, all.next, sizeof(contents.raw));
+    contents.bytes = all.next + TRACE_RAW_HEAD;
+    contents.size = size - TRACE_RAW_HEAD;
+    if (completed && contents.raw.valid < contents.size)
+        contents.size = contents.raw.valid;
+    return contents;
+}
+
+/* Returns how much of a buffer comes before a cut. */
+static uint64_t before_cut(const struct contents *contents, struct cut cut)
+{
+    if (!cut.time)
+        return contents->size;
+    for (size_t i = 0; i < cut.count; i++)
+        if (cut.buffers[i].number == contents->raw.number)
+            return cut.buffers[i].size < contents->size ? cut.buffers[i].size
+                                                        : contents->size;
+    return contents->completed && contents->completed <= cut.time
+               ? contents->size
+               : 0;
+}
+
+static void decode_buffer(struct trace_derived *derived, struct buffer *buffer,
+                          struct cut cut)
+{
+    struct contents contents = contents_of(derived, buffer);
+    uint64_t end = before_cut(&contents, cut);
+    const uint8_t *from = contents.bytes + buffer->done;
+
+    buffer->over = !contents.bytes || (contents.completed && !cut.time);
+    if (!contents.bytes || end <= buffer->done)
+        return;
+    if (contents.completed || cut.time) {
+        add_range(derived, from, (size_t)(end - buffer->done));
+        buffer->done = end;
+    } else {
+        buffer->done +=
+            add_written(derived, from, (size_t)(end - buffer->done));
+    }
+}
+
+static void decode_to(struct trace_derived *derived, struct cut cut)
+{
+    for (size_t i = 0; i < derived->buffer_count; i++)
+        if (!derived->buffers[i].over)
+            decode_buffer(derived, &derived->buffers[i], cut);
+    decode_round(derived, false);
+}
+
+/* Those that are not complete are the last. */
+static int by_completion(const void *a, const void *b, void *reader)
+{
+    const struct buffer *x = a, *y = b;
+    uint64_t s = trace_slot_at(reader, x->place)->end - 1;
+    uint64_t t = trace_slot_at(reader, y->place)->end - 1;
+
+    if (s != t)
+        return s < t ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* ---- Notes ---- */
+
+static int by_time(const void *a, const void *b, void *reader)
+{
+    const uint32_t *x = a, *y = b;
+    uint64_t s = trace_slot_at(reader, *x)->time;
+    uint64_t t = trace_slot_at(reader, *y)->time;
+
+    if (s != t)
+        return s < t ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+struct told {
+    enum cupti_note what;
+    uint64_t key, time;
+    const void *bytes;
+    size_t size;
+};
+
+static bool read_note(const struct trace_derived *derived, uint32_t place,
+                      struct told *told)
+{
+    const struct trace_record *record = trace_slot_at(derived->reader, place);
+    struct trace_values values = trace_values_in(record);
+    struct trace_value key, bytes;
+
+    if (!trace_values_next(&values, &key) || key.type != TRACE_TYPE_U64 ||
+        !trace_values_next(&values, &bytes) || bytes.type != TRACE_TYPE_BYTES)
+        return false;
+    *told = (struct told){record->span, key.as.u, record->time, bytes.as.bytes,
+                          bytes.size};
+    return true;
+}
+
+static void take_layout(struct trace_derived *derived, const struct told *told)
+{
+    static const struct cupti_sink sink = {put_activity, note, say,
+                                           note_strange};
+    struct cupti_noted_layout layout;
+    struct cupti_decoder *decoder = &derived->decoder;
+
+    if (derived->has_layout || told->size != sizeof(layout))
+        return;
+    memcpy(&layout, told->bytes, sizeof(layout));
+    derived->has_layout = true;
+    derived->version = layout.version;
+    decoder->source = &cupti_noted_source;
+    decoder->sink = &sink;
+    decoder->context = derived;
+    decoder->library.system_threads = layout.system_threads != 0;
+    memcpy(decoder->library.strides, layout.strides, sizeof(layout.strides));
+    decoder->limits = layout.limits;
+    cupti_clock_compare(&decoder->clock, layout.first);
+    derived->time = told->time;
+    put_thread(derived);
+}
+
+/* Buffers need these from their beginning, whenever they came. */
+static void take_early(struct trace_derived *derived, const struct told *told)
+{
+    if (told->what == CUPTI_NOTE_LAYOUT)
+        take_layout(derived, told);
+    else if (told->what == CUPTI_NOTE_OWN &&
+             told->size == sizeof(derived->decoder.own))
+        memcpy(&derived->decoder.own, told->bytes, told->size);
+}
+
+static void take_note(struct trace_derived *derived, const struct told *told)
+{
+    switch (told->what) {
+    case CUPTI_NOTE_RECORDS:
+        add_range(derived, told->bytes, told->size);
+        break;
+    case CUPTI_NOTE_CUT:
+        decode_to(derived,
+                  (struct cut){told->bytes,
+                               told->size / sizeof(struct cupti_noted_cut),
+                               told->time});
+        break;
+    case CUPTI_NOTE_END:
+        derived->over = told->time;
+        derived->decoder.counts.dropped = told->key;
+        break;
+    default:
+        derived->failed |= !cupti_noted_take(&derived->noted, told->what,
+                                             told->key, told->bytes,
+                                             told->size);
+    }
+}
+
+static struct trace_anchor now(const struct trace_reader *reader)
+{
+    return reader->header.end.ticks ? reader->header.end : trace_anchor_now();
+}
+
+static void take_notes(struct trace_derived *derived)
+{
+    struct told told;
+
+    if (derived->note_count)
+        qsort_r(derived->notes, derived->note_count, sizeof(*derived->notes),
+                by_time, derived->reader);
+    for (size_t i = 0; i < derived->note_count; i++)
+        if (read_note(derived, derived->notes[i], &told))
+            take_early(derived, &told);
+    if (!derived->has_layout)
+        return;
+    cupti_clock_compare(&derived->decoder.clock, now(derived->reader));
+    for (size_t i = 0; i < derived->note_count; i++)
+        if (read_note(derived, derived->notes[i], &told))
+            take_note(derived, &told);
+    derived->note_count = 0;
+}
+
+/* ---- The recording ---- */
+
+static struct trace_derived *derived_of(struct trace_reader *reader,
+                                        uint32_t thread)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct trace_derived *derived = reader->derived;
+
+    if (derived || !(derived = calloc(1, sizeof(*derived))))
+        return derived;
+    derived->reader = reader;
+    derived->thread = thread;
+    derived->begin = (unsigned char *)reader->base +
+                     (reader->mapped + page - 1) / page * page;
+    derived->next = derived->begin;
+    derived->end = derived->begin + reader->extra;
+    derived->site_count = reader->header.sites;
+    return reader->derived = derived;
+}
+
+bool trace_derive_add(struct trace_reader *reader,
+                      const struct trace_record *record, uint64_t place,
+                      uint32_t thread)
+{
+    struct trace_derived *derived;
+
+    if (reader->header.version < TRACE_FORMAT_RAW)
+        return true;
+    if (!(derived = derived_of(reader, thread)))
+        return false;
+    if (record->kind == TRACE_KIND_RAW) {
+        if (!TRACE_ARRAY_RESERVE(derived->buffers, derived->buffer_capacity,
+                                 derived->buffer_count + 1))
+            return false;
+        derived->buffers[derived->buffer_count++] =
+            (struct buffer){.place = (uint32_t)place};
+        return true;
+    }
+    if (!TRACE_ARRAY_RESERVE(derived->notes, derived->note_capacity,
+                             derived->note_count + 1))
+        return false;
+    derived->notes[derived->note_count++] = (uint32_t)place;
+    return true;
+}
+
+static void finish(struct trace_derived *derived)
+{
+    derived->last = true;
+    decode_to(derived, (struct cut){.time = 0});
+    decode_round(derived, true);
+    if (!derived->over)
+        return;
+    cupti_note_losses(&derived->decoder);
+    cupti_say_losses(&derived->decoder);
+    cupti_note_limits(&derived->decoder);
+}
+
+bool trace_derive(struct trace_reader *reader, bool last)
+{
+    struct trace_derived *derived = reader->derived;
+
+    if (!derived || derived->last)
+        return true;
+    if (derived->buffer_count)
+        qsort_r(derived->buffers, derived->buffer_count,
+                sizeof(*derived->buffers), by_completion, reader);
+    take_notes(derived);
+    if (!derived->has_layout)
+        return true;
+    if (last || derived->over)
+        finish(derived);
+    else
+        decode_to(derived, (struct cut){.time = 0});
+    return !derived->failed;
+}
+
+uint64_t trace_derived_begin(const struct trace_reader *reader)
+{
+    const struct trace_derived *derived = reader->derived;
+
+    return derived ? (uint64_t)(derived->begin - reader->base) / TRACE_SLOT_SIZE
+                   : 0;
+}
+
+uint64_t trace_derived_end(const struct trace_reader *reader)
+{
+    const struct trace_derived *derived = reader->derived;
+
+    return derived ? (uint64_t)(derived->next - reader->base) / TRACE_SLOT_SIZE
+                   : 0;
+}
+
+uint64_t trace_derived_lost(const struct trace_reader *reader)
+{
+    return reader->derived ? reader->derived->lost : 0;
+}
+
+uint32_t trace_derived_sites(const struct trace_reader *reader)
+{
+    return reader->derived->site_count;
+}
+
+bool trace_derived_buffer(const struct trace_reader *reader, size_t number,
+                          uint64_t *from, uint64_t *to)
+{
+    const struct trace_derived *derived = reader->derived;
+    const struct trace_record *record;
+
+    if (number >= derived->buffer_count)
+        return false;
+    *from = derived->buffers[number].place;
+    record = trace_slot_at(reader, *from);
+    *to = (*from + record->slots) * TRACE_SLOT_SIZE;
+    *from = (*from + 1) * TRACE_SLOT_SIZE;
+    return true;
+}
+
+void trace_derive_free(struct trace_reader *reader)
+{
+    struct trace_derived *derived = reader->derived;
+
+    if (!derived)
+        return;
+    cupti_decoder_free(&derived->decoder);
+    cupti_noted_free(&derived->noted);
+    trace_table_free(&derived->sites);
+    free(derived->buffers);
+    free(derived->notes);
+    free(derived);
+    reader->derived = NULL;
+}
