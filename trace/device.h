@@ -114,6 +114,7 @@ struct trace_zone_buffer {
 /* The head of a buffer that lies in the recording. What a library writes begins
  * TRACE_RAW_HEAD bytes behind its beginning; a back end may use the rest. */
 struct trace_raw {
+    uint64_t size;   /* bytes, with the head */
     uint64_t valid;  /* bytes that the library wrote, once it is complete */
     uint64_t number; /* that no other buffer of the recording has */
 };
@@ -184,13 +185,14 @@ struct trace_device_host {
     void (*met)(uint32_t asked);
     /* Buffers in the recording, whose records readers decode. raw_possible
      * returns whether the recording that runs can have some. raw_take returns
-     * zeroed memory that begins with a struct trace_raw, at least and at most so
-     * many bytes, and sets `size`; NULL without space. raw_give ends the buffer,
-     * of which so many bytes are used; the others must be zero. raw_note tells
-     * readers what they need to know. generation numbers the recordings. */
+     * zeroed memory that begins with a struct trace_raw, at least and at most
+     * so many bytes, and sets `size`; NULL without space. raw_give ends the
+     * buffer, of which so many bytes are used; the others must be zero.
+     * raw_note tells readers what they need to know. generation numbers the
+     * recordings. */
     bool (*raw_possible)(void);
-    void *(*raw_take)(size_t least, size_t most, size_t *size);
-    void (*raw_give)(void *, size_t used);
+    struct trace_raw *(*raw_take)(size_t least, size_t most);
+    void (*raw_give)(struct trace_raw *, size_t used);
     void (*raw_note)(uint32_t what, uint64_t key, const void *, size_t size);
     uint32_t (*generation)(void);
     /* has_rings returns whether there are rings of zones; launched then tells
@@ -268,8 +270,8 @@ void trace_device_note(const char *name, const char *value);
 /* trace_raw_possible and those that follow implement buffers in the recording;
  * see struct trace_device_host. */
 bool trace_raw_possible(void);
-void *trace_raw_take(size_t least, size_t most, size_t *size);
-void trace_raw_give(void *, size_t used);
+struct trace_raw *trace_raw_take(size_t least, size_t most);
+void trace_raw_give(struct trace_raw *, size_t used);
 void trace_raw_note(uint32_t what, uint64_t key, const void *, size_t size);
 
 /* trace_annotation_push and those that follow implement annotations, in

@@ -83,7 +83,7 @@ static struct trace_record *put(struct trace_derived *derived,
 static void put_thread(struct trace_derived *derived)
 {
     const struct trace_thread *owner =
-        trace_reader_thread(derived->reader, derived->thread);
+        &derived->reader->threads[derived->thread];
     struct trace_value name = trace_text_(owner->name);
     struct trace_record *record = put(derived, TRACE_KIND_THREAD, 1, &name);
 
@@ -121,16 +121,16 @@ static uint32_t site_of(struct trace_derived *derived,
 
     if (trace_table_find(&derived->sites, key, &id))
         return (uint32_t)id;
-    id = put_site(derived,
-                  &(struct trace_site){
-                      .name = activity->name,
-                      .target = trace_activity_target(activity->at.kind),
-                      .function =
-                          activity->symbol ? activity->symbol : activity->name,
-                      .fields = activity->fields,
-                      .level = (uint8_t)trace_activity_level(activity),
-                      .kind = TRACE_SITE_DEVICE,
-                      .field_count = (uint8_t)activity->field_count});
+    id = put_site(
+        derived,
+        &(struct trace_site){.name = activity->name,
+                             .target = trace_activity_target(activity->at.kind),
+                             .function = activity->symbol ? activity->symbol
+                                                          : activity->name,
+                             .fields = activity->fields,
+                             .level = (uint8_t)trace_activity_level(activity),
+                             .kind = TRACE_SITE_DEVICE,
+                             .field_count = (uint8_t)activity->field_count});
     derived->failed |= !trace_table_set(&derived->sites, key, id);
     return (uint32_t)id;
 }
@@ -299,11 +299,12 @@ static void decode_buffer(struct trace_derived *derived, struct buffer *buffer,
 {
     struct contents contents = contents_of(derived, buffer);
     uint64_t end = before_cut(&contents, cut);
-    const uint8_t *from = contents.bytes + buffer->done;
+    const uint8_t *from;
 
     buffer->over = !contents.bytes || (contents.completed && !cut.time);
     if (!contents.bytes || end <= buffer->done)
         return;
+    from = contents.bytes + buffer->done;
     if (contents.completed || cut.time) {
         add_range(derived, from, (size_t)(end - buffer->done));
         buffer->done = end;
@@ -418,9 +419,8 @@ static void take_note(struct trace_derived *derived, const struct told *told)
         derived->decoder.counts.dropped = told->key;
         break;
     default:
-        derived->failed |= !cupti_noted_take(&derived->noted, told->what,
-                                             told->key, told->bytes,
-                                             told->size);
+        derived->failed |= !cupti_noted_take(
+            &derived->noted, told->what, told->key, told->bytes, told->size);
     }
 }
 

@@ -364,9 +364,10 @@ static bool add_pieces(struct trace_reader *reader)
             return false;
         for (int i = 0; i < TRACE_CHUNK_PIECES; i++) {
             follow->cursors[follow->count++] =
-                (struct cursor){
-                    .begin = place, .place = place, .stop = UINT64_MAX,
-                    .thread = NOBODY};
+                (struct cursor){.begin = place,
+                                .place = place,
+                                .stop = UINT64_MAX,
+                                .thread = NOBODY};
             place += TRACE_PIECE_SLOTS;
         }
     }

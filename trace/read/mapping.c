@@ -79,10 +79,9 @@ static void *map_with_space(struct trace_reader *reader, bool follows)
     char *base = MAP_FAILED;
     void *file;
 
-    while (extra &&
-           (base = mmap(NULL, size + extra, access,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) ==
-               MAP_FAILED)
+    while (extra && (base = mmap(NULL, size + extra, access,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                 -1, 0)) == MAP_FAILED)
         extra = whole_pages(extra / 2) < extra ? whole_pages(extra / 2) : 0;
     if (!extra)
         return map(reader->fd, reader->from, reader->size);
@@ -188,8 +187,8 @@ bool trace_reader_map(struct trace_reader *reader, int folder, const char *name,
     find_size(reader);
     errno = EINVAL;
     if (reader->size >= TRACE_HEADER_SIZE)
-        base = reader->is_compact ? load(reader)
-                                  : map_with_space(reader, follows);
+        base =
+            reader->is_compact ? load(reader) : map_with_space(reader, follows);
     if (reader->is_compact)
         trace_reader_leave_file(reader);
     if (base == MAP_FAILED)

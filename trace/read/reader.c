@@ -349,10 +349,10 @@ struct trace_reader *trace_reader_beneath(int folder, const char *name)
 {
     struct trace_reader *reader = new_reader();
 
-    return reader ? finish(reader, trace_reader_map(reader, folder, name,
-                                                        false) &&
-                                       read_all(reader))
-                  : NULL;
+    return reader
+               ? finish(reader, trace_reader_map(reader, folder, name, false) &&
+                                    read_all(reader))
+               : NULL;
 }
 
 /* A new recording gets its size before its header: only a file that has not

@@ -72,7 +72,8 @@ static bool is_of(const struct device_site *one,
 {
     return one->kind == activity->at.kind && one->fields == activity->fields &&
            one->site.field_count == activity->field_count &&
-           one->site.level == trace_activity_level(activity) && has_names_of(one, activity);
+           one->site.level == trace_activity_level(activity) &&
+           has_names_of(one, activity);
 }
 
 static struct device_site *make_site(const struct trace_activity *activity)
@@ -169,7 +170,8 @@ void trace_device_put(const struct trace_activity *activity)
         trace_lose(TRACE_LOSS_END);
     if (!trace_is_recording() || activity->field_count > TRACE_ACTIVITY_FIELDS)
         return;
-    key = trace_activity_key(activity); /* other threads need not wait for that */
+    key =
+        trace_activity_key(activity); /* other threads need not wait for that */
     trace_device_lock();
     site = site_of(activity, key);
     trace_device_unlock();

@@ -850,8 +850,7 @@ void trace_invite(void)
 /* Returns whether it is a recording that another process has open. */
 static bool is_running(const struct trace_header *header, size_t size)
 {
-    return header->magic == TRACE_MAGIC &&
-           trace_is_written(header->version) &&
+    return header->magic == TRACE_MAGIC && trace_is_written(header->version) &&
            header->header_size == TRACE_HEADER_SIZE &&
            header->chunk_size == TRACE_CHUNK_SIZE &&
            header->clock == (uint32_t)trace_clock_choose() &&

@@ -500,7 +500,8 @@ static bool take_some(struct trace_writer *writer, size_t slots)
     uint64_t needed = (slots + TRACE_PIECE_SLOTS - 1) / TRACE_PIECE_SLOTS;
     uint64_t wanted = writer->pieces ? writer->pieces * UINT64_C(4) : 1;
 
-    if (slots <= TRACE_CHUNK_SLOTS && take_tail(writer, slots, TRACE_CHUNK_SLOTS))
+    if (slots <= TRACE_CHUNK_SLOTS &&
+        take_tail(writer, slots, TRACE_CHUNK_SLOTS))
         return true;
     wanted = wanted < needed ? needed : wanted;
     return (wanted < TRACE_CHUNK_PIECES &&
@@ -547,8 +548,8 @@ bool trace_raw_possible(void)
            records_limit() >= RAW_CHUNKS_LEAST * TRACE_CHUNK_SLOTS;
 }
 
-/* Takes at most `count` chunks, and sets it to how many there are; NULL if there
- * are less than `least`. They have no space on the disk yet. */
+/* Takes at most `count` chunks, and sets it to how many there are; NULL if
+ * there are less than `least`. They have no space on the disk yet. */
 static struct trace_record *take_raw_chunks(struct trace_header *header,
                                             uint64_t least, uint64_t *count)
 {
@@ -575,11 +576,10 @@ static struct trace_record *take_raw_chunks(struct trace_header *header,
  * locks the process's memory for each. Those that have none are left out. */
 static bool reserve_raw(struct trace_writer *writer)
 {
-    uint64_t first = (trace_place_of(writer, writer->next) -
-                      (uint64_t)TRACE_FIRST_PLACE) /
-                     TRACE_CHUNK_SLOTS;
-    uint64_t count =
-        (uint64_t)(writer->end - writer->next) / TRACE_CHUNK_SLOTS;
+    uint64_t first =
+        (trace_place_of(writer, writer->next) - (uint64_t)TRACE_FIRST_PLACE) /
+        TRACE_CHUNK_SLOTS;
+    uint64_t count = (uint64_t)(writer->end - writer->next) / TRACE_CHUNK_SLOTS;
     uint64_t ready = 0;
 
     /* One more, as for others: it will be for errors if the disk is full. */
@@ -615,10 +615,11 @@ static bool take_for_raw(struct trace_writer *writer, size_t least, size_t most)
     return reserve_raw(writer);
 }
 
-static void *begin_raw(struct trace_writer *writer)
+static struct trace_raw *begin_raw(struct trace_writer *writer)
 {
     struct trace_header *header = trace_header_now();
     struct trace_record *thread = writer->next, *record;
+    struct trace_raw *raw;
 
     put_thread(writer);
     if (trace_place_of(writer, writer->next) % 2 == 0) { /* a cache line */
@@ -636,17 +637,19 @@ static void *begin_raw(struct trace_writer *writer)
     __atomic_store_n(&header->version, TRACE_FORMAT_RAW, __ATOMIC_RELAXED);
     __atomic_fetch_add(&header->raw, record->slots * (uint64_t)TRACE_SLOT_SIZE,
                        __ATOMIC_RELAXED);
+    raw = (struct trace_raw *)(record + 1);
+    raw->size = (record->slots - 1) * (uint64_t)TRACE_SLOT_SIZE;
     trace_commit(writer, record);
-    return record + 1;
+    return raw;
 }
 
-void *trace_raw_take(size_t least, size_t most, size_t *size)
+struct trace_raw *trace_raw_take(size_t least, size_t most)
 {
     struct trace_writer *caller =
         trace_is_recording() && !trace_has_run_short() ? trace_enter() : NULL;
     struct trace_writer writer = {.next = NULL};
+    struct trace_raw *raw = NULL;
     struct trace_hold hold;
-    void *bytes = NULL;
 
     if (!caller)
         return NULL;
@@ -656,20 +659,19 @@ void *trace_raw_take(size_t least, size_t most, size_t *size)
     writer.self = *trace_self(caller);
     if (take_for_raw(&writer, least / TRACE_SLOT_SIZE,
                      most / TRACE_SLOT_SIZE)) {
-        bytes = begin_raw(&writer);
-        *size = (size_t)((char *)writer.end - (char *)bytes);
+        raw = begin_raw(&writer);
         caller->self.start = writer.self.start;
     }
     trace_release(&hold);
     trace_leave(caller);
-    return bytes;
+    return raw;
 }
 
 /* A recording that has ended is not written any more: the next one has begun,
  * and memory without a file is where the buffer was. */
-void trace_raw_give(void *bytes, size_t used)
+void trace_raw_give(struct trace_raw *raw, size_t used)
 {
-    struct trace_record *record = (struct trace_record *)bytes - 1;
+    struct trace_record *record = (struct trace_record *)raw - 1;
     size_t slots = 1 + (used + TRACE_SLOT_SIZE - 1) / TRACE_SLOT_SIZE;
     struct trace_writer writer = {
         .base = (struct trace_record *)trace_header_now(),

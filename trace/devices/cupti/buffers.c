@@ -295,8 +295,8 @@ static void count_spare(const struct cupti_buffer *buffer)
     struct cupti_decoder *decoder = &cupti.decoder;
     struct cupti_record record = {0};
 
-    while (cupti_next(decoder->library.strides, buffer->bytes, buffer->head.valid,
-                      &record) &&
+    while (cupti_next(decoder->library.strides, buffer->bytes,
+                      buffer->head.valid, &record) &&
            record.at)
         decoder->counts.dropped++;
 }

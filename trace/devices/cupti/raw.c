@@ -12,11 +12,11 @@
 
 enum {
     AHEAD = 2,
-    OUT = 1024,          /* those that are looked into before they are complete */
-    SMALL = 128 << 10,   /* most tests use little */
-    LARGE = 4 << 20,     /* each one that is asked for takes 340 µs on an H100 */
-    PART = 4,            /* of what was recorded, a buffer has that part */
-    PLENTY = 32 << 20,   /* from here on, buffers are small */
+    OUT = 1024,        /* those that are looked into before they are complete */
+    SMALL = 128 << 10, /* most tests use little */
+    LARGE = 4 << 20,   /* each one that is asked for takes 340 µs on an H100 */
+    PART = 4,          /* of what was recorded, a buffer has that part */
+    PLENTY = 32 << 20, /* from here on, buffers are small */
     AGAIN_MOST = 1 << 20 /* bytes of records that are noted again */
 };
 
@@ -33,7 +33,8 @@ static uint64_t made;                       /* atomic: how many */
 
 /* ---- Notes ---- */
 
-static struct trace_table noted[CUPTI_NOTE_COUNT]; /* TEXT: copies, by address */
+static struct trace_table
+    noted[CUPTI_NOTE_COUNT];    /* TEXT: copies, by address */
 static struct trace_text again; /* records for later recordings */
 
 /* The texts that a scan has seen. An address may be used again for another
@@ -44,6 +45,13 @@ static struct {
     uint32_t scan;
 } recent[RECENT];
 static uint32_t scan;
+
+static bool calls[2][CUPTI_CALLS]; /* of the runtime, of the driver: noted */
+
+static size_t recent_of(uint64_t address)
+{
+    return (size_t)(address ^ address >> 9) % RECENT;
+}
 
 static void note_text_of(enum cupti_note what, uint64_t key, const char *text)
 {
@@ -82,15 +90,15 @@ static void note_cut(void)
             __atomic_load_n(&out[i], __ATOMIC_ACQUIRE);
 
         if (buffer)
-            cuts[count++] = (struct cupti_noted_cut){buffer->head.number,
-                                                     buffer->scanned};
+            cuts[count++] =
+                (struct cupti_noted_cut){buffer->head.number, buffer->scanned};
     }
     cupti.host->raw_note(CUPTI_NOTE_CUT, 0, cuts, count * sizeof(*cuts));
 }
 
 static void note_text(uint64_t address)
 {
-    size_t i = (size_t)(address ^ address >> 9) % RECENT;
+    size_t i = recent_of(address);
     struct trace_table *copies = &noted[CUPTI_NOTE_TEXT];
     const char *text;
     uintptr_t copy = 0;
@@ -150,6 +158,8 @@ static void note_once(const struct cupti_mention *mention)
         return;
     switch (mention->what) {
     case CUPTI_NOTE_CALL:
+        if (number < CUPTI_CALLS)
+            calls[domain == CUPTI_DOMAIN_DRIVER][number] = true;
         if ((name = cupti_process.call(NULL, domain, number)))
             note_text_of(mention->what, mention->key, name);
         break;
@@ -160,6 +170,28 @@ static void note_once(const struct cupti_mention *mention)
     default:
         note_node(mention->key);
     }
+}
+
+/* Returns whether all is noted that a record mentions, for those that each
+ * launch has. */
+static bool is_known(const struct cupti_record *record)
+{
+    uint32_t kind = record->kind;
+    uint64_t text;
+    size_t i;
+
+    if (kind == CUPTI_KIND_CONCURRENT_KERNEL) {
+        text = cupti_get(record, CUPTI_KERNEL_NAME);
+        i = recent_of(text);
+        return recent[i].address == text && recent[i].scan == scan &&
+               !cupti_get(record, CUPTI_KERNEL_NODE);
+    }
+    if (kind == CUPTI_KIND_RUNTIME || kind == CUPTI_KIND_DRIVER) {
+        i = cupti_get32(record, CUPTI_CALL_ID);
+        return i < CUPTI_CALLS && calls[kind == CUPTI_KIND_DRIVER][i] &&
+               !cupti_get32(record, CUPTI_CALL_RESULT);
+    }
+    return kind == CUPTI_KIND_EXTERNAL_CORRELATION;
 }
 
 static void note_mentions(const struct cupti_record *record)
@@ -197,18 +229,22 @@ static void note_again(void)
 static void look_into(struct cupti_buffer *buffer, size_t size, bool complete)
 {
     const uint16_t *strides = cupti.decoder.library.strides;
-    const uint8_t *bytes = buffer->bytes + buffer->scanned;
+    const uint8_t *from = buffer->bytes + buffer->scanned, *end = from;
     struct cupti_record record = {0};
 
-    while (cupti_next(strides, bytes, size - buffer->scanned, &record) &&
-           record.at && (complete || cupti_is_finished(&record))) {
+    size -= buffer->scanned;
+    while (cupti_next(strides, from, size, &record) && record.at &&
+           (complete || cupti_is_finished(&record))) {
+        end = record.at + record.stride;
+        if (is_known(&record))
+            continue;
+        /* The text of an address changes here, not before. */
+        buffer->scanned = (size_t)(record.at - buffer->bytes);
         note_mentions(&record);
         if (cupti_is_resource(record.kind) && again.size < AGAIN_MOST)
             trace_text_add(&again, (const char *)record.at, record.stride);
-        buffer->scanned = (size_t)(record.at + record.stride - buffer->bytes);
-        bytes = record.at + record.stride;
-        record = (struct cupti_record){0};
     }
+    buffer->scanned = (size_t)(end - buffer->bytes);
 }
 
 void cupti_raw_look(void)
@@ -238,15 +274,14 @@ static size_t size_of_next(void)
 
 static struct cupti_buffer *make(void)
 {
-    size_t size;
-    struct cupti_buffer *buffer =
-        cupti.host->raw_take(SMALL / 2, size_of_next(), &size);
+    struct trace_raw *raw = cupti.host->raw_take(SMALL / 2, size_of_next());
+    struct cupti_buffer *buffer = (struct cupti_buffer *)(void *)raw;
 
     if (!buffer)
         return NULL;
     buffer->head.number = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
     buffer->self = buffer;
-    buffer->size = size - sizeof(*buffer);
+    buffer->size = buffer->head.size - sizeof(*buffer);
     buffer->is_raw = true;
     __atomic_add_fetch(&used, buffer->size, __ATOMIC_RELAXED);
     return buffer;
@@ -306,7 +341,7 @@ static void end(struct cupti_buffer *buffer)
     __atomic_sub_fetch(&used, buffer->size, __ATOMIC_RELAXED);
     __atomic_add_fetch(&recorded, buffer->head.valid, __ATOMIC_RELAXED);
     clear_behind(buffer);
-    cupti.host->raw_give(buffer, sizeof(*buffer) + buffer->head.valid);
+    cupti.host->raw_give(&buffer->head, sizeof(*buffer) + buffer->head.valid);
 }
 
 static void tell_launch(void *context, const struct trace_activity *activity)
@@ -407,6 +442,7 @@ static void forget(void)
     for (size_t i = 0; i < CUPTI_NOTE_COUNT; i++)
         trace_table_free(&noted[i]);
     memset(recent, 0, sizeof(recent));
+    memset(calls, 0, sizeof(calls));
     for (size_t i = 0; i < OUT; i++)
         abandon(__atomic_exchange_n(&out[i], NULL, __ATOMIC_ACQ_REL));
     for (size_t i = 0; i < AHEAD; i++)

@@ -1,52 +1,41 @@
-/* records.c: steps through records. */
+/* records.c: which records are written whole. */
 #include "records.h"
 
-const struct cupti_layout cupti_layout[CUPTI_FIELD_COUNT] = {
+/* Where the end is of each kind that has one: 8 bytes. What an external
+ * correlation joins comes last in it, and nothing of use behind that. */
+#define END_OF(field) (uint8_t) cupti_ends_at_##field
+enum {
 #define TRACE_X(name, kind, member, offset, bytes)                             \
-    {CUPTI_KIND_##kind, offset, bytes},
+    cupti_ends_at_##name = offset,
     CUPTI_FIELDS(TRACE_X)
 #undef TRACE_X
 };
 
-bool cupti_next(const uint16_t strides[CUPTI_KIND_LIMIT], const uint8_t *bytes,
-                size_t size, struct cupti_record *record)
-{
-    const uint8_t *at = record->at ? record->at + record->stride : bytes;
-    size_t left = size - (size_t)(at - bytes);
-
-    *record = (struct cupti_record){0};
-    if (!left)
-        return false;
-    if (left >= sizeof(record->kind))
-        memcpy(&record->kind, at, sizeof(record->kind));
-    if (record->kind < CUPTI_KIND_LIMIT)
-        record->stride = strides[record->kind];
-    if (record->stride && record->stride <= left)
-        record->at = at;
-    return true;
-}
-
-/* The field of each kind that has one. DRIVER's records are RUNTIME's. */
 static const uint8_t ends[CUPTI_KIND_LIMIT] = {
-    [CUPTI_KIND_CONCURRENT_KERNEL] = CUPTI_KERNEL_END,
-    [CUPTI_KIND_RUNTIME] = CUPTI_CALL_END,
-    [CUPTI_KIND_DRIVER] = CUPTI_CALL_END,
-    [CUPTI_KIND_EXTERNAL_CORRELATION] = CUPTI_EXTERNAL_CORRELATION,
-    [CUPTI_KIND_MEMCPY] = CUPTI_MEMCPY_END,
-    [CUPTI_KIND_MEMCPY2] = CUPTI_PEER_END,
-    [CUPTI_KIND_MEMSET] = CUPTI_MEMSET_END,
-    [CUPTI_KIND_OVERHEAD] = CUPTI_OVERHEAD_END,
-    [CUPTI_KIND_JIT] = CUPTI_JIT_END,
-    [CUPTI_KIND_SYNCHRONIZATION] = CUPTI_SYNC_END,
-    [CUPTI_KIND_MEMORY2] = CUPTI_MEMORY_TIME,
-    [CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = CUPTI_UNIFIED_END,
-    [CUPTI_KIND_GRAPH_TRACE] = CUPTI_GRAPH_END,
+    [CUPTI_KIND_CONCURRENT_KERNEL] = END_OF(KERNEL_END),
+    [CUPTI_KIND_RUNTIME] = END_OF(CALL_END),
+    [CUPTI_KIND_DRIVER] = END_OF(CALL_END),
+    [CUPTI_KIND_EXTERNAL_CORRELATION] = END_OF(EXTERNAL_CORRELATION),
+    [CUPTI_KIND_MEMCPY] = END_OF(MEMCPY_END),
+    [CUPTI_KIND_MEMCPY2] = END_OF(PEER_END),
+    [CUPTI_KIND_MEMSET] = END_OF(MEMSET_END),
+    [CUPTI_KIND_OVERHEAD] = END_OF(OVERHEAD_END),
+    [CUPTI_KIND_JIT] = END_OF(JIT_END),
+    [CUPTI_KIND_SYNCHRONIZATION] = END_OF(SYNC_END),
+    [CUPTI_KIND_MEMORY2] = END_OF(MEMORY_TIME),
+    [CUPTI_KIND_UNIFIED_MEMORY_COUNTER] = END_OF(UNIFIED_END),
+    [CUPTI_KIND_GRAPH_TRACE] = END_OF(GRAPH_END),
 };
-_Static_assert(CUPTI_FIELD_COUNT <= UINT8_MAX, "a byte is enough");
 
 bool cupti_is_finished(const struct cupti_record *record)
 {
-    uint8_t end = record->kind < CUPTI_KIND_LIMIT ? ends[record->kind] : 0;
+    uint8_t at = record->kind < CUPTI_KIND_LIMIT ? ends[record->kind] : 0;
+    uint64_t end;
 
-    return record->kind && (!end || cupti_get(record, end));
+    if (!at)
+        return record->kind;
+    if (at + sizeof(end) > record->stride)
+        return true;
+    memcpy(&end, record->at + at, sizeof(end));
+    return end;
 }

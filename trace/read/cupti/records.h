@@ -247,16 +247,34 @@ struct cupti_record {
  * bytes of each kind's records, 0 if they are unknown. Returns false at the
  * end; sets `at` to NULL if the record's length is unknown. Start with the zero
  * value. */
-bool cupti_next(const uint16_t strides[CUPTI_KIND_LIMIT], const uint8_t *bytes,
-                size_t size, struct cupti_record *);
+static inline bool cupti_next(const uint16_t strides[CUPTI_KIND_LIMIT],
+                              const uint8_t *bytes, size_t size,
+                              struct cupti_record *record)
+{
+    const uint8_t *at = record->at ? record->at + record->stride : bytes;
+    size_t left = size - (size_t)(at - bytes);
 
-/* cupti_is_finished returns whether CUPTI has written a record that lies in an
- * incomplete buffer: it has written its end, if the kind has one. */
-bool cupti_is_finished(const struct cupti_record *);
+    *record = (struct cupti_record){0};
+    if (!left)
+        return false;
+    if (left >= sizeof(record->kind))
+        memcpy(&record->kind, at, sizeof(record->kind));
+    if (record->kind < CUPTI_KIND_LIMIT)
+        record->stride = strides[record->kind];
+    if (record->stride && record->stride <= left)
+        record->at = at;
+    return true;
+}
 
-extern const struct cupti_layout {
+/* Here, so that a compiler knows where a field is. */
+static const struct cupti_layout {
     uint16_t kind, offset, bytes;
-} cupti_layout[CUPTI_FIELD_COUNT];
+} cupti_layout[CUPTI_FIELD_COUNT] = {
+#define TRACE_X(name, kind, member, offset, bytes)                             \
+    {CUPTI_KIND_##kind, offset, bytes},
+    CUPTI_FIELDS(TRACE_X)
+#undef TRACE_X
+};
 
 /* cupti_bytes returns the address of a field, NULL if the record is too short
  * to have it. */
@@ -281,6 +299,10 @@ static inline uint64_t cupti_get(const struct cupti_record *record,
         memcpy(&value, bytes, cupti_layout[field].bytes);
     return value;
 }
+
+/* cupti_is_finished returns whether CUPTI has written a record that lies in an
+ * incomplete buffer: it has written its end, if the kind has one. */
+bool cupti_is_finished(const struct cupti_record *);
 
 static inline uint32_t cupti_get32(const struct cupti_record *record,
                                    enum cupti_field field)
