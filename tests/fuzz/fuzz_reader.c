@@ -251,7 +251,8 @@ static size_t walk_bytes(const void *header, size_t header_size,
     return count;
 }
 
-/* If the first byte is even, a valid header precedes the rest. */
+/* If the lowest bit of the first byte is 0, a valid header precedes the rest; if
+ * the next one is 1, of a recording with records of a driver's library. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned char page[TRACE_HEADER_SIZE] = {0};
@@ -267,6 +268,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!size)
         return 0;
+    if (data[0] & 2) {
+        header.version = TRACE_FORMAT_RAW;
+        header.raw = size;
+    }
     memcpy(page, &header, sizeof(header));
     walk_bytes(page, data[0] % 2 ? 0 : sizeof(page), data + 1, size - 1);
     return 0;

@@ -10,7 +10,7 @@
  *   REFUSE=K:CODE    enabling kind K returns CODE
  *   FAIL=N:CODE      the Nth call returns CODE
  *   UNIFIED=N:CODE   configuring unified memory returns CODE the Nth time
- *   DROPPED=N        reports N dropped records
+ *   DROPPED=N        reports N dropped records more than had no buffer
  *   TRUNCATE=N       the last buffer lacks its last N bytes
  *   UNKNOWN=N        the Nth record of the first buffer has an unknown kind
  *   ZERO=1           kernels have no times
@@ -301,6 +301,8 @@ static bool is_zero(const uint8_t *bytes, size_t size)
     return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
+static size_t unbuffered; /* atomic: records without a buffer */
+
 static bool ask(struct out *out)
 {
     size_t most = 0;
@@ -347,8 +349,10 @@ static void give(struct out *out, const uint8_t *record, uint32_t kind,
         return;
     if (out->bytes && out->valid + length > out->size)
         complete(out);
-    if (!out->bytes && !ask(out))
+    if (!out->bytes && !ask(out)) {
+        __atomic_add_fetch(&unbuffered, 1, __ATOMIC_RELAXED);
         return;
+    }
     memcpy(out->bytes + out->valid, record, from < length ? from : length);
     if (!adapted)
         adapt(out->bytes + out->valid, kind, length);
@@ -778,7 +782,8 @@ CALL(cuptiActivityGetNumDroppedRecords, void *context, uint32_t stream,
 {
     (void)context;
     (void)stream;
-    *dropped = (size_t)playback_number("DROPPED", 0);
+    *dropped = (size_t)playback_number("DROPPED", 0) +
+               __atomic_exchange_n(&unbuffered, 0, __ATOMIC_RELAXED);
     return called("GetNumDroppedRecords", 0);
 }
 

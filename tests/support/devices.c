@@ -35,7 +35,6 @@ void devices_init(void)
         unsetenv(names[i]);
     setenv("TRACE_CUPTI", PLAYBACK, 1);
     devices_set("CALLS", test_path("calls"));
-    devices_options("");
 }
 
 void devices_set(const char *name, const char *value)
@@ -58,17 +57,21 @@ void devices_options(const char *text)
 {
     struct trace_profiler profiler = trace_profiler_of(text);
 
-    profiler.gpu_raw |= getenv("DEVICES_RAW") != NULL;
     trace_device_configure(&profiler);
 }
 
 void devices_begin(void)
 {
-    struct trace_span_ref first, second;
-
     trace_clock_choose();
     trace_clock_chosen = TRACE_CLOCK_MONOTONIC;
     test_record();
+    devices_begin_in_recording();
+}
+
+void devices_begin_in_recording(void)
+{
+    struct trace_span_ref first, second;
+
     trace_device_publish();
     cr_assert_eq(InitializeInjection(), 1);
     first = trace_span_open_(&spans[0], 0, NULL);

@@ -20,6 +20,9 @@ void devices_options(const char *text);
  * library, and enters and leaves two spans, "1" and "2". */
 void devices_begin(void);
 
+/* devices_begin_in_recording does the same in a recording that was begun. */
+void devices_begin_in_recording(void);
+
 /* devices_launch simulates kernel launches by the calling thread. */
 void devices_launch(unsigned count);
 

@@ -16,8 +16,8 @@ bool trace_reader_is_raw(const struct trace_reader *reader)
     return reader->derived != NULL;
 }
 
-/* Writes the derived records behind the last chunk, and nothing if that fails;
- * -1 with errno. */
+/* Ends the file with the derived records, or, if they have no space, where they
+ * would begin; -1 with errno. */
 static int append(const struct trace_reader *reader, int fd, uint64_t at)
 {
     uint64_t begin = trace_derived_begin(reader) * TRACE_SLOT_SIZE;
@@ -26,7 +26,7 @@ static int append(const struct trace_reader *reader, int fd, uint64_t at)
 
     if (!error && trace_write_at(fd, reader->base + begin, size, at))
         error = errno;
-    if (error && ftruncate(fd, (off_t)at))
+    if (ftruncate(fd, (off_t)(error ? at : at + size)) && !error)
         error = errno;
     errno = error;
     return error ? -1 : 0;

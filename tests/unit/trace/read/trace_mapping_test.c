@@ -17,7 +17,7 @@ static bool map(struct trace_reader *reader, const char *name)
 {
     *reader = (struct trace_reader){.fd = -1};
     errno = 0;
-    return trace_reader_map(reader, AT_FDCWD, test_path(name));
+    return trace_reader_map(reader, AT_FDCWD, test_path(name), false);
 }
 
 static void expect_error(const char *name, int error)
