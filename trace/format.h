@@ -126,7 +126,8 @@ struct trace_header {
     uint64_t
         calls_counts;   /* atomic: place of the CALL_COUNTS record; 0-2: none */
     uint64_t raw;       /* atomic: bytes that RAW records have had */
-    uint64_t zeros[24]; /* for later versions */
+    uint64_t settled;   /* the first chunk of records derived from these */
+    uint64_t zeros[23]; /* for later versions */
     struct trace_losses counters[TRACE_COUNTERS];
 };
 

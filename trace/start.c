@@ -90,15 +90,15 @@ int trace_start(const char *folder, const char *text)
 /* What CUPTI wrote is decoded here: nobody else may look at the recording. */
 static void settle(void)
 {
-    bool raw = trace_header_now()->version == TRACE_FORMAT_RAW;
-    struct trace_reader *reader = raw ? trace_reader_open(recording) : NULL;
-    int fd = reader ? trace_beneath(AT_FDCWD, recording, O_RDWR) : -1;
+    int fd = trace_beneath(AT_FDCWD, recording, O_RDWR);
+    struct trace_reader *reader =
+        fd >= 0 && trace_is_raw(fd) ? trace_reader_open(recording) : NULL;
 
-    if (fd >= 0) {
+    if (reader)
         trace_reader_settle(reader, fd);
-        close(fd);
-    }
     trace_reader_close(reader);
+    if (fd >= 0)
+        close(fd);
 }
 
 int trace_stop(void)

@@ -238,6 +238,7 @@ static enum test_log_outcome judge_leaks(struct test_log_job *job)
 
     if (runner->run->gpu.no_leaks || !test_log_status_of(runner, job).devices)
         return TEST_LOG_OUTCOME_PASSED;
+    test_log_settle(runner->run, job->result, true);
     why = test_log_gpu_judge_leaks(runner->run, job->result, fails);
     if (!why)
         return TEST_LOG_OUTCOME_PASSED;

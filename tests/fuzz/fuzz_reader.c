@@ -251,8 +251,8 @@ static size_t walk_bytes(const void *header, size_t header_size,
     return count;
 }
 
-/* If the lowest bit of the first byte is 0, a valid header precedes the rest; if
- * the next one is 1, of a recording with records of a driver's library. */
+/* If the lowest bit of the first byte is 0, a valid header precedes the rest;
+ * if the next one is 1, of a recording with records of a driver's library. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned char page[TRACE_HEADER_SIZE] = {0};

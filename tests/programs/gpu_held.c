@@ -32,3 +32,15 @@ TEST_LOG(held, is_interrupted)
     kill(getppid(), SIGINT);
     pause();
 }
+
+TEST_LOG(held, is_killed)
+{
+    launch();
+    raise(SIGKILL);
+}
+
+TEST_LOG(held, is_expected)
+{
+    launch();
+    log_expect_count(COUNT, "Executing kernel");
+}

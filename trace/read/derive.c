@@ -27,7 +27,8 @@ struct cut {
 
 enum {
     RANGES = 64,
-    ROUND = 8 << 20, /* bytes: only a limited number of calls is kept */
+    ROUND = 8 << 20,       /* bytes: only a limited number of calls is kept */
+    SITES_APART = 1 << 15, /* ids that the process has not reached yet */
 };
 
 struct trace_derived {
@@ -49,6 +50,7 @@ struct trace_derived {
     unsigned char *begin, *next, *end; /* what is derived, and its space */
     uint64_t time;                     /* of the last record */
     struct trace_table sites;          /* ids, by trace_activity_key */
+    struct trace_table given;          /* how many activities, by given_key */
     uint32_t site_count;               /* the last id */
     uint64_t lost;
     bool failed; /* no memory */
@@ -135,6 +137,44 @@ static uint32_t site_of(struct trace_derived *derived,
     return (uint32_t)id;
 }
 
+/* ---- A recording that is followed, and settled meanwhile ---- */
+
+static uint64_t given_key(const struct trace_activity_place *at)
+{
+    return (uint64_t)at->kind << 32 | at->correlation;
+}
+
+static void count_given(struct trace_derived *derived,
+                        const struct trace_activity_place *at)
+{
+    uintptr_t count = 0;
+
+    trace_table_find(&derived->given, given_key(at), &count);
+    derived->failed |=
+        !trace_table_set(&derived->given, given_key(at), count + 1);
+}
+
+bool trace_derived_was_given(struct trace_reader *reader,
+                             const struct trace_record *record, uint64_t place)
+{
+    struct trace_derived *derived = reader->derived;
+    uint64_t settled = reader->header.settled;
+    struct trace_activity_place at;
+    struct trace_values unused;
+    uintptr_t count = 0;
+
+    if (!derived || !settled ||
+        place < TRACE_FIRST_PLACE + settled * TRACE_CHUNK_SLOTS)
+        return false;
+    if (record->kind != TRACE_KIND_DEVICE)
+        return derived->last;
+    if (!trace_reader_activity(record, &unused, &at) ||
+        !trace_table_find(&derived->given, given_key(&at), &count) || !count)
+        return false;
+    trace_table_set(&derived->given, given_key(&at), count - 1);
+    return true;
+}
+
 /* ---- What the decoder gives ---- */
 
 /* A kernel that was launched after the recording had ended is no part of it. */
@@ -160,6 +200,8 @@ static void put_activity(void *context, const struct trace_activity *activity)
     record->site = site;
     record->span = activity->span;
     record->end = activity->end;
+    if (derived->reader->follow)
+        count_given(derived, &activity->at);
 }
 
 static void note(void *context, const char *name, const char *value)
@@ -464,7 +506,7 @@ static struct trace_derived *derived_of(struct trace_reader *reader,
                      (reader->mapped + page - 1) / page * page;
     derived->next = derived->begin;
     derived->end = derived->begin + reader->extra;
-    derived->site_count = reader->header.sites;
+    derived->site_count = reader->follow ? SITES_APART : reader->header.sites;
     return reader->derived = derived;
 }
 
@@ -509,8 +551,10 @@ bool trace_derive(struct trace_reader *reader, bool last)
 {
     struct trace_derived *derived = reader->derived;
 
-    if (!derived || derived->last)
+    if (!derived || derived->last || reader->header.settled)
         return true;
+    if (!reader->follow && derived->site_count < reader->site_count)
+        derived->site_count = (uint32_t)reader->site_count; /* in a process */
     if (derived->buffer_count)
         qsort_r(derived->buffers, derived->buffer_count,
                 sizeof(*derived->buffers), by_completion, reader);
@@ -574,6 +618,7 @@ void trace_derive_free(struct trace_reader *reader)
     cupti_decoder_free(&derived->decoder);
     cupti_noted_free(&derived->noted);
     trace_table_free(&derived->sites);
+    trace_table_free(&derived->given);
     free(derived->buffers);
     free(derived->notes);
     free(derived);

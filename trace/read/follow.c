@@ -238,9 +238,11 @@ static bool take(struct trace_reader *reader, const struct trace_record *record,
     case TRACE_KIND_EVENT:
     case TRACE_KIND_COUNTER:
     case TRACE_KIND_SIGNPOST:
-        return add(&reader->follow->found, found);
+        return trace_derived_was_given(reader, record, found.place) ||
+               add(&reader->follow->found, found);
     case TRACE_KIND_DEVICE:
-        return add_activity(reader, record, found);
+        return trace_derived_was_given(reader, record, found.place) ||
+               add_activity(reader, record, found);
     case TRACE_KIND_RAW:
     case TRACE_KIND_RAW_NOTE:
         return trace_derive_add(reader, record, found.place, found.thread);

@@ -173,11 +173,13 @@ bool trace_reader_all_losses(struct trace_text *, const struct trace_reader *);
 int trace_seal(const char *path);
 int trace_seal_beneath(int folder, const char *name);
 
-/* trace_reader_settle makes a recording that has ended one that any testlog can
- * read: records that the reader has derived from a driver's become part of the
- * file, and these are freed. The reader can still be used. -1 with errno: it
- * stays as it is. trace_reader_is_raw returns whether there is anything to
- * settle. */
+/* trace_is_raw returns whether a file is a recording in which a driver's
+ * library has written records. trace_reader_settle makes it one that any
+ * testlog can read, once it has ended: what the reader has derived from these
+ * records becomes part of the file, and they are freed. The reader can still be
+ * used. -1 with errno: all stays as it is. trace_reader_is_raw returns whether
+ * there is anything to settle. */
+bool trace_is_raw(int fd);
 int trace_reader_settle(const struct trace_reader *, int fd);
 bool trace_reader_is_raw(const struct trace_reader *);
 

@@ -129,6 +129,11 @@ uint64_t trace_derived_end(const struct trace_reader *);
 uint64_t trace_derived_lost(const struct trace_reader *);
 uint32_t trace_derived_sites(const struct trace_reader *);
 
+/* trace_derived_was_given returns whether a reader that follows a recording has
+ * already derived a record that was found in the file: it was settled. */
+bool trace_derived_was_given(struct trace_reader *, const struct trace_record *,
+                             uint64_t place);
+
 /* trace_derived_buffer finds the bytes of the file that the records of a buffer
  * take; false if there are not so many buffers. */
 bool trace_derived_buffer(const struct trace_reader *, size_t number,

@@ -11,6 +11,14 @@
 #include "trace/base/file.h"
 #include "trace/format.h"
 
+bool trace_is_raw(int fd)
+{
+    struct trace_header header;
+
+    return pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+           header.magic == TRACE_MAGIC && header.version == TRACE_FORMAT_RAW;
+}
+
 bool trace_reader_is_raw(const struct trace_reader *reader)
 {
     return reader->derived != NULL;
@@ -38,11 +46,12 @@ static void settle_header(const struct trace_reader *reader,
 {
     uint64_t slots = trace_derived_end(reader) - trace_derived_begin(reader);
     uint64_t chunks =
-        (trace_chunks_end(header) - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE +
-        (slots + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
+        (trace_chunks_end(header) - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
 
     header->version = TRACE_FORMAT_VERSION;
     header->raw = 0;
+    header->settled = chunks;
+    chunks += (slots + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
     header->sites = trace_derived_sites(reader);
     header->chunks = chunks;
     if (header->limit < chunks)

@@ -647,7 +647,7 @@ static const struct trace_device_host *find(bool forked)
         return NULL;
     search.from = (uintptr_t)at;
     search.to = search.from + sizeof(*host);
-    if (at % _Alignof(struct trace_device_host) ||
+    if (at % _Alignof(struct trace_device_host) || search.to < search.from ||
         !dl_iterate_phdr(look, &search))
         return NULL;
     host = (const struct trace_device_host *)search.from;

@@ -233,21 +233,24 @@ static bool is_rendered(const struct test_log_run *run,
             trace_reader_summary(reader).size <= RENDERED_MAX);
 }
 
-/* A full disk leaves the recording as it is, which reads as well. */
-static void settle(const struct test_log_run *run,
-                   const struct test_log_result *result,
-                   const struct trace_reader *reader)
+void test_log_settle(const struct test_log_run *run,
+                     const struct test_log_result *result, bool patient)
 {
+    struct trace_reader *reader = NULL;
     char name[PATH_MAX];
     int fd;
 
-    if (!trace_reader_is_raw(reader) ||
-        snprintf(name, sizeof(name), "%s/recording", result->folder) >=
-            PATH_MAX ||
-        (fd = test_log_open(run, name, O_RDWR)) < 0)
+    if (!result->folder || snprintf(name, sizeof(name), "%s/recording",
+                                    result->folder) >= PATH_MAX)
         return;
-    trace_reader_settle(reader, fd);
-    close(fd);
+    fd = test_log_open(run, name, O_RDWR);
+    if (fd >= 0 && trace_is_raw(fd))
+        reader = test_log_recording(run, result);
+    if (reader && !(patient && test_log_survivors(NULL, reader)))
+        trace_reader_settle(reader, fd);
+    trace_reader_close(reader);
+    if (fd >= 0)
+        close(fd);
 }
 
 bool test_log_render(struct test_log_run *run, struct test_log_result *result,
@@ -259,6 +262,7 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
 
     if (!result->folder)
         return true;
+    test_log_settle(run, result, patient);
     reader = test_log_recording(run, result);
     if (!reader) {
         print_missing(run, result, errno);
@@ -268,7 +272,6 @@ bool test_log_render(struct test_log_run *run, struct test_log_result *result,
         trace_reader_close(reader);
         return false;
     }
-    settle(run, result, reader);
     plain.color = false;
     plain.test = NULL;
     report_losses(run, result, reader);

@@ -13,6 +13,12 @@
 void test_log_note_gpu(struct test_log_run *, struct test_log_result *,
                        struct trace_reader *);
 
+/* test_log_settle settles the recording of a test that has ended; if `patient`,
+ * not while processes run that the test has left. A full disk leaves it as it
+ * is, which reads as well. */
+void test_log_settle(const struct test_log_run *,
+                     const struct test_log_result *, bool patient);
+
 /* test_log_render writes a test's trace.json and log.txt from its recording,
  * unless the test passed and the recording is large, and stores in the result
  * what was lost and which processes outlived the test.

@@ -415,20 +415,49 @@ Test(e2e_gpu, finds_the_library_beside_testlog)
 
 /* ---- Held back ---- */
 
+static void expect_held(const char *test, const char *options)
+{
+    e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+            "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+            "/tests/playback.so env --default-signal=INT %s "
+            "--filter 'held/%s' --trace-options=%s",
+            e2e_program("gpu_held", E2E_TRACED), test, options);
+    e2e_expect_is(e2e_run(TESTLOG " log --filter=trace | "
+                                  "grep -c 'Executing kernel'")
+                      ->out,
+                  "100\n");
+}
+
 /* Activities are decoded seldom while a test runs, but before it dies. */
 Test(e2e_gpu, records_what_was_held_back_when_a_test_dies)
 {
     static const char *const tests[] = {"crashes", "hangs", "is_interrupted"};
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-        e2e_run("TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
-                "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
-                "/tests/playback.so env --default-signal=INT %s "
-                "--filter 'held/%s'",
-                e2e_program("gpu_held", E2E_TRACED), tests[i]);
-        e2e_expect_is(e2e_run(TESTLOG " log --filter=trace | "
-                                      "grep -c 'Executing kernel'")
-                          ->out,
-                      "100\n");
+        expect_held(tests[i], "gpu_raw=false");
+        expect_held(tests[i], "gpu_raw=true");
     }
+}
+
+/* Its recording is settled, too. */
+Test(e2e_gpu, keeps_what_cupti_wrote_when_a_test_is_killed)
+{
+    const char *folder =
+        "testlog-runs/latest/tests/gpu_held_test/held.is_killed";
+
+    expect_held("is_killed", "gpu_raw=true,compress=false");
+    e2e_expect_has(e2e_read("%s/trace.json", folder), "\"cat\":\"kernel\"");
+    e2e_expect_is(e2e_run("od -An -tu4 -j8 -N4 %s/recording", folder)->out,
+                  "          5\n");
+}
+
+/* An expectation looks at what the process has recorded so far. */
+Test(e2e_gpu, expects_kernels_that_are_not_decoded_yet)
+{
+    e2e_exits(0,
+              "TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+              "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+              "/tests/playback.so %s --filter 'held/is_expected' "
+              "--trace-options=gpu_raw=true",
+              e2e_program("gpu_held", E2E_TRACED));
 }

@@ -100,9 +100,11 @@ static char *sorted(char *text)
 {
     static char *lines[8192];
     struct trace_text out = {0};
+    char *rest = NULL;
     size_t count = 0;
 
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+    for (char *line = strtok_r(text, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
         lines[count++] = line;
     qsort(lines, count, sizeof(*lines), by_text);
     for (size_t i = 0; i < count; i++)
@@ -145,19 +147,19 @@ static size_t put_launch(uint8_t *at, uint32_t number, const char *name,
     memcpy(at, (uint32_t[]){CUPTI_KIND_RUNTIME}, 4);
     put(at, CUPTI_CALL_ID, 211 /* cudaLaunchKernel */);
     put(at, CUPTI_CALL_START, now);
-    put(at, CUPTI_CALL_END, now + 1);
     put(at, CUPTI_CALL_CORRELATION, number);
+    put(at, CUPTI_CALL_END, now + 1);
     at += strides[CUPTI_KIND_RUNTIME];
     memset(at, 0, strides[CUPTI_KIND_CONCURRENT_KERNEL]);
     memcpy(at, (uint32_t[]){CUPTI_KIND_CONCURRENT_KERNEL}, 4);
     put(at, CUPTI_KERNEL_START, now + 2);
-    put(at, CUPTI_KERNEL_END, finished ? now + 3 : 0);
     for (unsigned i = 0; i < 3; i++) {
         put(at, CUPTI_KERNEL_GRID_X + i, 1);
         put(at, CUPTI_KERNEL_BLOCK_X + i, 1);
     }
     put(at, CUPTI_KERNEL_CORRELATION, number);
     put(at, CUPTI_KERNEL_NAME, (uintptr_t)name);
+    put(at, CUPTI_KERNEL_END, finished ? now + 3 : 0);
     return strides[CUPTI_KIND_RUNTIME] + strides[CUPTI_KIND_CONCURRENT_KERNEL];
 }
 
@@ -396,6 +398,34 @@ Test(cupti_raw, stays_readable_if_the_disk_is_full)
     cr_expect_eq(version(), TRACE_FORMAT_RAW);
     reader = test_open();
     cr_expect_str_eq(sorted(all_of(reader)), sorted(before));
+}
+
+/* Who follows it has some of what is then in the file. */
+Test(cupti_raw, can_be_settled_while_it_is_followed)
+{
+    static struct trace_site site =
+        TEST_SITE(EVENT, INFO, "late", "m", NULL, 0);
+    struct trace_reader *reader, *follower;
+    uint8_t *bytes;
+    size_t size, used;
+
+    devices_begin();
+    follower = trace_reader_follow(test_path("recording"));
+    cr_assert_not_null(follower);
+    bytes = request(&size);
+    used = put_launch(bytes, 1, "one", true);
+    cupti_flush(false);
+    cr_assert_geq(trace_reader_look(follower, UINT64_MAX), 0);
+    cr_expect_eq(test_count(follower, TRACE_ENTRY_DEVICE, "one"), 1);
+    trace_event_(&site, 0, NULL); /* a call site that comes later */
+    used += put_launch(bytes + used, 2, "two", true);
+    cupti_buffer_completed(NULL, 0, bytes, size, used);
+    reader = test_read();
+    cr_assert_eq(settle(reader), 0);
+    cr_assert_geq(trace_reader_look(follower, UINT64_MAX), 0);
+    cr_expect_eq(test_count(follower, TRACE_ENTRY_DEVICE, NULL), 2,
+                 "only the second call and kernel");
+    trace_reader_close(follower);
 }
 
 /* ---- Space ---- */

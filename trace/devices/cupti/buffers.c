@@ -21,9 +21,11 @@ enum {
     SPARE = 64 << 10,  /* for a buffer whose records are dropped */
     PLENTY = 32 << 20, /* from here on, buffers are small */
     MOST = 160 << 20,
-    ROUND = 8 << 20,  /* is decoded at a time */
-    HURRY = 32 << 20, /* wakes the thread */
-    LOOK_MS = 250,    /* between two looks whether the driver has started */
+    ROUND = 8 << 20,   /* is decoded at a time */
+    HURRY = 32 << 20,  /* wakes the thread */
+    LOOK_MS = 250,     /* between two looks whether the driver has started */
+    FIRST_LOOK_MS = 4, /* into buffers; then twice as long each time */
+    LOOKS_SOON = 6,
     PERIOD_MS = 2000, /* between two flushes */
 };
 
@@ -79,11 +81,21 @@ static void prepare(void)
     }
 }
 
+/* Returns how long the thread waits between two looks, in ns. Names that a test
+ * may be killed with are noted soon after it has begun. */
+static uint64_t time_to_look(void)
+{
+    static unsigned looks;
+
+    return UINT64_C(1000000) * (cupti_raw_is_on() && looks < LOOKS_SOON
+                                    ? FIRST_LOOK_MS << looks++
+                                    : LOOK_MS);
+}
+
 /* Waits until it is time to decode, and meanwhile prepares what the program
  * would have to wait for. Returns how often somebody has asked. */
 static uint32_t wait(uint32_t before)
 {
-    const uint64_t look = UINT64_C(1000000) * LOOK_MS;
     uint64_t until = cupti_clock_now() + UINT64_C(1000000) * PERIOD_MS;
     uint32_t asked;
 
@@ -91,7 +103,7 @@ static uint32_t wait(uint32_t before)
         ask(cupti_enable_late); /* until the driver has started */
         prepare();
         if (!must_end())
-            cupti.host->wait(before, look);
+            cupti.host->wait(before, time_to_look());
         asked = cupti.host->asked();
     } while (!must_end() && asked == before && !cupti.host->live() &&
              cupti_clock_now() < until);

@@ -334,7 +334,7 @@ Test(trace_device, refuses_addresses_that_are_no_host)
 {
     static const char *const texts[] = {"", "1", "x:y", "%ld:0x10",
                                         "%ld:0xffffffffffffff00"};
-    static _Alignas(16) char zeros[256];
+    static _Alignas(16) char zeros[sizeof(struct trace_device_host)];
     char text[64];
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
