@@ -185,13 +185,14 @@ struct trace_device_host {
     void (*met)(uint32_t asked);
     /* Buffers in the recording, whose records readers decode. raw_possible
      * returns whether the recording that runs can have some. raw_take returns
-     * zeroed memory that begins with a struct trace_raw, at least and at most
-     * so many bytes, and sets `size`; NULL without space. raw_give ends the
-     * buffer, of which so many bytes are used; the others must be zero.
-     * raw_note tells readers what they need to know. generation numbers the
-     * recordings. */
+     * one of at least, and about at most, so many bytes, which begins with a
+     * struct trace_raw and is otherwise zero; NULL without space. raw_lost
+     * counts a record that has no buffer. raw_give ends a buffer, of which so
+     * many bytes are used; the others must be zero. raw_note tells readers what
+     * they need to know. generation numbers the recordings. */
     bool (*raw_possible)(void);
     struct trace_raw *(*raw_take)(size_t least, size_t most);
+    void (*raw_lost)(void);
     void (*raw_give)(struct trace_raw *, size_t used);
     void (*raw_note)(uint32_t what, uint64_t key, const void *, size_t size);
     uint32_t (*generation)(void);
@@ -271,6 +272,7 @@ void trace_device_note(const char *name, const char *value);
  * see struct trace_device_host. */
 bool trace_raw_possible(void);
 struct trace_raw *trace_raw_take(size_t least, size_t most);
+void trace_raw_lost(void);
 void trace_raw_give(struct trace_raw *, size_t used);
 void trace_raw_note(uint32_t what, uint64_t key, const void *, size_t size);
 

@@ -542,6 +542,7 @@ const struct trace_device_host *trace_device_host(void)
         .met = met,
         .raw_possible = trace_raw_possible,
         .raw_take = trace_raw_take,
+        .raw_lost = trace_raw_lost,
         .raw_give = trace_raw_give,
         .raw_note = trace_raw_note,
         .generation = trace_generation,

@@ -667,6 +667,11 @@ struct trace_raw *trace_raw_take(size_t least, size_t most)
     return raw;
 }
 
+void trace_raw_lost(void)
+{
+    trace_lose(trace_why_no_room(1));
+}
+
 /* A recording that has ended is not written any more: the next one has begun,
  * and memory without a file is where the buffer was. */
 void trace_raw_give(struct trace_raw *raw, size_t used)

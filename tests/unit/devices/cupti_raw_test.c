@@ -457,6 +457,7 @@ Test(cupti_raw, leaves_space_for_others)
     reader = test_read();
     cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, "still"), 1000);
     cr_expect(trace_reader_summary(reader).limit_reached);
+    cr_expect_gt(trace_reader_summary(reader).lost[TRACE_LOSS_LIMIT], 0);
     cr_expect_gt(kernels(reader, "launched()"), 40000);
     cr_expect_gt(atol(devices_meta(reader, "dropped")), 0);
 }

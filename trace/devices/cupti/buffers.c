@@ -187,6 +187,8 @@ static struct cupti_buffer *choose(void)
         return buffer;
     if (!raw && !enough)
         return cupti_buffer_take(used >= PLENTY ? SMALL : LARGE, false);
+    if (raw)
+        cupti.host->raw_lost();
     return cupti.version >= CUPTI_NULL_BUFFER ? NULL
                                               : cupti_buffer_take(SPARE, true);
 }
