@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cupti/notes.h"
@@ -29,6 +30,7 @@ enum {
     RANGES = 64,
     ROUND = 8 << 20,       /* bytes: only a limited number of calls is kept */
     SITES_APART = 1 << 15, /* ids that the process has not reached yet */
+    GROWTH = 1 << 20,      /* bytes */
 };
 
 struct trace_derived {
@@ -47,16 +49,31 @@ struct trace_derived {
     struct cupti_range ranges[RANGES];
     size_t range_count, range_bytes;
 
-    unsigned char *begin, *next, *end; /* what is derived, and its space */
-    uint64_t time;                     /* of the last record */
-    struct trace_table sites;          /* ids, by trace_activity_key */
-    struct trace_table given;          /* how many activities, by given_key */
-    uint32_t site_count;               /* the last id */
+    unsigned char *begin, *next; /* what is derived */
+    unsigned char *end, *most;   /* its memory, its addresses */
+    uint64_t time;               /* of the last record */
+    struct trace_table sites;    /* ids, by trace_activity_key */
+    struct trace_table given;    /* how many activities, by given_key */
+    uint32_t site_count;         /* the last id */
     uint64_t lost;
     bool failed; /* no memory */
 };
 
 /* ---- Records ---- */
+
+/* Makes addresses memory. */
+static bool grow(struct trace_derived *derived, size_t size)
+{
+    size_t left = (size_t)(derived->most - derived->end);
+    size_t more = size > GROWTH ? size + GROWTH : GROWTH;
+
+    more = more / GROWTH * GROWTH;
+    more = more < left ? more : left;
+    if (!more || mprotect(derived->end, more, PROT_READ | PROT_WRITE))
+        return false;
+    derived->end += more;
+    return (size_t)(derived->end - derived->next) >= size;
+}
 
 static struct trace_record *put(struct trace_derived *derived,
                                 enum trace_kind kind, size_t count,
@@ -67,7 +84,7 @@ static struct trace_record *put(struct trace_derived *derived,
                       TRACE_SLOT_SIZE * TRACE_SLOT_SIZE;
     struct trace_record *record = (struct trace_record *)(void *)derived->next;
 
-    if ((size_t)(derived->end - derived->next) < size) {
+    if ((size_t)(derived->end - derived->next) < size && !grow(derived, size)) {
         derived->lost++;
         return NULL;
     }
@@ -504,8 +521,8 @@ static struct trace_derived *derived_of(struct trace_reader *reader,
     derived->thread = thread;
     derived->begin = (unsigned char *)reader->base +
                      (reader->mapped + page - 1) / page * page;
-    derived->next = derived->begin;
-    derived->end = derived->begin + reader->extra;
+    derived->next = derived->end = derived->begin;
+    derived->most = derived->begin + reader->extra;
     derived->site_count = reader->follow ? SITES_APART : reader->header.sites;
     return reader->derived = derived;
 }

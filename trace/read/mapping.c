@@ -59,7 +59,8 @@ static size_t space_for_derived(const struct trace_reader *reader, bool follows)
     struct trace_header header;
     uint64_t raw = reader->size;
 
-    if (pread(reader->fd, &header, TRACE_SHORT_HEADER, (off_t)reader->from) !=
+    if (reader->is_part || /* it has none */
+        pread(reader->fd, &header, TRACE_SHORT_HEADER, 0) !=
             TRACE_SHORT_HEADER ||
         (!follows && header.version != TRACE_FORMAT_RAW))
         return 0;
@@ -68,22 +69,22 @@ static size_t space_for_derived(const struct trace_reader *reader, bool follows)
     return (size_t)raw * DERIVED + DERIVED_LEAST;
 }
 
-/* Maps a file with memory behind it, as much as there may be: it takes space
- * when it is written. */
+/* Maps a file with addresses behind it, as many as may be needed. */
 static void *map_with_space(struct trace_reader *reader, bool follows)
 {
-    const int access = PROT_READ | PROT_WRITE;
     const int shared = MAP_SHARED | MAP_FIXED, copied = MAP_PRIVATE | MAP_FIXED;
     size_t extra = whole_pages(space_for_derived(reader, follows));
     size_t size = whole_pages(reader->size);
     char *base = MAP_FAILED;
     void *file;
 
-    while (extra && (base = mmap(NULL, size + extra, access,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                 -1, 0)) == MAP_FAILED)
-        extra = whole_pages(extra / 2) < extra ? whole_pages(extra / 2) : 0;
-    if (!extra)
+    for (; extra >= DERIVED_LEAST / 2; extra = whole_pages(extra / 2)) {
+        base = mmap(NULL, size + extra, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base != MAP_FAILED)
+            break;
+    }
+    if (base == MAP_FAILED)
         return map(reader->fd, reader->from, reader->size);
     file = mmap(base, reader->size, PROT_READ, shared, reader->fd,
                 (off_t)reader->from);

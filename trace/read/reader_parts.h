@@ -42,7 +42,7 @@ struct trace_reader {
     const unsigned char *base;
     size_t size;   /* readable bytes */
     size_t mapped; /* bytes */
-    size_t extra;  /* bytes of memory behind these, for derived records */
+    size_t extra;  /* addresses behind these, for derived records */
     struct trace_derived *derived; /* NULL: nothing is */
     struct trace_header header;
     struct trace_site **sites; /* by id; NULL where there is none */
