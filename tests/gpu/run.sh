@@ -345,6 +345,8 @@ counts() {
         BENCH_REPETITION=$r counted empty.$r empty "$launches"
     done
     [ $dry = 0 ] || play capture 5 0 0 4
+    TRACE_OPTIONS=gpu_raw=true counted raw empty "$launches"
+    TRACE_OPTIONS=gpu_raw=true counted raw.threads threads:8 "$launches"
     counted graph graph "$launches"
     counted capture capture $captured
     [ $dry = 0 ] || play plain 9 2 1 0
@@ -390,6 +392,8 @@ timing() {
         for work in empty streams:16 threads:8 graph mixed; do
             BENCH_REPETITION=$r bench off $work "$launches"
             BENCH_REPETITION=$r ours $work "$launches"
+            BENCH_LABEL=raw BENCH_REPETITION=$r \
+                TESTLOG_RECORD_OPTIONS=gpu_raw=true ours $work "$launches"
         done
     done
     torch "torch.profiler, again" "empty,streams:16,threads:8,graph,mixed" \
@@ -397,6 +401,8 @@ timing() {
     # Longer than 2 s, so it is decoded while it launches.
     BENCH_LABEL="off, long" bench off empty $((50 * launches))
     BENCH_LABEL="ours, long" ours empty $((50 * launches))
+    BENCH_LABEL="raw, long" TESTLOG_RECORD_OPTIONS=gpu_raw=true \
+        ours empty $((50 * launches))
     if command -v taskset >/dev/null; then # threads of CUPTI take turns with it
         local pin=(taskset -c 0)
         BENCH_LABEL="off, one processor" bench off empty "$launches"
