@@ -18,6 +18,7 @@
 #include "tests/support/e2e.h"
 #include "trace/format.h"
 #include "trace/record/recorder.h"
+#include "trace/trace.h"
 #include "trace/zone.h"
 
 static void init(void)
@@ -28,14 +29,19 @@ static void init(void)
 
 TestSuite(cupti_raw, .init = init);
 
-static uint32_t version(void)
+static uint32_t version_of(const char *path)
 {
     struct trace_header header = {.version = 0};
-    int fd = open(test_path("recording"), O_RDONLY);
+    int fd = open(path, O_RDONLY);
 
     cr_assert_eq(pread(fd, &header, sizeof(header), 0), sizeof(header));
     close(fd);
     return header.version;
+}
+
+static uint32_t version(void)
+{
+    return version_of(test_path("recording"));
 }
 
 /* ---- What readers decode ---- */
@@ -426,6 +432,29 @@ Test(cupti_raw, can_be_settled_while_it_is_followed)
     cr_expect_eq(test_count(follower, TRACE_ENTRY_DEVICE, NULL), 2,
                  "only the second call and kernel");
     trace_reader_close(follower);
+}
+
+/* Nobody else settles what a program captures. */
+Test(cupti_raw, is_settled_by_the_end_of_a_capture)
+{
+    for (int i = 1; i <= 2; i++) {
+        char folder[64], recording[128];
+        struct trace_reader *reader;
+
+        snprintf(folder, sizeof(folder), "%s", test_path(i == 1 ? "1" : "2"));
+        cr_assert_eq(trace_start(folder, "gpu_raw=true"), 0);
+        trace_device_publish();
+        InitializeInjection();
+        devices_launch((unsigned)i);
+        snprintf(recording, sizeof(recording), "%s/recording", folder);
+        cr_expect_eq(version_of(recording), TRACE_FORMAT_RAW);
+        cr_assert_eq(trace_stop(), 0);
+        reader = trace_reader_open(recording);
+        cr_assert_not_null(reader, "%s", recording);
+        cr_expect_not(trace_reader_is_raw(reader));
+        cr_expect_eq(kernels(reader, "launched()"), i);
+        trace_reader_close(reader);
+    }
 }
 
 /* ---- Space ---- */
