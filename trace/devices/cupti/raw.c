@@ -389,6 +389,7 @@ static void tell_of_launches(const struct cupti_buffer *buffer)
 
 void cupti_raw_end(struct cupti_buffer *buffer)
 {
+    scan++;
     look_into(buffer, buffer->head.valid, true);
     tell_of_launches(buffer);
     if (buffer->slot)
