@@ -127,6 +127,7 @@ ParameterizedTest(size_t *number, cupti_raw, derives_what_would_be_decoded)
     glob(TESTS_DIR "/playback/*.fixture", 0, NULL, &found);
     glob(TESTS_DIR "/playback/h100/*.fixture", GLOB_APPEND, NULL, &found);
     setenv("PLAYBACK_FIXTURE", found.gl_pathv[*number], 1);
+    globfree(&found);
     decoded = decoded_at_once();
     devices_begin();
     reader = test_read();
