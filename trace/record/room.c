@@ -669,7 +669,7 @@ struct trace_raw *trace_raw_take(size_t least, size_t most)
 
 void trace_raw_lost(void)
 {
-    trace_lose(trace_why_no_room(1));
+    trace_lose(trace_is_recording() ? trace_why_no_room(1) : TRACE_LOSS_END);
 }
 
 /* A recording that has ended is not written any more: the next one has begun,

@@ -259,6 +259,19 @@ void cupti_buffer_give_back(struct cupti_buffer *);
 size_t cupti_buffers_used(void);
 void cupti_buffer_prepare(size_t size);
 
+/* ---- raw_notes.c: what readers of these must know ---- */
+
+enum { CUPTI_RAW_OUT = 1024 /* buffers that CUPTI may have at a time */ };
+
+/* cupti_raw_note_all notes what a recording needs that has just begun.
+ * cupti_raw_look_into notes what the records of a buffer mention that have been
+ * written since the last time; `out` are all that CUPTI has, CUPTI_RAW_OUT
+ * pointers. It compares the text of an address once after cupti_raw_scan. */
+void cupti_raw_note_all(void);
+void cupti_raw_scan(void);
+void cupti_raw_look_into(struct cupti_buffer *, size_t size, bool complete,
+                         struct cupti_buffer *const *out);
+
 /* ---- raw.c: buffers in the recording ---- */
 
 /* cupti_raw_begin begins what a recording needs that has just begun. Returns
