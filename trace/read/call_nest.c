@@ -86,7 +86,7 @@ static bool step_record(struct nesting *nesting,
     leave_until(nesting, record->time);
     around = innermost(nesting);
     if (happens_inside(record) && around.id & TRACE_CALL_NUMBER &&
-        around.span == record->span)
+        around.span == record->span && place < nesting->reader->used)
         nesting->reader->calls.around[place * 2] = around.id;
     return (!creates && record->kind != TRACE_KIND_ENTER) ||
            enter(nesting, (struct inside){span, span, record->end});

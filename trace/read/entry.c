@@ -158,8 +158,10 @@ bool trace_reader_span(const struct trace_reader *reader, uint32_t place,
 
 struct trace_values trace_values_of(const struct trace_entry *entry)
 {
-    return (struct trace_values){
-        entry->values, entry->values + entry->values_size, entry->name};
+    const unsigned char *end =
+        entry->values ? entry->values + entry->values_size : NULL;
+
+    return (struct trace_values){entry->values, end, entry->name};
 }
 
 bool trace_entry_field(const struct trace_entry *entry, const char *name,

@@ -91,6 +91,7 @@ static bool index_record(struct trace_reader *reader,
     if (!time)
         return true;
     reader->records++;
+    reader->filled += record->kind == TRACE_KIND_RAW ? 0 : record->slots;
     reader->last = time > reader->last ? time : reader->last;
     reader->last = end > reader->last ? end : reader->last;
     switch (record->kind) {
@@ -454,6 +455,15 @@ struct trace_anchor trace_reader_origin(const struct trace_reader *reader)
     return reader->header.origin;
 }
 
+/* A recording that was settled is full of holes. */
+static uint64_t size_of(const struct trace_reader *reader)
+{
+    uint64_t slots = reader->header.settled ? TRACE_FIRST_PLACE + reader->filled
+                                            : reader->used;
+
+    return slots * TRACE_SLOT_SIZE;
+}
+
 struct trace_summary trace_reader_summary(const struct trace_reader *reader)
 {
     const struct trace_header *header = &reader->header;
@@ -462,7 +472,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .ended = header->ended == 1,
         .begin = trace_reader_time(reader, header->start.ticks),
         .end = trace_reader_time(reader, reader->last),
-        .size = reader->used * TRACE_SLOT_SIZE,
+        .size = size_of(reader),
         .error = header->error,
         .limit_reached = header->reached == 1,
         .refused = header->error && !header->limit,

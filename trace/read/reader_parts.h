@@ -72,6 +72,7 @@ struct trace_reader {
     struct trace_gathered *gathered; /* fields.c */
     uint64_t last;                   /* ticks: the last known moment */
     uint64_t used;    /* the place behind the last finished record */
+    uint64_t filled;  /* slots of finished records, without buffers */
     long double rate; /* ns of a tick; 0: ticks are ns */
     uint64_t scale;   /* the same as a fixed-point number; 0: none */
     uint64_t before;  /* ns from time zero to the origin */
