@@ -17,6 +17,7 @@
 #include "tests/support/devices.h"
 #include "tests/support/e2e.h"
 #include "trace/format.h"
+#include "trace/parts/parts.h"
 #include "trace/record/recorder.h"
 #include "trace/trace.h"
 #include "trace/zone.h"
@@ -585,7 +586,52 @@ Test(cupti_raw, decodes_a_buffer_that_cupti_kept)
     cr_expect_eq(kernels(reader, "kept"), 1);
 }
 
+/* Buffers are shared with children, and written by the parent alone. */
+Test(cupti_raw, survives_a_fork)
+{
+    static struct trace_site site =
+        TEST_SITE(EVENT, INFO, "child", "m", NULL, 0);
+    struct trace_reader *reader;
+    pid_t child;
+
+    devices_begin();
+    devices_launch(3);
+    child = fork();
+    if (!child) {
+        trace_event_(&site, 0, NULL);
+        devices_launch(1);
+        trace_device_flush(true);
+        _exit(0);
+    }
+    devices_launch(3);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    reader = test_read();
+    cr_expect_eq(kernels(reader, "launched()"), 6);
+    cr_expect_eq(test_count(reader, TRACE_ENTRY_EVENT, NULL), 1);
+}
+
 /* ---- Where records are decoded at once ---- */
+
+Test(cupti_raw, needs_a_file_of_its_own)
+{
+    int file = open(test_path("parts"), O_RDWR | O_CREAT | O_EXCL, 0600);
+    struct trace_reader *reader;
+    char name[64];
+    uint64_t offset;
+
+    cr_assert_eq(trace_parts_begin(), 0);
+    cr_assert_eq(trace_open_part(file, &offset, &(struct trace_options){0}), 0);
+    devices_begin_in_recording();
+    devices_launch(3);
+    trace_close_part();
+    snprintf(name, sizeof(name), "parts#%llu", (unsigned long long)offset);
+    reader = trace_reader_open(test_path(name));
+    cr_assert_not_null(reader);
+    cr_expect_not(trace_reader_is_raw(reader));
+    cr_expect_eq(kernels(reader, "launched()"), 3);
+    trace_reader_close(reader);
+    close(file);
+}
 
 Test(cupti_raw, zones_find_their_kernels)
 {
