@@ -116,6 +116,7 @@ struct trace_zone_buffer {
 struct trace_raw {
     uint64_t size;   /* bytes, with the head */
     uint64_t valid;  /* bytes that the library wrote, once it is complete */
+    uint64_t noted;  /* atomic: bytes of which all is noted */
     uint64_t number; /* that no other buffer of the recording has */
 };
 enum { TRACE_RAW_HEAD = 128 };

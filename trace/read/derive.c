@@ -15,7 +15,10 @@
 /* A buffer, and how many bytes of it were decoded. */
 struct buffer {
     uint32_t place;
-    bool over; /* all that it will ever have */
+    bool over; /* it was decoded when it was complete */
+    /* When it was last looked at: */
+    uint64_t completed; /* ticks; 0: not yet */
+    uint64_t noted;     /* bytes of which all is noted */
     uint64_t done;
 };
 
@@ -285,11 +288,10 @@ static void add_range(struct trace_derived *derived, const uint8_t *bytes,
         decode_round(derived, false);
 }
 
-/* Adds what has been written of an incomplete buffer. Records that are not
- * finished, which only the last time may be between others, are left out.
- * Returns how many bytes need not be looked at again. */
-static size_t add_written(struct trace_derived *derived, const uint8_t *bytes,
-                          size_t size)
+/* Adds all that has been written of an incomplete buffer, but no records that
+ * are not finished, which may be between others. */
+static void add_written(struct trace_derived *derived, const uint8_t *bytes,
+                        size_t size)
 {
     const uint16_t *strides = derived->decoder.library.strides;
     struct cupti_record record = {0};
@@ -298,15 +300,12 @@ static size_t add_written(struct trace_derived *derived, const uint8_t *bytes,
     while (cupti_next(strides, bytes, size, &record) && record.at &&
            record.kind) {
         if (!cupti_is_finished(&record)) {
-            if (!derived->last)
-                break;
             add_range(derived, from, (size_t)(record.at - from));
             from = record.at + record.stride;
         }
         end = record.at + record.stride;
     }
     add_range(derived, from, (size_t)(end - from));
-    return (size_t)(end - bytes);
 }
 
 /* ---- Buffers ---- */
@@ -316,7 +315,6 @@ struct contents {
     struct trace_raw raw;
     const uint8_t *bytes; /* NULL: it is damaged */
     size_t size;
-    uint64_t completed; /* ticks; 0: not yet */
 };
 
 static struct contents contents_of(const struct trace_derived *derived,
@@ -324,53 +322,54 @@ static struct contents contents_of(const struct trace_derived *derived,
 {
     const struct trace_record *record =
         trace_slot_at(derived->reader, buffer->place);
-    uint64_t completed = __atomic_load_n(&record->end, __ATOMIC_ACQUIRE);
     struct trace_values all = trace_values_in(record);
     size_t size = (size_t)(all.end - all.next);
-    struct contents contents = {.completed = completed};
+    struct contents contents = {.bytes = NULL};
 
     if (size < TRACE_RAW_HEAD)
         return contents;
     memcpy(&contents.raw, all.next, sizeof(contents.raw));
     contents.bytes = all.next + TRACE_RAW_HEAD;
     contents.size = size - TRACE_RAW_HEAD;
-    if (completed && contents.raw.valid < contents.size)
+    if (buffer->completed && contents.raw.valid < contents.size)
         contents.size = contents.raw.valid;
     return contents;
 }
 
-/* Returns how much of a buffer comes before a cut. */
-static uint64_t before_cut(const struct contents *contents, struct cut cut)
+/* Returns how much of a buffer comes before a cut, or, without one, how much
+ * can be decoded so far. */
+static uint64_t before_cut(const struct buffer *buffer,
+                           const struct contents *contents, struct cut cut)
 {
     if (!cut.time)
-        return contents->size;
+        return buffer->completed || buffer->noted > contents->size
+                   ? contents->size
+                   : buffer->noted;
     for (size_t i = 0; i < cut.count; i++)
         if (cut.buffers[i].number == contents->raw.number)
             return cut.buffers[i].size < contents->size ? cut.buffers[i].size
                                                         : contents->size;
-    return contents->completed && contents->completed <= cut.time
-               ? contents->size
-               : 0;
+    return buffer->completed && buffer->completed <= cut.time ? contents->size
+                                                              : 0;
 }
 
 static void decode_buffer(struct trace_derived *derived, struct buffer *buffer,
                           struct cut cut)
 {
     struct contents contents = contents_of(derived, buffer);
-    uint64_t end = before_cut(&contents, cut);
-    const uint8_t *from;
+    uint64_t end = before_cut(buffer, &contents, cut);
 
-    buffer->over = !contents.bytes || (contents.completed && !cut.time);
-    if (!contents.bytes || end <= buffer->done)
+    buffer->over = !contents.bytes || (buffer->completed && !cut.time);
+    if (!contents.bytes)
         return;
-    from = contents.bytes + buffer->done;
-    if (contents.completed || cut.time) {
-        add_range(derived, from, (size_t)(end - buffer->done));
+    if (buffer->done < end) {
+        add_range(derived, contents.bytes + buffer->done,
+                  (size_t)(end - buffer->done));
         buffer->done = end;
-    } else {
-        buffer->done +=
-            add_written(derived, from, (size_t)(end - buffer->done));
     }
+    if (derived->last && !buffer->completed && !cut.time)
+        add_written(derived, contents.bytes + buffer->done,
+                    contents.size - buffer->done);
 }
 
 static void decode_to(struct trace_derived *derived, struct cut cut)
@@ -382,15 +381,36 @@ static void decode_to(struct trace_derived *derived, struct cut cut)
 }
 
 /* Those that are not complete are the last. */
-static int by_completion(const void *a, const void *b, void *reader)
+static int by_completion(const void *a, const void *b)
 {
     const struct buffer *x = a, *y = b;
-    uint64_t s = trace_slot_at(reader, x->place)->end - 1;
-    uint64_t t = trace_slot_at(reader, y->place)->end - 1;
 
-    if (s != t)
-        return s < t ? -1 : 1;
+    if (x->completed != y->completed)
+        return x->completed - 1 < y->completed - 1 ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
+}
+
+void trace_derive_look(struct trace_reader *reader)
+{
+    struct trace_derived *derived = reader->derived;
+
+    for (size_t i = 0; derived && i < derived->buffer_count; i++) {
+        struct buffer *buffer = &derived->buffers[i];
+        const struct trace_record *record =
+            trace_slot_at(reader, buffer->place);
+        const struct trace_raw *raw = (const struct trace_raw *)(record + 1);
+
+        buffer->completed = __atomic_load_n(&record->end, __ATOMIC_ACQUIRE);
+        if (record->slots > 1)
+            buffer->noted = __atomic_load_n(&raw->noted, __ATOMIC_ACQUIRE);
+    }
+}
+
+static void sort_buffers(struct trace_derived *derived)
+{
+    if (derived->buffer_count)
+        qsort(derived->buffers, derived->buffer_count,
+              sizeof(*derived->buffers), by_completion);
 }
 
 /* ---- Notes ---- */
@@ -572,9 +592,9 @@ bool trace_derive(struct trace_reader *reader, bool last)
         return true;
     if (!reader->follow && derived->site_count < reader->site_count)
         derived->site_count = (uint32_t)reader->site_count; /* in a process */
-    if (derived->buffer_count)
-        qsort_r(derived->buffers, derived->buffer_count,
-                sizeof(*derived->buffers), by_completion, reader);
+    if (!reader->follow)
+        trace_derive_look(reader);
+    sort_buffers(derived);
     take_notes(derived);
     if (!derived->has_layout)
         return true;

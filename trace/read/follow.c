@@ -596,6 +596,7 @@ static bool find_new(struct trace_reader *reader)
     bool ok;
 
     refresh(reader);
+    trace_derive_look(reader);
     if (follow->shorts.most)
         look_again(&follow->shorts);
     /* The entries that the caller has taken are forgotten. */

@@ -119,12 +119,14 @@ bool trace_reader_add_samples(struct trace_reader *,
 /* trace_derive_add takes a RAW or RAW_NOTE record of a thread into a reader;
  * false without memory. trace_derive then derives records from what was added
  * since, and from what the process has written since; `last` also from what
- * waits for more. They are between trace_derived_begin and trace_derived_end.
- * trace_derived_lost returns how many had no space, trace_derived_sites the
- * last id of a call site. */
+ * waits for more. Who follows a recording calls trace_derive_look before notes
+ * are read: what is written later may mention what is noted later. They are
+ * between trace_derived_begin and trace_derived_end. trace_derived_lost returns
+ * how many had no space, trace_derived_sites the last id of a call site. */
 bool trace_derive_add(struct trace_reader *, const struct trace_record *,
                       uint64_t place, uint32_t thread);
 bool trace_derive(struct trace_reader *, bool last);
+void trace_derive_look(struct trace_reader *);
 uint64_t trace_derived_begin(const struct trace_reader *);
 uint64_t trace_derived_end(const struct trace_reader *);
 uint64_t trace_derived_lost(const struct trace_reader *);

@@ -240,7 +240,6 @@ struct cupti_buffer {
             bool is_raw;                     /* it lies in the recording */
             bool abandoned;                  /* its recording has ended */
             uint32_t slot;            /* among those that CUPTI has, from 1 */
-            size_t scanned;           /* bytes whose mentions were noted */
             struct cupti_range range; /* while it is decoded */
         };
         uint8_t room[TRACE_RAW_HEAD];

@@ -47,7 +47,7 @@ static void note_layout(void)
     cupti.host->raw_note(CUPTI_NOTE_LAYOUT, 0, &layout, sizeof(layout));
 }
 
-/* Records that were scanned have the old text of an address. */
+/* Records of which all is noted have the old text of an address. */
 static void note_cut(struct cupti_buffer *const *out)
 {
     struct cupti_noted_cut cuts[CUPTI_RAW_OUT];
@@ -58,8 +58,8 @@ static void note_cut(struct cupti_buffer *const *out)
             __atomic_load_n(&out[i], __ATOMIC_ACQUIRE);
 
         if (buffer)
-            cuts[count++] =
-                (struct cupti_noted_cut){buffer->head.number, buffer->scanned};
+            cuts[count++] = (struct cupti_noted_cut){buffer->head.number,
+                                                     buffer->head.noted};
     }
     cupti.host->raw_note(CUPTI_NOTE_CUT, 0, cuts, count * sizeof(*cuts));
 }
@@ -202,22 +202,24 @@ void cupti_raw_look_into(struct cupti_buffer *buffer, size_t size,
                          bool complete, struct cupti_buffer *const *out)
 {
     const uint16_t *strides = cupti.decoder.library.strides;
-    const uint8_t *from = buffer->bytes + buffer->scanned, *end = from;
+    uint64_t *noted_bytes = &buffer->head.noted;
+    const uint8_t *from = buffer->bytes + *noted_bytes, *end = from;
     struct cupti_record record = {0};
 
-    size -= buffer->scanned;
+    size -= *noted_bytes;
     while (cupti_next(strides, from, size, &record) && record.at &&
            (complete || cupti_is_finished(&record))) {
         end = record.at + record.stride;
         if (is_known(&record))
             continue;
         /* The text of an address changes here, not before. */
-        buffer->scanned = (size_t)(record.at - buffer->bytes);
+        __atomic_store_n(noted_bytes, record.at - buffer->bytes,
+                         __ATOMIC_RELEASE);
         note_mentions(&record, out);
         if (cupti_is_resource(record.kind) && again.size < AGAIN_MOST)
             trace_text_add(&again, (const char *)record.at, record.stride);
     }
-    buffer->scanned = (size_t)(end - buffer->bytes);
+    __atomic_store_n(noted_bytes, end - buffer->bytes, __ATOMIC_RELEASE);
 }
 
 /* ---- A recording ---- */
