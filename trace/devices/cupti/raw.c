@@ -12,7 +12,7 @@ enum {
     OUT = CUPTI_RAW_OUT,
     SMALL = 128 << 10, /* most tests use little */
     LARGE = 4 << 20,   /* each one that is asked for takes 340 µs on an H100 */
-    PART = 4,          /* of what was recorded, a buffer has that part */
+    PART = 8,          /* of what was recorded, a buffer has that part */
     PLENTY = 32 << 20, /* from here on, buffers are small */
 };
 
