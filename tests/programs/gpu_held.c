@@ -33,6 +33,12 @@ TEST_LOG(held, is_interrupted)
     pause();
 }
 
+TEST_LOG(held, pauses)
+{
+    launch();
+    pause();
+}
+
 TEST_LOG(held, is_killed)
 {
     launch();

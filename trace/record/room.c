@@ -560,10 +560,8 @@ static struct trace_record *take_raw_chunks(struct trace_header *header,
     uint64_t first;
 
     *count = left < *count ? left : *count;
-    if (*count < least) {
-        __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
+    if (*count < least)
         return NULL;
-    }
     first = __atomic_fetch_add(&header->chunks, *count, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&header->used, __ATOMIC_SEQ_CST) ||
         is_beyond(header, first + *count) || first + *count >= header->limit)
@@ -669,6 +667,11 @@ struct trace_raw *trace_raw_take(size_t least, size_t most)
 
 void trace_raw_lost(void)
 {
+    struct trace_header *header = trace_header_now();
+
+    if (trace_is_recording() &&
+        !__atomic_load_n(&header->error, __ATOMIC_RELAXED))
+        __atomic_store_n(&header->reached, 1, __ATOMIC_RELAXED);
     trace_lose(trace_is_recording() ? trace_why_no_room(1) : TRACE_LOSS_END);
 }
 

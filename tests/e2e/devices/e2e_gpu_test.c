@@ -461,3 +461,22 @@ Test(e2e_gpu, expects_kernels_that_are_not_decoded_yet)
               "--trace-options=gpu_raw=true",
               e2e_program("gpu_held", E2E_TRACED));
 }
+
+/* Nobody is left to settle a recording, and it reads as well. */
+Test(e2e_gpu, reads_what_was_never_settled)
+{
+    const struct e2e *result = e2e_run(
+        "export TESTLOG_GPU_LIBRARY=" BUILD_DIR "/libtestlog-gpu.so "
+        "TESTLOG_GPU_ROOT=$PWD/root TRACE_CUPTI=" BUILD_DIR
+        "/tests/playback.so; setsid %s --filter held/pauses "
+        "--trace-options=gpu_raw=true >out 2>&1 & p=$!; "
+        "kernels() { " TESTLOG " log $1 --filter=trace 2>err | "
+        "grep -c 'kernel.name=launched'; }; "
+        "until [ \"$(kernels)\" = 100 ]; do sleep 0.1; done; kill -9 -- -$p; "
+        "wait; od -An -tu4 -j8 -N4 "
+        "testlog-runs/*/tests/*/held.pauses/recording; " TESTLOG
+        " pack --output=p.tar >packed; kernels p.tar",
+        e2e_program("gpu_held", E2E_TRACED));
+
+    e2e_expect_is(result->out, "          6\n100\n");
+}

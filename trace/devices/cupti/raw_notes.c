@@ -77,7 +77,9 @@ static void note_text(uint64_t address, struct cupti_buffer *const *out)
     recent[i].scan = scan;
     text = cupti_process.text(NULL, address);
     trace_table_find(copies, address, &copy);
-    if (!text || (copy && !strcmp((const char *)copy, text)))
+    /* A text that is gone was that of the records that have it. */
+    if (!text || (copy && (!cupti_is_readable(text) ||
+                           !strcmp((const char *)copy, text))))
         return;
     if (copy) {
         note_cut(out);
