@@ -188,7 +188,9 @@ E2E := $(filter $(addprefix $(B)/tests/,devices_% e2e_% soak_%),$(ALL_TESTS))
 
 $(E2E): | $(TESTLOG) $(SHARED) $(CORE_SO) $(HELPERS) $(PROGRAMS) $(ANY) $(OPENCL_ANY) $(STUB) $(SIMULATE) $(PEAK) $(PLAYBACK) $(DRIVER)
 
-$(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(call sources,log) | $(STAGED)
+RAW_SRC := $(addprefix trace/devices/cupti/,raw.c raw_notes.c state.c process_names.c library.c pci.c graph_nodes.c kinds.c)
+
+$(L)/tests/tsan_main: tests/model/tsan_main.c $(TRACE_SRC) $(RAW_SRC) $(call sources,log) | $(STAGED)
 	$(call say,TSAN,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(OURS) $(CPPFLAGS) $(CFLAGS) -MF $(L)/tests/tsan_main.d \

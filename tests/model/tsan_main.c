@@ -1,5 +1,6 @@
 /* tsan_main.c: threads record while others turn the sites off and on, and read;
- * with and without a filter. Built with ThreadSanitizer.
+ * with and without a filter. They also take buffers as CUPTI does, while
+ * another one has some ready and looks into them. Built with ThreadSanitizer.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include "trace/base/unix_socket.h"
 #include "trace/capture/server.h"
 #include "trace/device.h"
+#include "trace/devices/cupti/cupti.h"
 #include "trace/format.h"
 #include "trace/read/reader.h"
 
@@ -19,7 +21,8 @@ enum { WORKERS = 4, ROUNDS = 2000, CAPTURES = 30 };
 
 static char path[64];
 static bool done;
-static unsigned rounds; /* that threads have recorded */
+static unsigned rounds;  /* that threads have recorded */
+static unsigned buffers; /* that were given back */
 static struct trace_span_ref shared, stray;
 
 static void print_number(struct trace_text *out, const void *number)
@@ -59,6 +62,33 @@ static void put_activity(int i)
     trace_device_put(&activity);
 }
 
+static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+
+static void use_buffer(void)
+{
+    struct cupti_buffer *buffer = cupti_raw_begin() ? cupti_raw_take() : NULL;
+
+    if (!buffer)
+        return;
+    pthread_mutex_lock(&ending);
+    cupti_raw_end(buffer);
+    pthread_mutex_unlock(&ending);
+    __atomic_add_fetch(&buffers, 1, __ATOMIC_RELAXED);
+}
+
+static void *prepare_buffers(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+        cupti_raw_prepare();
+        pthread_mutex_lock(&ending);
+        cupti_raw_look();
+        pthread_mutex_unlock(&ending);
+        usleep(200);
+    }
+    return NULL;
+}
+
 static void *work(void *unused)
 {
     (void)unused;
@@ -72,6 +102,8 @@ static void *work(void *unused)
         trace_event(TRACE, "within", (i));
         end_stray();
         put_activity(i);
+        if (i % 20 == 0)
+            use_buffer();
         trace_span_end(trace_span_begin(INFO, "handle"));
     }
     return NULL;
@@ -126,17 +158,18 @@ static void *read_on(void *unused)
 
 static void run(void)
 {
-    pthread_t workers[WORKERS], others[3];
+    pthread_t workers[WORKERS], others[4];
 
     pthread_create(&others[0], NULL, toggle, NULL);
     pthread_create(&others[1], NULL, begin_threads, NULL);
     pthread_create(&others[2], NULL, read_on, NULL);
+    pthread_create(&others[3], NULL, prepare_buffers, NULL);
     for (int i = 0; i < WORKERS; i++)
         pthread_create(&workers[i], NULL, work, NULL);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(workers[i], NULL);
     __atomic_store_n(&done, true, __ATOMIC_RELAXED);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         pthread_join(others[i], NULL);
 }
 
@@ -257,13 +290,18 @@ static bool fail(const char *missing)
 
 int main(void)
 {
+    struct trace_profiler profiler = trace_profiler_of("gpu_raw=true");
     bool good;
+
+    trace_device_configure(&profiler);
+    cupti.host = trace_device_host();
 
     snprintf(path, sizeof(path), "/tmp/testlog-tsan-%ld", (long)getpid());
     good = (record("trace") &&
             record("info,[shared{n=7}]=trace,[round{late>=9}]=debug,{n~=7$},"
                    "^[stray]=debug,![handle],!/^1. of/")) ||
            fail("recorded");
+    good = good && (buffers || fail("written in buffers"));
     good = good && (capture_often() || fail("captured"));
     return good ? 0 : 1;
 }

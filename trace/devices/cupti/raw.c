@@ -234,9 +234,11 @@ static void forget(void)
 
 bool cupti_raw_begin(void)
 {
+    const struct trace_profiler *options =
+        __atomic_load_n(&cupti.host->profiler, __ATOMIC_ACQUIRE);
     uint32_t now = cupti.host->generation();
 
-    if (!cupti.host->profiler->gpu_raw)
+    if (!options->gpu_raw)
         return false;
     if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) == now)
         return cupti_raw_is_on();

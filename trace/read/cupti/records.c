@@ -37,5 +37,6 @@ bool cupti_is_finished(const struct cupti_record *record)
     if (at + sizeof(end) > record->stride)
         return true;
     memcpy(&end, record->at + at, sizeof(end));
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the other fields come later */
     return end;
 }
