@@ -88,7 +88,7 @@ static struct trace_record *put(struct trace_derived *derived,
     struct trace_record *record = (struct trace_record *)(void *)derived->next;
 
     if ((size_t)(derived->end - derived->next) < size && !grow(derived, size)) {
-        derived->lost++;
+        derived->lost += kind == TRACE_KIND_DEVICE;
         return NULL;
     }
     derived->next += size;

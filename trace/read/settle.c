@@ -59,7 +59,6 @@ static void settle_header(const struct trace_reader *reader,
     if (header->reserved < chunks)
         header->reserved = chunks;
     header->used = TRACE_HEADER_SIZE + chunks * TRACE_CHUNK_SIZE;
-    header->losses.lost[TRACE_LOSS_MEMORY] += trace_derived_lost(reader);
 }
 
 /* ---- Freeing ---- */
@@ -117,6 +116,8 @@ int trace_reader_settle(const struct trace_reader *reader, int fd)
 
     if (!trace_reader_is_raw(reader))
         return 0;
+    if (trace_derived_lost(reader)) /* who has more memory reads all */
+        return errno = ENOMEM, -1;
     if (trace_end_chunks(fd, &header))
         return -1;
     end = trace_chunks_end(&header);

@@ -360,6 +360,14 @@ static int settle(struct trace_reader *reader)
     return result;
 }
 
+static uint64_t file_size(void)
+{
+    struct stat status;
+
+    cr_assert_eq(stat(test_path("recording"), &status), 0);
+    return (uint64_t)status.st_size;
+}
+
 static long blocks(void)
 {
     struct stat status;
@@ -424,6 +432,32 @@ Test(cupti_raw, stays_readable_if_the_disk_is_full)
     cr_expect_eq(version(), TRACE_FORMAT_RAW);
     reader = test_open();
     cr_expect_str_eq(sorted(all_of(reader)), sorted(before));
+}
+
+/* A reader with too few addresses has not all. */
+Test(cupti_raw, stays_as_it_is_without_memory)
+{
+    struct rlimit few = {0, RLIM_INFINITY};
+    struct trace_reader *reader;
+    FILE *maps = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+
+    if (SANITIZE_FLAGS[0])
+        cr_skip_test("a sanitizer owns the memory");
+    devices_begin();
+    devices_launch(20);
+    trace_close();
+    cr_assert_eq(fscanf(maps, "%lu", &pages), 1);
+    fclose(maps);
+    few.rlim_cur = pages * 4096 + file_size() + (24 << 20);
+    cr_assert_eq(setrlimit(RLIMIT_AS, &few), 0);
+    reader = trace_reader_open(test_path("recording"));
+    cr_assert_not_null(reader);
+    cr_expect_eq(trace_reader_summary(reader).lost[TRACE_LOSS_MEMORY], 40);
+    cr_expect_eq(settle(reader), -1);
+    cr_expect_eq(errno, ENOMEM);
+    cr_expect_eq(version(), TRACE_FORMAT_RAW);
+    trace_reader_close(reader);
 }
 
 /* Who follows it has some of what is then in the file. */
