@@ -626,6 +626,13 @@ uint64_t trace_derived_lost(const struct trace_reader *reader)
     return reader->derived ? reader->derived->lost : 0;
 }
 
+bool trace_derived_all(const struct trace_reader *reader)
+{
+    const struct trace_derived *derived = reader->derived;
+
+    return derived->has_layout && !derived->lost && !derived->decoder.off;
+}
+
 uint32_t trace_derived_sites(const struct trace_reader *reader)
 {
     return reader->derived->site_count;

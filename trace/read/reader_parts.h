@@ -122,7 +122,8 @@ bool trace_reader_add_samples(struct trace_reader *,
  * waits for more. Who follows a recording calls trace_derive_look before notes
  * are read: what is written later may mention what is noted later. They are
  * between trace_derived_begin and trace_derived_end. trace_derived_lost returns
- * how many had no space, trace_derived_sites the last id of a call site. */
+ * how many had no space, trace_derived_all whether all was understood and had
+ * some, trace_derived_sites the last id of a call site. */
 bool trace_derive_add(struct trace_reader *, const struct trace_record *,
                       uint64_t place, uint32_t thread);
 bool trace_derive(struct trace_reader *, bool last);
@@ -130,6 +131,7 @@ void trace_derive_look(struct trace_reader *);
 uint64_t trace_derived_begin(const struct trace_reader *);
 uint64_t trace_derived_end(const struct trace_reader *);
 uint64_t trace_derived_lost(const struct trace_reader *);
+bool trace_derived_all(const struct trace_reader *);
 uint32_t trace_derived_sites(const struct trace_reader *);
 
 /* trace_derived_was_given returns whether a reader that follows a recording has

@@ -116,7 +116,7 @@ int trace_reader_settle(const struct trace_reader *reader, int fd)
 
     if (!trace_reader_is_raw(reader))
         return 0;
-    if (trace_derived_lost(reader)) /* who has more memory reads all */
+    if (!trace_derived_all(reader)) /* another testlog may read more */
         return errno = ENOMEM, -1;
     if (trace_end_chunks(fd, &header))
         return -1;

@@ -460,6 +460,29 @@ Test(cupti_raw, stays_as_it_is_without_memory)
     trace_reader_close(reader);
 }
 
+/* A newer testlog may know it. */
+Test(cupti_raw, stays_as_it_is_with_an_unknown_layout)
+{
+    size_t size, stride;
+    struct trace_reader *reader;
+    uint8_t *bytes;
+
+    devices_begin();
+    stride = cupti.decoder.library.strides[CUPTI_KIND_CONCURRENT_KERNEL];
+    bytes = request(&size);
+    for (size_t i = 0; i < 3; i++) /* without a size */
+        memcpy(bytes + i * stride, (uint32_t[]){CUPTI_KIND_CONCURRENT_KERNEL},
+               4);
+    cupti_buffer_completed(NULL, 0, bytes, size, 3 * stride);
+    reader = test_read();
+    cr_expect_str_eq(devices_meta(reader, "state"), "too-old");
+    cr_expect_eq(strncmp(devices_meta(reader, "notice"),
+                         "GPU trace off: unknown record layout, API ", 42),
+                 0);
+    cr_expect_eq(settle(reader), -1);
+    cr_expect_eq(version(), TRACE_FORMAT_RAW);
+}
+
 /* Who follows it has some of what is then in the file. */
 Test(cupti_raw, can_be_settled_while_it_is_followed)
 {
