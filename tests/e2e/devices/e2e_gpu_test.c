@@ -472,7 +472,7 @@ Test(e2e_gpu, reads_what_was_never_settled)
         "--trace-options=gpu_raw=true >out 2>&1 & p=$!; "
         "kernels() { " TESTLOG " log $1 --filter=trace 2>err | "
         "grep -c 'kernel.name=launched'; }; "
-        "until [ \"$(kernels)\" = 100 ]; do sleep 0.1; done; kill -9 -- -$p; "
+        "until [ \"$(kernels)\" = 100 ]; do sleep 0.1; done; kill -9 -$p; "
         "wait; od -An -tu4 -j8 -N4 "
         "testlog-runs/*/tests/*/held.pauses/recording; " TESTLOG
         " pack --output=p.tar >packed; kernels p.tar",
