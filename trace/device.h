@@ -85,10 +85,10 @@ struct trace_activity {
     const struct trace_value *values; /* the launch's, if any, come first */
 };
 
-/* trace_activity_target returns the target of activities of a kind,
- * trace_activity_level the level of one. trace_activity_key hashes what
+/* trace_activity_site returns the call site of an activity, whose strings are
+ * borrowed, trace_activity_level its level. trace_activity_key hashes what
  * activities have in common that share a call site. */
-const char *trace_activity_target(unsigned kind);
+struct trace_site trace_activity_site(const struct trace_activity *);
 unsigned trace_activity_level(const struct trace_activity *);
 uint64_t trace_activity_key(const struct trace_activity *);
 

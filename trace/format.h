@@ -253,6 +253,27 @@ struct trace_record {
     uint32_t slots; /* this one and those of the values */
 };
 
+/* trace_site_facts returns the `end` of a call site's record;
+ * trace_site_values puts its values, 4 and one for each field, and returns how
+ * many these are. */
+static inline uint64_t trace_site_facts(const struct trace_site *site)
+{
+    return (uint64_t)site->line << 32 | (uint64_t)site->level |
+           (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
+}
+
+static inline size_t trace_site_values(const struct trace_site *site,
+                                       struct trace_value *values)
+{
+    values[0] = trace_text_(site->name ? site->name : "");
+    values[1] = trace_text_(site->target);
+    values[2] = trace_text_(site->file);
+    values[3] = trace_text_(site->function ? site->function : "");
+    for (size_t i = 0; i < site->field_count; i++)
+        values[4 + i] = trace_text_(site->fields[i]);
+    return 4 + site->field_count;
+}
+
 _Static_assert(sizeof(struct trace_record) == TRACE_SLOT_SIZE, "one slot");
 _Static_assert(2 * sizeof(struct trace_call_entry) == TRACE_SLOT_SIZE,
                "half a slot");

@@ -4,7 +4,7 @@
 #include "trace/base/strings.h"
 #include "trace/device.h"
 
-const char *trace_activity_target(unsigned kind)
+static const char *target_of(unsigned kind)
 {
     switch (kind) {
 #define TRACE_X(name, number, category, target, message, failed)               \
@@ -20,6 +20,20 @@ const char *trace_activity_target(unsigned kind)
 unsigned trace_activity_level(const struct trace_activity *activity)
 {
     return activity->level ? activity->level : TRACE_LEVEL_TRACE;
+}
+
+struct trace_site trace_activity_site(const struct trace_activity *activity)
+{
+    return (struct trace_site){
+        .name = activity->name,
+        .target = target_of(activity->at.kind),
+        .file = "",
+        .function = activity->symbol ? activity->symbol : activity->name,
+        .fields = activity->fields,
+        .level = (uint8_t)trace_activity_level(activity),
+        .kind = TRACE_SITE_DEVICE,
+        .field_count = (uint8_t)activity->field_count,
+    };
 }
 
 uint64_t trace_activity_key(const struct trace_activity *activity)

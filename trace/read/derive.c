@@ -119,19 +119,14 @@ static void put_thread(struct trace_derived *derived)
 static uint32_t put_site(struct trace_derived *derived,
                          const struct trace_site *site)
 {
-    struct trace_value values[4 + TRACE_ACTIVITY_FIELDS] = {
-        trace_text_(site->name), trace_text_(site->target), trace_text_(""),
-        trace_text_(site->function)};
-    struct trace_record *record;
+    struct trace_value values[4 + TRACE_ACTIVITY_FIELDS];
+    size_t count = trace_site_values(site, values);
+    struct trace_record *record = put(derived, TRACE_KIND_SITE, count, values);
 
-    for (size_t i = 0; i < site->field_count; i++)
-        values[4 + i] = trace_text_(site->fields[i]);
-    record = put(derived, TRACE_KIND_SITE, 4 + site->field_count, values);
     if (!record)
         return 0;
     record->site = ++derived->site_count;
-    record->end = site->level | (uint64_t)site->kind << 8 |
-                  (uint64_t)site->field_count << 16;
+    record->end = trace_site_facts(site);
     return derived->site_count;
 }
 
@@ -139,20 +134,13 @@ static uint32_t site_of(struct trace_derived *derived,
                         const struct trace_activity *activity)
 {
     uint64_t key = trace_activity_key(activity);
+    struct trace_site site;
     uintptr_t id;
 
     if (trace_table_find(&derived->sites, key, &id))
         return (uint32_t)id;
-    id = put_site(
-        derived,
-        &(struct trace_site){.name = activity->name,
-                             .target = trace_activity_target(activity->at.kind),
-                             .function = activity->symbol ? activity->symbol
-                                                          : activity->name,
-                             .fields = activity->fields,
-                             .level = (uint8_t)trace_activity_level(activity),
-                             .kind = TRACE_SITE_DEVICE,
-                             .field_count = (uint8_t)activity->field_count});
+    site = trace_activity_site(activity);
+    id = put_site(derived, &site);
     derived->failed |= !trace_table_set(&derived->sites, key, id);
     return (uint32_t)id;
 }
@@ -244,7 +232,7 @@ static void say(void *context, unsigned level, const char *message)
     put_thread(derived);
     site = put_site(derived, &(struct trace_site){.name = "",
                                                   .target = "gpu",
-                                                  .function = "",
+                                                  .file = "",
                                                   .level = (uint8_t)level});
     record = put(derived, TRACE_KIND_EVENT, 1, &value);
     if (!record)
@@ -605,37 +593,27 @@ bool trace_derive(struct trace_reader *reader, bool last)
     return !derived->failed;
 }
 
-uint64_t trace_derived_begin(const struct trace_reader *reader)
+static uint64_t place_of(const struct trace_derived *derived,
+                         const unsigned char *at)
+{
+    return (uint64_t)(at - derived->reader->base) / TRACE_SLOT_SIZE;
+}
+
+struct trace_derived_records trace_derived_records(
+    const struct trace_reader *reader)
 {
     const struct trace_derived *derived = reader->derived;
 
-    return derived ? (uint64_t)(derived->begin - reader->base) / TRACE_SLOT_SIZE
-                   : 0;
-}
-
-uint64_t trace_derived_end(const struct trace_reader *reader)
-{
-    const struct trace_derived *derived = reader->derived;
-
-    return derived ? (uint64_t)(derived->next - reader->base) / TRACE_SLOT_SIZE
-                   : 0;
-}
-
-uint64_t trace_derived_lost(const struct trace_reader *reader)
-{
-    return reader->derived ? reader->derived->lost : 0;
-}
-
-bool trace_derived_all(const struct trace_reader *reader)
-{
-    const struct trace_derived *derived = reader->derived;
-
-    return derived->has_layout && !derived->lost && !derived->decoder.off;
-}
-
-uint32_t trace_derived_sites(const struct trace_reader *reader)
-{
-    return reader->derived->site_count;
+    if (!derived)
+        return (struct trace_derived_records){.begin = 0};
+    return (struct trace_derived_records){
+        .begin = place_of(derived, derived->begin),
+        .end = place_of(derived, derived->next),
+        .lost = derived->lost,
+        .sites = derived->site_count,
+        .complete =
+            derived->has_layout && !derived->lost && !derived->decoder.off,
+    };
 }
 
 bool trace_derived_buffer(const struct trace_reader *reader, size_t number,

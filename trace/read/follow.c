@@ -467,16 +467,16 @@ static bool visit_all(struct trace_reader *reader)
 static bool read_derived(struct trace_reader *reader)
 {
     struct cursor *cursor = &reader->follow->derived;
-    uint64_t end;
+    struct trace_derived_records derived;
 
     if (!trace_derive(reader, reader->header.ended))
         return false;
-    end = trace_derived_end(reader);
+    derived = trace_derived_records(reader);
     if (!cursor->place)
-        cursor->place = trace_derived_begin(reader);
-    if (end)
-        reader->size = end * TRACE_SLOT_SIZE;
-    while (cursor->place < end) {
+        cursor->place = derived.begin;
+    if (derived.end)
+        reader->size = derived.end * TRACE_SLOT_SIZE;
+    while (cursor->place < derived.end) {
         const struct trace_record *record =
             trace_slot_at(reader, cursor->place);
 

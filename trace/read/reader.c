@@ -191,15 +191,16 @@ static bool index_all(struct trace_reader *reader)
 /* Takes the records that were derived from others. */
 static bool index_derived(struct trace_reader *reader)
 {
-    uint64_t place, end;
+    struct trace_derived_records derived;
+    uint64_t place;
 
     if (!trace_derive(reader, true))
         return false;
-    end = trace_derived_end(reader);
-    place = trace_derived_begin(reader);
-    if (place < end)
-        reader->size = end * TRACE_SLOT_SIZE;
-    while (place < end) {
+    derived = trace_derived_records(reader);
+    if (derived.end)
+        reader->size = derived.end * TRACE_SLOT_SIZE;
+    place = derived.begin;
+    while (place < derived.end) {
         const struct trace_record *record = trace_slot_at(reader, place);
 
         if (!index_record(reader, record, place, false))
@@ -482,7 +483,7 @@ struct trace_summary trace_reader_summary(const struct trace_reader *reader)
         .closed = header->end,
     };
 
-    count_losses(&summary, header, trace_derived_lost(reader));
+    count_losses(&summary, header, trace_derived_records(reader).lost);
     return summary;
 }
 

@@ -120,19 +120,20 @@ bool trace_reader_add_samples(struct trace_reader *,
  * false without memory. trace_derive then derives records from what was added
  * since, and from what the process has written since; `last` also from what
  * waits for more. Who follows a recording calls trace_derive_look before notes
- * are read: what is written later may mention what is noted later. They are
- * between trace_derived_begin and trace_derived_end. trace_derived_lost returns
- * how many had no space, trace_derived_all whether all was understood and had
- * some, trace_derived_sites the last id of a call site. */
+ * are read: what is written later may mention what is noted later. */
 bool trace_derive_add(struct trace_reader *, const struct trace_record *,
                       uint64_t place, uint32_t thread);
 bool trace_derive(struct trace_reader *, bool last);
 void trace_derive_look(struct trace_reader *);
-uint64_t trace_derived_begin(const struct trace_reader *);
-uint64_t trace_derived_end(const struct trace_reader *);
-uint64_t trace_derived_lost(const struct trace_reader *);
-bool trace_derived_all(const struct trace_reader *);
-uint32_t trace_derived_sites(const struct trace_reader *);
+
+/* All zero: nothing is derived. */
+struct trace_derived_records {
+    uint64_t begin, end; /* places */
+    uint64_t lost;       /* activities without space */
+    uint32_t sites;      /* the last id of a call site */
+    bool complete;       /* all was understood, and had space */
+};
+struct trace_derived_records trace_derived_records(const struct trace_reader *);
 
 /* trace_derived_was_given returns whether a reader that follows a recording has
  * already derived a record that was found in the file: it was settled. */

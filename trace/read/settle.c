@@ -28,8 +28,9 @@ bool trace_reader_is_raw(const struct trace_reader *reader)
  * would begin; -1 with errno. */
 static int append(const struct trace_reader *reader, int fd, uint64_t at)
 {
-    uint64_t begin = trace_derived_begin(reader) * TRACE_SLOT_SIZE;
-    uint64_t size = trace_derived_end(reader) * TRACE_SLOT_SIZE - begin;
+    struct trace_derived_records derived = trace_derived_records(reader);
+    uint64_t begin = derived.begin * TRACE_SLOT_SIZE;
+    uint64_t size = derived.end * TRACE_SLOT_SIZE - begin;
     int error = size ? trace_allocate(fd, at, size) : 0;
 
     if (!error && trace_write_at(fd, reader->base + begin, size, at))
@@ -44,7 +45,8 @@ static int append(const struct trace_reader *reader, int fd, uint64_t at)
 static void settle_header(const struct trace_reader *reader,
                           struct trace_header *header)
 {
-    uint64_t slots = trace_derived_end(reader) - trace_derived_begin(reader);
+    struct trace_derived_records derived = trace_derived_records(reader);
+    uint64_t slots = derived.end - derived.begin;
     uint64_t chunks =
         (trace_chunks_end(header) - TRACE_HEADER_SIZE) / TRACE_CHUNK_SIZE;
 
@@ -52,7 +54,7 @@ static void settle_header(const struct trace_reader *reader,
     header->raw = 0;
     header->settled = chunks;
     chunks += (slots + TRACE_CHUNK_SLOTS - 1) / TRACE_CHUNK_SLOTS;
-    header->sites = trace_derived_sites(reader);
+    header->sites = derived.sites;
     header->chunks = chunks;
     if (header->limit < chunks)
         header->limit = chunks;
@@ -116,7 +118,8 @@ int trace_reader_settle(const struct trace_reader *reader, int fd)
 
     if (!trace_reader_is_raw(reader))
         return 0;
-    if (!trace_derived_all(reader)) /* another testlog may read more */
+    if (!trace_derived_records(reader)
+             .complete) /* another testlog may read more */
         return errno = ENOMEM, -1;
     if (trace_end_chunks(fd, &header))
         return -1;

@@ -53,18 +53,14 @@ void trace_device_unlock_forked(void)
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-static const char *symbol_of(const struct trace_activity *activity)
-{
-    return activity->symbol ? activity->symbol : activity->name;
-}
-
 static bool has_names_of(const struct device_site *one,
                          const struct trace_activity *activity)
 {
     if (activity->kept)
         return one->name == activity->name && one->symbol == activity->symbol;
     return !strcmp(one->site.name, activity->name) &&
-           !strcmp(one->site.function, symbol_of(activity));
+           !strcmp(one->site.function,
+                   activity->symbol ? activity->symbol : activity->name);
 }
 
 static bool is_of(const struct device_site *one,
@@ -78,25 +74,16 @@ static bool is_of(const struct device_site *one,
 
 static struct device_site *make_site(const struct trace_activity *activity)
 {
-    size_t name = strlen(activity->name) + 1;
-    size_t symbol = strlen(symbol_of(activity)) + 1;
+    struct trace_site site = trace_activity_site(activity);
+    size_t name = strlen(site.name) + 1, symbol = strlen(site.function) + 1;
     struct device_site *one = malloc(sizeof(*one) + name + symbol);
 
     if (!one)
         return NULL;
-    memcpy(one->text, activity->name, name);
-    memcpy(one->text + name, symbol_of(activity), symbol);
-    one->site = (struct trace_site){
-        .name = one->text,
-        .target = trace_activity_target(activity->at.kind),
-        .file = "",
-        .function = one->text + name,
-        .fields = activity->fields,
-        .level = (uint8_t)trace_activity_level(activity),
-        .kind = TRACE_SITE_DEVICE,
-        .field_count = (uint8_t)activity->field_count,
-        .interest = TRACE_UNREGISTERED,
-    };
+    site.name = memcpy(one->text, site.name, name);
+    site.function = memcpy(one->text + name, site.function, symbol);
+    site.interest = TRACE_UNREGISTERED;
+    one->site = site;
     one->fields = activity->fields;
     one->name = activity->kept ? activity->name : NULL;
     one->symbol = activity->kept ? activity->symbol : NULL;

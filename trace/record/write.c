@@ -70,16 +70,8 @@ enum { SITE_SLOTS = 16 }; /* of most call sites */
 static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
 {
     struct trace_value values[4 + TRACE_ACTIVITY_FIELDS];
-    size_t count = 4;
+    size_t count = trace_site_values(site, values);
     uint32_t id;
-
-    values[0] = trace_text_(site->name ? site->name : "");
-    values[1] = trace_text_(site->target);
-    values[2] = trace_text_(site->file);
-    values[3] = trace_text_(site->function ? site->function : "");
-    for (size_t i = 0; i < site->field_count; i++)
-        values[count++] = trace_text_(site->fields[i]);
-
     struct trace_record *record =
         trace_put(writer, TRACE_KIND_SITE, 0, count, values);
 
@@ -89,8 +81,7 @@ static uint32_t put_site(struct trace_writer *writer, struct trace_site *site)
     }
     id = __atomic_add_fetch(&trace_header_now()->sites, 1, __ATOMIC_RELAXED);
     record->site = id;
-    record->end = (uint64_t)site->line << 32 | (uint64_t)site->level |
-                  (uint64_t)site->kind << 8 | (uint64_t)site->field_count << 16;
+    record->end = trace_site_facts(site);
     trace_commit(writer, record);
     trace_live_site(site, id);
     if (trace_sender)
