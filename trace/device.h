@@ -111,12 +111,12 @@ struct trace_zone_buffer {
     uint32_t read; /* the records that were read */
 };
 
-/* The head of a buffer that lies in the recording. What a library writes begins
- * TRACE_RAW_HEAD bytes behind its beginning; a back end may use the rest. */
+/* The head of a buffer that lies in the recording. A library writes behind its
+ * TRACE_RAW_HEAD bytes; a back end may use those that this struct leaves. */
 struct trace_raw {
     uint64_t size;   /* bytes, with the head */
     uint64_t valid;  /* bytes that the library wrote, once it is complete */
-    uint64_t noted;  /* atomic: bytes of which all is noted */
+    uint64_t noted;  /* atomic: bytes whose records have all their notes */
     uint64_t number; /* that no other buffer of the recording has */
 };
 enum { TRACE_RAW_HEAD = 128 };

@@ -39,9 +39,9 @@
  * record, which lies in a range of its own, with a struct trace_raw and the
  * library's own records behind it. It is committed before the library has it;
  * at its completion its `slots` is reduced, and then `end` is set. Readers
- * derive records from these, with the help of RAW_NOTE records, until the
- * recording is settled: then the derived records have been appended, and the
- * library's are gone.
+ * derive records from these, with the help of RAW_NOTE records. When the
+ * recording is settled, the derived records are appended, and the library's are
+ * removed.
  *
  * A value is a word (type in the low 32 bits, size in the high 32) and its
  * data, padded to 8 bytes. Texts are followed by a NUL, which the size does not

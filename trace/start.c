@@ -87,7 +87,7 @@ int trace_start(const char *folder, const char *text)
     return 0;
 }
 
-/* What CUPTI wrote is decoded here: nobody else may look at the recording. */
+/* Decodes what CUPTI wrote: nobody else may look at the recording. */
 static void settle(void)
 {
     int fd = trace_beneath(AT_FDCWD, recording, O_RDWR);

@@ -15,14 +15,15 @@
 /* A buffer, and how many bytes of it were decoded. */
 struct buffer {
     uint32_t place;
-    bool over; /* it was decoded when it was complete */
+    bool decoded; /* all of it */
     /* When it was last looked at: */
     uint64_t completed; /* ticks; 0: not yet */
-    uint64_t noted;     /* bytes of which all is noted */
+    uint64_t noted;     /* bytes */
     uint64_t done;
 };
 
-/* As far as buffers are decoded: as the process had seen them at a time. */
+/* The point up to which buffers are decoded: how far the process had read them
+ * at that time. */
 struct cut {
     const struct cupti_noted_cut *buffers;
     size_t count;
@@ -44,7 +45,7 @@ struct trace_derived {
     size_t buffer_count, buffer_capacity;
     uint32_t *notes; /* places */
     size_t note_count, note_capacity;
-    uint32_t thread; /* the index of the one that has the first */
+    uint32_t thread; /* its index; the records are as if of that one */
     bool has_layout, last;
     uint32_t version; /* of the library */
     uint64_t over;    /* ticks when the process had noted its end; 0: not yet */
@@ -64,7 +65,7 @@ struct trace_derived {
 
 /* ---- Records ---- */
 
-/* Makes addresses memory. */
+/* Turns more of the reserved addresses into memory. */
 static bool grow(struct trace_derived *derived, size_t size)
 {
     size_t left = (size_t)(derived->most - derived->end);
@@ -100,8 +101,8 @@ static struct trace_record *put(struct trace_derived *derived,
     return record;
 }
 
-/* Begins a range of the thread that has the first of what the records are
- * derived from. */
+/* Begins a range, of the thread that took the first buffer or made the first
+ * note. */
 static void put_thread(struct trace_derived *derived)
 {
     const struct trace_thread *owner =
@@ -219,7 +220,7 @@ static void note(void *context, const char *name, const char *value)
     put(context, TRACE_KIND_META, 2, pair);
 }
 
-/* Lines come when the process noted its end. */
+/* A line has the time at which the process noted its end. */
 static void say(void *context, unsigned level, const char *message)
 {
     struct trace_derived *derived = context;
@@ -347,7 +348,7 @@ static void decode_buffer(struct trace_derived *derived, struct buffer *buffer,
     struct contents contents = contents_of(derived, buffer);
     uint64_t end = before_cut(buffer, &contents, cut);
 
-    buffer->over = !contents.bytes || (buffer->completed && !cut.time);
+    buffer->decoded = !contents.bytes || (buffer->completed && !cut.time);
     if (!contents.bytes)
         return;
     if (buffer->done < end) {
@@ -363,7 +364,7 @@ static void decode_buffer(struct trace_derived *derived, struct buffer *buffer,
 static void decode_to(struct trace_derived *derived, struct cut cut)
 {
     for (size_t i = 0; i < derived->buffer_count; i++)
-        if (!derived->buffers[i].over)
+        if (!derived->buffers[i].decoded)
             decode_buffer(derived, &derived->buffers[i], cut);
     decode_round(derived, false);
 }
@@ -579,7 +580,7 @@ bool trace_derive(struct trace_reader *reader, bool last)
     if (!derived || derived->last || reader->header.settled)
         return true;
     if (!reader->follow && derived->site_count < reader->site_count)
-        derived->site_count = (uint32_t)reader->site_count; /* in a process */
+        derived->site_count = (uint32_t)reader->site_count; /* it still runs */
     if (!reader->follow)
         trace_derive_look(reader);
     sort_buffers(derived);

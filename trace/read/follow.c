@@ -25,7 +25,7 @@ struct cursor {
     uint64_t begin, place; /* of the range, of the next record */
     uint64_t stop;         /* where another one begins */
     uint32_t thread;       /* NOBODY: no range is known to begin here */
-    bool filling;          /* a buffer is next, which is not complete */
+    bool filling;          /* the next record is an incomplete buffer */
 };
 
 /* An entry that was found: a record, the exit of one that enters, or the first
@@ -306,8 +306,8 @@ static bool is_left(const struct trace_reader *reader, uint64_t next)
            !may_begin(reader, next);
 }
 
-/* Takes a record, and a buffer once. It ends where the next range may begin
- * only when it is complete: then `complete` is set. */
+/* Takes a record; a buffer only the first time. The end of a buffer is known
+ * once it is complete: then `complete` is set. */
 static bool take_once(struct trace_reader *reader, struct cursor *cursor,
                       struct seen *seen, bool *complete)
 {

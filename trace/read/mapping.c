@@ -42,8 +42,8 @@ static void *map(int fd, uint64_t from, size_t size)
 }
 
 enum {
-    DERIVED = 8,              /* times what it is derived from, */
-    DERIVED_LEAST = 64 << 20, /* and what has been written meanwhile */
+    DERIVED = 8,              /* bytes for each byte of a buffer, */
+    DERIVED_LEAST = 64 << 20, /* and for those that come meanwhile */
 };
 
 static size_t whole_pages(size_t size)

@@ -119,8 +119,9 @@ bool trace_reader_add_samples(struct trace_reader *,
 /* trace_derive_add takes a RAW or RAW_NOTE record of a thread into a reader;
  * false without memory. trace_derive then derives records from what was added
  * since, and from what the process has written since; `last` also from what
- * waits for more. Who follows a recording calls trace_derive_look before notes
- * are read: what is written later may mention what is noted later. */
+ * waits for more. A reader that follows a recording calls trace_derive_look
+ * before it reads notes: records that are written later may need later notes.
+ */
 bool trace_derive_add(struct trace_reader *, const struct trace_record *,
                       uint64_t place, uint32_t thread);
 bool trace_derive(struct trace_reader *, bool last);
@@ -131,12 +132,13 @@ struct trace_derived_records {
     uint64_t begin, end; /* places */
     uint64_t lost;       /* activities without space */
     uint32_t sites;      /* the last id of a call site */
-    bool complete;       /* all was understood, and had space */
+    bool complete;       /* the layout is known, and nothing was lost */
 };
 struct trace_derived_records trace_derived_records(const struct trace_reader *);
 
 /* trace_derived_was_given returns whether a reader that follows a recording has
- * already derived a record that was found in the file: it was settled. */
+ * derived a record before it found it in the file: the recording was settled
+ * meanwhile. */
 bool trace_derived_was_given(struct trace_reader *, const struct trace_record *,
                              uint64_t place);
 

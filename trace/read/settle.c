@@ -1,5 +1,5 @@
-/* settle.c: settles a recording: appends the records that are derived from
- * buffers, and frees these. Any testlog can read it then.
+/* settle.c: appends the records that are derived from buffers to a recording,
+ * and frees the buffers. Then any testlog can read it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int append(const struct trace_reader *reader, int fd, uint64_t at)
     return error ? -1 : 0;
 }
 
-/* Makes the header that of the settled recording. */
+/* Changes the header of a recording that is settled. */
 static void settle_header(const struct trace_reader *reader,
                           struct trace_header *header)
 {

@@ -45,7 +45,7 @@ static uint32_t version(void)
     return version_of(test_path("recording"));
 }
 
-/* ---- What readers decode ---- */
+/* ---- Decoding by readers ---- */
 
 /* Activities, and what was noted of GPUs. */
 static char *all_of(struct trace_reader *reader)
@@ -63,7 +63,7 @@ static char *all_of(struct trace_reader *reader)
     return test_keep(text.data);
 }
 
-/* What a child records that decodes. */
+/* Returns the records of a child that decodes at once. */
 static char *decoded_at_once(void)
 {
     pid_t child = fork();
@@ -434,7 +434,7 @@ Test(cupti_raw, stays_readable_if_the_disk_is_full)
     cr_expect_str_eq(sorted(all_of(reader)), sorted(before));
 }
 
-/* A reader with too few addresses has not all. */
+/* A reader with too few addresses cannot derive all records. */
 Test(cupti_raw, stays_as_it_is_without_memory)
 {
     struct rlimit few = {0, RLIM_INFINITY};
@@ -460,7 +460,7 @@ Test(cupti_raw, stays_as_it_is_without_memory)
     trace_reader_close(reader);
 }
 
-/* A newer testlog may know it. */
+/* A newer testlog may know the layout. */
 Test(cupti_raw, stays_as_it_is_with_an_unknown_layout)
 {
     size_t size, stride;
@@ -483,7 +483,7 @@ Test(cupti_raw, stays_as_it_is_with_an_unknown_layout)
     cr_expect_eq(version(), TRACE_FORMAT_RAW);
 }
 
-/* Who follows it has some of what is then in the file. */
+/* The follower has derived some of the records that are then in the file. */
 Test(cupti_raw, can_be_settled_while_it_is_followed)
 {
     static struct trace_site site =
@@ -549,7 +549,7 @@ Test(cupti_raw, gives_buffers_to_500_threads)
     cr_expect_str_eq(e2e_line(calls, "given "), "given 500");
 }
 
-/* What is left is for lines and spans. */
+/* Buffers leave a part of the space for lines and spans. */
 Test(cupti_raw, leaves_space_for_others)
 {
     static struct trace_site site =

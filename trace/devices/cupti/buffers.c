@@ -81,8 +81,8 @@ static void prepare(void)
     }
 }
 
-/* Returns how long the thread waits between two looks, in ns. Names that a test
- * may be killed with are noted soon after it has begun. */
+/* Returns how long the thread waits between two looks, in ns. At first it looks
+ * often, so that a test that is killed early has the names of its kernels. */
 static uint64_t time_to_look(void)
 {
     static unsigned looks;

@@ -110,7 +110,7 @@ struct cupti_buffer *cupti_raw_take(void)
     return buffer;
 }
 
-/* Makes what CUPTI wrote behind the last record zero, as holes must be. */
+/* Clears what CUPTI wrote behind the last record: holes must be zero. */
 static void clear_behind(struct cupti_buffer *buffer)
 {
     uint8_t *at = buffer->bytes + buffer->head.valid;
@@ -159,7 +159,7 @@ static void ignore_layout(void *context)
     (void)context;
 }
 
-/* Zones lie in kernels, which they look for in the process. */
+/* The process looks for the kernel in which a zone lies. */
 static void tell_of_launches(const struct cupti_buffer *buffer)
 {
     static const struct cupti_sink telling = {tell_launch, ignore_note,
@@ -195,8 +195,8 @@ bool cupti_raw_is_on(void)
                cupti.host->generation();
 }
 
-/* Memory that is in no file is now where the buffers were that CUPTI still has
- * of an earlier recording: it goes on writing there. */
+/* CUPTI may keep buffers of an earlier recording, and goes on writing there:
+ * memory without a file has taken the place of that recording. */
 static void abandon(struct cupti_buffer *buffer)
 {
     for (size_t i = 0; buffer && i < OUT; i++)

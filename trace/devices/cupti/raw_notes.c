@@ -1,5 +1,5 @@
-/* raw_notes.c: notes in the recording what readers of CUPTI's records cannot
- * know, each once: what the records mention.
+/* raw_notes.c: notes names, texts and the like that CUPTI's records mention,
+ * once each: readers of the recording cannot ask CUPTI for them.
  */
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static void note_layout(void)
     cupti.host->raw_note(CUPTI_NOTE_LAYOUT, 0, &layout, sizeof(layout));
 }
 
-/* Records of which all is noted have the old text of an address. */
+/* The records that have their notes have the old text of an address. */
 static void note_cut(struct cupti_buffer *const *out)
 {
     struct cupti_noted_cut cuts[CUPTI_RAW_OUT];
@@ -77,7 +77,7 @@ static void note_text(uint64_t address, struct cupti_buffer *const *out)
     recent[i].scan = scan;
     text = cupti_process.text(NULL, address);
     trace_table_find(copies, address, &copy);
-    /* A text that is gone was that of the records that have it. */
+    /* If the text is gone, records have the one that was there. */
     if (!text || (copy && (!cupti_is_readable(text) ||
                            !strcmp((const char *)copy, text))))
         return;

@@ -1,4 +1,4 @@
-/* mentions.c: what records mention that only their process knows. */
+/* mentions.c: finds things in records that only their process knows. */
 #include <stdio.h>
 
 #include "notes.h"
@@ -9,7 +9,7 @@ bool cupti_is_resource(uint32_t kind)
            kind == CUPTI_KIND_STREAM || kind == CUPTI_KIND_NAME;
 }
 
-/* Adds what a field holds, if that is not 0. */
+/* Adds the number in a field, if it is not 0. */
 static size_t add(struct cupti_mention *mention, enum cupti_note what,
                   const struct cupti_record *record, enum cupti_field field)
 {

@@ -1,4 +1,4 @@
-/* noted.c: tells a decoder what the process has noted. */
+/* noted.c: gives a decoder the notes of the process. */
 #include <string.h>
 
 #include "notes.h"

@@ -28,7 +28,7 @@ enum cupti_note {
         CUPTI_NOTE_COUNT
 };
 
-/* Where the library and the process began. */
+/* The library's records, and when tracing began. */
 struct cupti_noted_layout {
     uint32_t version, system_threads;
     struct trace_anchor first;
@@ -36,9 +36,9 @@ struct cupti_noted_layout {
     uint16_t strides[CUPTI_KIND_LIMIT];
 };
 
-/* An address gets another text: records of the buffer with that number have
- * the old one up to there, in bytes. A buffer that is complete by then has it
- * in all, one that is not named in none. */
+/* An address gets another text. In the first `size` bytes of the buffer with
+ * that number, records have the old one. So have all records of buffers that
+ * are complete by then, and none of buffers that the note leaves out. */
 struct cupti_noted_cut {
     uint64_t number, size;
 };
@@ -49,7 +49,7 @@ static inline uint64_t cupti_noted_call(enum cupti_domain domain, uint32_t id)
     return (uint64_t)domain << 32 | id;
 }
 
-/* ---- mentions.c: what a process must note ---- */
+/* ---- mentions.c: the notes that records need ---- */
 
 enum { CUPTI_MENTIONS_MOST = 2, CUPTI_UUID_ROOM = 48 };
 
@@ -74,7 +74,7 @@ bool cupti_uuid(char text[CUPTI_UUID_ROOM], const char *prefix,
 
 /* ---- noted.c: a source that has what was noted ---- */
 
-/* What was noted, by key. The zero value is nothing. */
+/* Notes, by key. The zero value has none. */
 struct cupti_noted {
     struct trace_table known[CUPTI_NOTE_COUNT];
 };

@@ -1,8 +1,8 @@
 /* records.c: which records are written whole. */
 #include "records.h"
 
-/* Where the end is of each kind that has one: 8 bytes. What an external
- * correlation joins comes last in it, and nothing of use behind that. */
+/* The offset of the end in each kind that has one: 8 bytes. An external
+ * correlation has no time; its id is written last. */
 #define END_OF(field) (uint8_t) cupti_ends_at_##field
 enum {
 #define TRACE_X(name, kind, member, offset, bytes)                             \
