@@ -30,13 +30,17 @@ static const uint8_t ends[CUPTI_KIND_LIMIT] = {
 bool cupti_is_finished(const struct cupti_record *record)
 {
     uint8_t at = record->kind < CUPTI_KIND_LIMIT ? ends[record->kind] : 0;
+    const void *from;
     uint64_t end;
 
     if (!at)
         return record->kind;
     if (at + sizeof(end) > record->stride)
         return true;
-    memcpy(&end, record->at + at, sizeof(end));
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the other fields come later */
+    from = record->at + at;
+    if ((uintptr_t)from % sizeof(end)) /* in a damaged recording */
+        memcpy(&end, from, sizeof(end));
+    else /* other fields are read later */
+        end = __atomic_load_n((const uint64_t *)from, __ATOMIC_ACQUIRE);
     return end;
 }
